@@ -1,0 +1,118 @@
+//! The assembly: documents and a recipe in, messages and their explanation out.
+//!
+//! Owns the one order in which a prompt is made: components emit, filters fold, the budget holds. Invariants, each
+//! with a property test in `tests/invariants.rs`: never over budget; what goes in is accounted for, exactly once; the
+//! newest user turn stays; the same inputs give the same bytes.
+
+use crate::budget::{self, OverBudget};
+use crate::component::Loaded;
+use crate::filter::{Draft, Note};
+use crate::piece::{Origin, Piece};
+use crate::recipe::Recipe;
+use crate::tokens::Tokenizer;
+
+/// Messages, and what became of everything that was considered.
+#[derive(Debug)]
+pub struct Assembly<'a> {
+    /// Everything that was considered, in order, also what is out.
+    pub pieces: Vec<Piece<'a>>,
+    pub notes: Vec<Note>,
+    pub tokens: u32,
+    pub budget_tokens: Option<u32>,
+    pub tokenizer: Tokenizer,
+    /// Turns of the thread that were too old to be looked at.
+    pub turns_before: u64,
+}
+
+/// Makes a prompt.
+pub fn assemble<'a>(
+    recipe: &'a Recipe,
+    loaded: &'a Loaded<'a>,
+    budget_tokens: Option<u32>,
+) -> Result<Assembly<'a>, OverBudget> {
+    let tokenizer = recipe.tokenizer;
+    let mut pieces = Vec::with_capacity(loaded.turns.len() + loaded.inline.len() + 8);
+    for component in &recipe.components {
+        component.emit(loaded, tokenizer, &mut pieces);
+    }
+    emit_given(loaded, tokenizer, &mut pieces);
+    let mut draft = Draft { pieces, notes: Vec::new(), tokenizer };
+    if loaded.turns_before > 0 {
+        draft.notes.push(Note::NotLoaded { turns: loaded.turns_before });
+    }
+    draft = recipe.filters.iter().fold(draft, |draft, filter| filter.apply(draft));
+    if let Some(budget_tokens) = budget_tokens {
+        draft = budget::apply(draft, budget_tokens)?;
+    }
+    Ok(Assembly {
+        tokens: draft.tokens(),
+        pieces: draft.pieces,
+        notes: draft.notes,
+        budget_tokens,
+        tokenizer,
+        turns_before: loaded.turns_before,
+    })
+}
+
+fn emit_given<'a>(loaded: &'a Loaded<'a>, tokenizer: Tokenizer, out: &mut Vec<Piece<'a>>) {
+    for (index, message) in loaded.inline.iter().enumerate() {
+        out.push(Piece::stored(Origin::Inline { index }, "messages", message, tokenizer));
+    }
+    if let Some(question) = loaded.question {
+        out.push(Piece::stored(Origin::Inline { index: loaded.inline.len() }, "question", question, tokenizer));
+    }
+}
+
+/// One message of a prompt, for comparing prompts: equal marks are equal bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Mark {
+    pub print: u64,
+    pub tokens: u32,
+}
+
+impl<'a> Assembly<'a> {
+    /// What the model receives, in order.
+    pub fn messages(&self) -> impl Iterator<Item = &Piece<'a>> {
+        self.pieces.iter().filter(|p| !p.is_out())
+    }
+
+    /// Writes the messages as a JSON array.
+    pub fn write(&self, out: &mut Vec<u8>) {
+        out.push(b'[');
+        for (n, piece) in self.messages().enumerate() {
+            if n > 0 {
+                out.push(b',');
+            }
+            piece.write(out);
+        }
+        out.push(b']');
+    }
+
+    /// The messages as marks. A stored turn is known by its place, anything else by its bytes.
+    pub fn marks(&self) -> Vec<Mark> {
+        let mut bytes = Vec::new();
+        self.messages()
+            .map(|piece| {
+                let print = match piece.origin {
+                    Origin::Turn { seq, .. } if piece.is_verbatim() => hash(&(seq, piece.base().raw().len())),
+                    _ => {
+                        bytes.clear();
+                        piece.write(&mut bytes);
+                        hash(&bytes)
+                    }
+                };
+                Mark { print, tokens: piece.tokens }
+            })
+            .collect()
+    }
+}
+
+/// Tokens of the longest common front of two prompts.
+pub fn unchanged_tokens(before: &[Mark], now: &[Mark]) -> u32 {
+    before.iter().zip(now).take_while(|(a, b)| a.print == b.print).map(|(_, b)| b.tokens).sum()
+}
+
+fn hash(value: &impl std::hash::Hash) -> u64 {
+    use std::hash::BuildHasher;
+    rustc_hash::FxBuildHasher.hash_one(value)
+}

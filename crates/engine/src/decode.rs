@@ -1,0 +1,161 @@
+//! Reading requests and policy files, field by field.
+//!
+//! Owns the errors that name a path (`recipe.filters[1].options.maxTokens`) and the nearest known name for one that is
+//! not known. Refuses unknown fields, wrong kinds and numbers out of range; never fills in a default for a bad value.
+
+use serde_json::{Map, Value};
+
+/// What is wrong, and where.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{path} {problem}")]
+pub struct DecodeError {
+    pub path: String,
+    pub problem: String,
+}
+
+impl DecodeError {
+    pub fn new(path: impl Into<String>, problem: impl Into<String>) -> Self {
+        Self { path: path.into(), problem: problem.into() }
+    }
+}
+
+/// The fields of one object, each read at most once.
+pub struct Fields<'v> {
+    path: String,
+    map: Option<&'v Map<String, Value>>,
+    known: Vec<&'static str>,
+}
+
+impl<'v> Fields<'v> {
+    /// The object at `path`.
+    pub fn of(path: impl Into<String>, value: &'v Value) -> Result<Self, DecodeError> {
+        let path = path.into();
+        match value {
+            Value::Object(map) => Ok(Self { path, map: Some(map), known: Vec::new() }),
+            _ => Err(DecodeError::new(path, "must be an object")),
+        }
+    }
+
+    /// An object that was left out.
+    pub fn none(path: impl Into<String>) -> Self {
+        Self { path: path.into(), map: None, known: Vec::new() }
+    }
+
+    pub fn path(&self, name: &str) -> String {
+        format!("{}.{name}", self.path)
+    }
+
+    /// A field as it stands; absent and null are the same.
+    pub fn value(&mut self, name: &'static str) -> Option<&'v Value> {
+        self.known.push(name);
+        self.map?.get(name).filter(|v| !v.is_null())
+    }
+
+    pub fn string(&mut self, name: &'static str) -> Result<Option<&'v str>, DecodeError> {
+        self.read(name, "must be a string", Value::as_str)
+    }
+
+    pub fn flag(&mut self, name: &'static str) -> Result<Option<bool>, DecodeError> {
+        self.read(name, "must be true or false", Value::as_bool)
+    }
+
+    pub fn list(&mut self, name: &'static str) -> Result<&'v [Value], DecodeError> {
+        Ok(self.read(name, "must be an array", |v| v.as_array().map(Vec::as_slice))?.unwrap_or_default())
+    }
+
+    /// A whole number from `least` to `most`.
+    pub fn number(&mut self, name: &'static str, least: u32, most: u32) -> Result<Option<u32>, DecodeError> {
+        let fits = |v: &Value| {
+            let whole = v.as_u64().or_else(|| v.as_f64().filter(|f| f.fract() == 0.0 && *f >= 0.0).map(|f| f as u64))?;
+            u32::try_from(whole).ok().filter(|n| (least..=most).contains(n))
+        };
+        self.read(name, &format!("must be a whole number from {least} to {most}"), fits)
+    }
+
+    pub fn float(&mut self, name: &'static str) -> Result<Option<f64>, DecodeError> {
+        self.read(name, "must be a number", Value::as_f64)
+    }
+
+    fn read<T>(
+        &mut self,
+        name: &'static str,
+        problem: &str,
+        read: impl Fn(&'v Value) -> Option<T>,
+    ) -> Result<Option<T>, DecodeError> {
+        match self.value(name) {
+            None => Ok(None),
+            Some(value) => read(value).map(Some).ok_or_else(|| DecodeError::new(self.path(name), problem)),
+        }
+    }
+
+    /// Refuses what was not asked for.
+    pub fn finish(self) -> Result<(), DecodeError> {
+        let Some(stranger) = self.map.and_then(|m| m.keys().find(|k| !self.known.contains(&k.as_str()))) else {
+            return Ok(());
+        };
+        let hint = match nearest(stranger, &self.known) {
+            Some(near) => format!("is not known; did you mean {near}?"),
+            None => "is not known".to_owned(),
+        };
+        Err(DecodeError::new(self.path(stranger), hint))
+    }
+}
+
+/// The known name nearest to one that is not, if any is near.
+pub fn nearest<'n>(name: &str, known: &[&'n str]) -> Option<&'n str> {
+    let near = |k: &&str| distance(&name.to_lowercase(), &k.to_lowercase());
+    let best = known.iter().min_by_key(|k| near(k))?;
+    (near(best) <= 1 + best.len() / 3).then_some(*best)
+}
+
+/// Edits between two words.
+fn distance(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, from) in a.chars().enumerate() {
+        let mut corner = i;
+        let mut left = i + 1;
+        for (cell, to) in row.iter_mut().skip(1).zip(&b) {
+            let here = (corner + usize::from(from != *to)).min(left + 1).min(*cell + 1);
+            corner = std::mem::replace(cell, here);
+            left = here;
+        }
+        if let Some(first) = row.first_mut() {
+            *first = i + 1;
+        }
+    }
+    row.last().copied().unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn distance_counts_edits() {
+        for (a, b, edits) in [("", "abc", 3), ("abc", "abc", 0), ("maxTokns", "maxTokens", 1), ("ab", "ba", 2)] {
+            assert_eq!(distance(a, b), edits, "{a} {b}");
+        }
+    }
+
+    #[test]
+    fn a_stranger_is_told_its_nearest_name() {
+        let value = serde_json::json!({"maxTokns": 3});
+        let mut fields = Fields::of("filters[0].options", &value).unwrap();
+        fields.number("maxTokens", 0, 9).unwrap();
+        let error = fields.finish().unwrap_err().to_string();
+        assert_eq!(error, "filters[0].options.maxTokns is not known; did you mean maxTokens?");
+    }
+
+    #[test]
+    fn numbers_keep_their_range() {
+        let value = serde_json::json!({"a": 9, "b": 10, "c": 1.5, "d": -1, "e": 4.0, "f": "1", "g": 1e300});
+        let mut fields = Fields::of("x", &value).unwrap();
+        assert_eq!(fields.number("a", 0, 9), Ok(Some(9)));
+        assert_eq!(fields.number("e", 0, 9), Ok(Some(4)));
+        assert_eq!(fields.number("absent", 0, 9), Ok(None));
+        for name in ["b", "c", "d", "f", "g"] {
+            assert!(fields.number(name, 0, 9).is_err(), "{name}");
+        }
+    }
+}

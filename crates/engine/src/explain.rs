@@ -1,0 +1,90 @@
+//! The explanation of an assembly, as data.
+//!
+//! Owns the wire form of `explain`: one row for each piece that was considered, in or out, and the notes. Rows
+//! partition the input; turns too old to be looked at share one row that says how many they are.
+
+use serde::Serialize;
+
+use crate::assemble::Assembly;
+use crate::filter::Note;
+use crate::piece::{Fate, Origin, Piece};
+
+#[derive(Debug, Serialize)]
+pub struct Explanation {
+    pub pieces: Vec<Row>,
+    pub notes: Vec<Note>,
+}
+
+#[derive(Debug, Serialize)]
+pub struct Row {
+    pub origin: String,
+    pub role: Option<&'static str>,
+    pub tokens: u32,
+    pub fate: Fate,
+    pub by: &'static str,
+    pub why: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub seq: Option<u64>,
+    /// Place among the messages given inline.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub index: Option<usize>,
+    /// How many turns the row stands for, where that is not one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub turns: Option<u64>,
+}
+
+impl Explanation {
+    pub fn of(assembly: &Assembly<'_>) -> Self {
+        let mut pieces = Vec::with_capacity(assembly.pieces.len() + 1);
+        pieces.extend((assembly.turns_before > 0).then(|| Row::not_loaded(assembly.turns_before)));
+        pieces.extend(assembly.pieces.iter().map(Row::of));
+        Self { pieces, notes: assembly.notes.clone() }
+    }
+}
+
+impl Row {
+    fn of(piece: &Piece<'_>) -> Self {
+        let (origin, id, seq, index) = match piece.origin {
+            Origin::Turn { seq, id } => ("history", Some(id.to_owned()), Some(seq), None),
+            Origin::Inline { index } => (piece_kind(piece), None, None, Some(index)),
+            Origin::Component { name, id } => (name, id.map(str::to_owned), None, None),
+            Origin::Made => ("made", None, None, None),
+        };
+        Self {
+            origin: origin.to_owned(),
+            role: piece.role().map(|r| r.name()),
+            tokens: piece.tokens,
+            fate: piece.fate,
+            by: piece.by,
+            why: piece.why.to_string(),
+            id,
+            seq,
+            index,
+            turns: None,
+        }
+    }
+
+    fn not_loaded(turns: u64) -> Self {
+        Self {
+            origin: "history".to_owned(),
+            role: None,
+            tokens: 0,
+            fate: Fate::Dropped,
+            by: "history",
+            why: "older than what one context looks at".to_owned(),
+            id: None,
+            seq: None,
+            index: None,
+            turns: Some(turns),
+        }
+    }
+}
+
+fn piece_kind(piece: &Piece<'_>) -> &'static str {
+    match piece.by {
+        "question" => "question",
+        _ => "inline",
+    }
+}

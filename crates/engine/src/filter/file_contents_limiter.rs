@@ -1,0 +1,82 @@
+//! `fileContentsLimiter`: file bodies in tool traffic, only the newest few.
+//!
+//! Walks from the newest message to the oldest and keeps the contents of so many files, and of so many versions of
+//! each. What it hides still names its file, so that it can be fetched.
+
+use super::{Draft, Note};
+use crate::Role;
+use crate::decode::{DecodeError, Fields};
+use crate::payload::{FilePayload, Placeholder};
+use crate::piece::{Fate, Piece, Why};
+
+const NAME: &str = "fileContentsLimiter";
+
+#[derive(Debug, Clone)]
+pub struct FileContentsLimiter {
+    files_max: u32,
+    versions_max: u32,
+    placeholder: Placeholder,
+    in_calls: bool,
+    in_answers: bool,
+}
+
+/// Versions kept so far of each file that is kept at all.
+type Seen<'a> = Vec<(&'a str, u32)>;
+
+impl FileContentsLimiter {
+    pub fn decode(options: &mut Fields<'_>) -> Result<Self, DecodeError> {
+        let placeholder = options.string("placeholder")?.unwrap_or("(file contents ommited for space)");
+        Ok(Self {
+            files_max: options.number("filesLimit", 0, 1_000)?.unwrap_or(7),
+            versions_max: options.number("versionsPerFile", 0, 1_000)?.unwrap_or(2),
+            placeholder: Placeholder::new(placeholder),
+            in_calls: options.flag("detectAssistantToolCalls")?.unwrap_or(true),
+            in_answers: options.flag("detectToolMessages")?.unwrap_or(true),
+        })
+    }
+
+    pub fn apply<'a>(&'a self, mut draft: Draft<'a>) -> Draft<'a> {
+        let mut seen: Seen<'a> = Vec::new();
+        let mut payloads = 0;
+        let tokenizer = draft.tokenizer;
+        for piece in draft.pieces.iter_mut().rev().filter(|p| !p.is_out()) {
+            for file in self.files(piece) {
+                if let Some(limit) = self.beyond(&mut seen, &file.path) {
+                    piece.hide(file, &self.placeholder, tokenizer);
+                    piece.mark(Fate::Redacted, NAME, Why::FileHidden { path: &file.path, limit });
+                    payloads += 1;
+                }
+            }
+        }
+        if payloads > 0 {
+            draft.notes.push(Note::FilesHidden { payloads });
+        }
+        draft
+    }
+
+    /// The files of a piece, in the order in which they count.
+    fn files<'a>(&self, piece: &Piece<'a>) -> impl Iterator<Item = &'a FilePayload> + use<'a> {
+        let tools = piece.source().and_then(|m| m.tools());
+        let answer = tools.filter(|_| self.in_answers && piece.is(Role::Tool)).and_then(|t| t.file.as_ref());
+        let calls = tools.filter(|_| self.in_calls && piece.is(Role::Assistant)).map(|t| t.calls.iter());
+        answer.into_iter().chain(calls.into_iter().flatten().filter_map(|c| c.file.as_ref()))
+    }
+
+    /// Counts one more version of a file; the option that leaves no room for it, if one does.
+    fn beyond<'a>(&self, seen: &mut Seen<'a>, path: &'a str) -> Option<&'static str> {
+        let place = match seen.iter().position(|(known, _)| *known == path) {
+            Some(place) => place,
+            None if seen.len() >= self.files_max as usize => return Some("filesLimit"),
+            None => {
+                seen.push((path, 0));
+                seen.len() - 1
+            }
+        };
+        let (_, versions) = seen.get_mut(place)?;
+        if *versions >= self.versions_max {
+            return Some("versionsPerFile");
+        }
+        *versions += 1;
+        None
+    }
+}

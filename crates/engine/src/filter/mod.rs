@@ -1,0 +1,138 @@
+//! What keeps, changes or drops pieces.
+//!
+//! Owns the closed set of filters, one file each. A filter folds a draft into a draft: pieces plus what it noticed.
+//! It cannot fail, and it never removes a piece from the draft; one that is out is marked dropped, with the reason.
+
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::decode::{DecodeError, Fields};
+use crate::piece::Piece;
+use crate::tokens::Tokenizer;
+
+mod dedupe;
+mod file_contents_limiter;
+mod history_window;
+mod size_limiter;
+mod stable_window;
+mod tool_call_backfill;
+
+pub use file_contents_limiter::FileContentsLimiter;
+pub use history_window::HistoryWindow;
+pub use size_limiter::SizeLimiter;
+pub use stable_window::StableWindow;
+pub use tool_call_backfill::ToolCallBackfill;
+
+/// One step of the pipeline.
+#[derive(Debug, Clone)]
+pub enum Filter {
+    SizeLimiter(SizeLimiter),
+    FileContentsLimiter(FileContentsLimiter),
+    ToolCallBackfill(ToolCallBackfill),
+    HistoryWindow(HistoryWindow),
+    StableWindow(StableWindow),
+    Dedupe,
+    /// A name nobody knows: skipped, and said so.
+    Unknown(String),
+}
+
+/// Pieces on their way to the prompt, and what was noticed on the way.
+#[derive(Debug)]
+pub struct Draft<'a> {
+    pub pieces: Vec<Piece<'a>>,
+    pub notes: Vec<Note>,
+    pub tokenizer: Tokenizer,
+}
+
+/// A typed remark.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(tag = "note", rename_all = "snake_case")]
+pub enum Note {
+    UnknownFilter { name: String },
+    SizeLimited { kept: usize, dropped: usize, tokens: u32, max_tokens: u32 },
+    FilesHidden { payloads: usize },
+    Backfilled { made: usize, moved: usize, orphans: usize },
+    Windowed { kept: usize, dropped: usize },
+    Evicted { turns: usize, tokens: u32 },
+    Deduped { dropped: usize },
+    /// Turns that are older than what one context looks at.
+    NotLoaded { turns: u64 },
+    Budgeted { dropped: usize, tokens: u32 },
+}
+
+impl Filter {
+    /// Reads one entry of a filter list: a name, or `{name, options}`.
+    pub fn decode(path: &str, entry: &Value) -> Result<Self, DecodeError> {
+        if let Value::String(name) = entry {
+            return Self::named(name, Fields::none(format!("{path}.options")));
+        }
+        let mut fields = Fields::of(path, entry)?;
+        let name = fields.string("name")?.ok_or_else(|| DecodeError::new(fields.path("name"), "is missing"))?;
+        let options_path = fields.path("options");
+        let options = match fields.value("options") {
+            Some(options) => Fields::of(options_path, options)?,
+            None => Fields::none(options_path),
+        };
+        fields.finish()?;
+        Self::named(name, options)
+    }
+
+    fn named(name: &str, mut options: Fields<'_>) -> Result<Self, DecodeError> {
+        let filter = match name {
+            "sizeLimiter" => Self::SizeLimiter(SizeLimiter::decode(&mut options)?),
+            "fileContentsLimiter" => Self::FileContentsLimiter(FileContentsLimiter::decode(&mut options)?),
+            "toolCallBackfill" => Self::ToolCallBackfill(ToolCallBackfill::decode(&mut options)?),
+            "historyWindow" => Self::HistoryWindow(HistoryWindow::decode(&mut options)?),
+            "stableWindow" => Self::StableWindow(StableWindow::decode(&mut options)?),
+            "dedupe" => Self::Dedupe,
+            _ => return Ok(Self::Unknown(name.to_owned())),
+        };
+        options.finish().map(|()| filter)
+    }
+
+    pub fn apply<'a>(&'a self, mut draft: Draft<'a>) -> Draft<'a> {
+        match self {
+            Self::SizeLimiter(options) => options.apply(draft),
+            Self::FileContentsLimiter(options) => options.apply(draft),
+            Self::ToolCallBackfill(options) => options.apply(draft),
+            Self::HistoryWindow(options) => options.apply(draft),
+            Self::StableWindow(options) => options.apply(draft),
+            Self::Dedupe => dedupe::apply(draft),
+            Self::Unknown(name) => {
+                draft.notes.push(Note::UnknownFilter { name: name.clone() });
+                draft
+            }
+        }
+    }
+
+    /// Whether it can make a message smaller, so that more turns might fit than the budget suggests.
+    pub fn shrinks(&self) -> bool {
+        matches!(self, Self::SizeLimiter(_) | Self::FileContentsLimiter(_))
+    }
+
+    /// Whether its answer depends on turns that are long out of the window.
+    pub fn looks_back(&self) -> bool {
+        matches!(self, Self::StableWindow(_))
+    }
+}
+
+impl<'a> Draft<'a> {
+    /// The pieces that are in, with their places.
+    pub fn live(&self) -> impl DoubleEndedIterator<Item = (usize, &Piece<'a>)> {
+        self.pieces.iter().enumerate().filter(|(_, p)| !p.is_out())
+    }
+
+    pub fn tokens(&self) -> u32 {
+        self.live().map(|(_, p)| p.tokens).sum()
+    }
+
+    /// The newest user turn, which every window keeps.
+    pub fn newest_user(&self) -> Option<usize> {
+        self.live().rev().find(|(_, p)| p.is(crate::Role::User)).map(|(at, _)| at)
+    }
+
+    /// Where the log begins to be evictable: past what is not log, and past the instructions that lead it.
+    pub fn leading(&self) -> usize {
+        self.live().find(|(_, p)| p.is_log() && !p.instructs()).map_or(self.pieces.len(), |(at, _)| at)
+    }
+}

@@ -1,0 +1,107 @@
+//! `sizeLimiter`: a token cap, newest first within each class of speakers.
+//!
+//! Long contents are cut before anything is counted. A message that does not fit is skipped and the walk goes on, so
+//! that a smaller, older one may still find room.
+
+use super::{Draft, Note};
+use crate::Role;
+use crate::decode::{DecodeError, Fields};
+use crate::limits::BUDGET_TOKENS_MAX;
+use crate::piece::{Fate, Piece, Why};
+use crate::tokens::{OVERHEAD_TOKENS, Tokenizer};
+
+const NAME: &str = "sizeLimiter";
+
+#[derive(Debug, Clone)]
+pub struct SizeLimiter {
+    max_tokens: u32,
+    overhead_tokens: u32,
+    prioritize_system: bool,
+    prioritize_user: bool,
+    preserve_system: bool,
+    content_units_max: u32,
+    tokenizer: Option<Tokenizer>,
+}
+
+impl SizeLimiter {
+    pub fn decode(options: &mut Fields<'_>) -> Result<Self, DecodeError> {
+        let most = BUDGET_TOKENS_MAX as u32;
+        Ok(Self {
+            max_tokens: options.number("maxTokens", 0, most)?.unwrap_or(24_000),
+            overhead_tokens: options.number("perMessageOverhead", 0, most)?.unwrap_or(OVERHEAD_TOKENS),
+            prioritize_system: options.flag("prioritizeSystem")?.unwrap_or(false),
+            prioritize_user: options.flag("prioritizeUser")?.unwrap_or(true),
+            preserve_system: options.flag("preserveAtLeastOneSystem")?.unwrap_or(true),
+            content_units_max: options.number("maxContentChars", 0, u32::MAX)?.unwrap_or(50_000),
+            tokenizer: crate::recipe::decode_tokenizer(options)?,
+        })
+    }
+
+    /// The tokenizer that this filter counts with, where it names its own.
+    pub fn tokenizer(&self) -> Option<Tokenizer> {
+        self.tokenizer
+    }
+
+    pub fn apply<'a>(&self, mut draft: Draft<'a>) -> Draft<'a> {
+        self.cut_contents(&mut draft);
+        let mut room = self.max_tokens;
+        let (mut kept, mut dropped) = (0, 0);
+        for class in 0..3 {
+            let tokenizer = draft.tokenizer;
+            for piece in draft.pieces.iter_mut().rev().filter(|p| !p.is_out() && self.class(p) == class) {
+                let tokens = self.cost(piece, tokenizer);
+                if tokens <= room {
+                    room -= tokens;
+                    kept += 1;
+                } else {
+                    piece.drop(NAME, Why::NoRoom { tokens, room_tokens: room });
+                    dropped += 1;
+                }
+            }
+        }
+        if kept == 0 && self.preserve_system && preserve_newest_system(&mut draft) {
+            (kept, dropped) = (1, dropped - 1);
+        }
+        let tokens = self.max_tokens - room;
+        draft.notes.push(Note::SizeLimited { kept, dropped, tokens, max_tokens: self.max_tokens });
+        draft
+    }
+
+    fn cut_contents(&self, draft: &mut Draft<'_>) {
+        for piece in draft.pieces.iter_mut().filter(|p| !p.is_out()) {
+            let Some(units) = piece.content_units().filter(|u| *u > self.content_units_max) else { continue };
+            piece.cut(self.content_units_max, draft.tokenizer);
+            let to_units = piece.content_units().unwrap_or(0);
+            piece.mark(Fate::Cut, NAME, Why::ContentCut { from_units: units, to_units });
+        }
+    }
+
+    /// Lower classes choose first.
+    fn class(&self, piece: &Piece<'_>) -> u8 {
+        match piece.role() {
+            Some(Role::System) if self.prioritize_system => 0,
+            Some(Role::User) if self.prioritize_user => 1,
+            _ => 2,
+        }
+    }
+
+    fn cost(&self, piece: &Piece<'_>, tokenizer: Tokenizer) -> u32 {
+        let text = match self.tokenizer.filter(|t| *t != tokenizer) {
+            Some(own) => piece.text_tokens(own),
+            None => piece.tokens - OVERHEAD_TOKENS,
+        };
+        text + self.overhead_tokens
+    }
+}
+
+/// Brings back the newest system message that this filter dropped.
+fn preserve_newest_system(draft: &mut Draft<'_>) -> bool {
+    let newest = draft.pieces.iter_mut().rev().find(|p| p.is_out() && p.by == NAME && p.is(Role::System));
+    match newest {
+        Some(piece) => {
+            piece.mark(Fate::Kept, NAME, Why::OnlySystem);
+            true
+        }
+        None => false,
+    }
+}

@@ -1,0 +1,186 @@
+//! `toolCallBackfill`: every call answered, every answer called, in the order that models accept.
+//!
+//! Answers move to follow the message that issued their call; a call without one gets a made-up answer; an answer
+//! without a call becomes a message of another role.
+
+use rustc_hash::FxHashMap;
+
+use super::{Draft, Note};
+use crate::decode::{DecodeError, Fields};
+use crate::json;
+use crate::message::{Call, Message};
+use crate::pairs::{Pairs, answered};
+use crate::piece::{Fate, Origin, Piece, Why};
+use crate::{Role, Tokenizer};
+
+const NAME: &str = "toolCallBackfill";
+
+#[derive(Debug, Clone)]
+pub struct ToolCallBackfill {
+    missing_content: String,
+    role: String,
+    orphan_role: String,
+    strip_orphan_id: bool,
+}
+
+impl ToolCallBackfill {
+    pub fn decode(options: &mut Fields<'_>) -> Result<Self, DecodeError> {
+        let mut role = |name: &'static str, default: &str| -> Result<String, DecodeError> {
+            let given = options.string(name)?.unwrap_or(default);
+            match Role::from_name(given) {
+                Some(_) => Ok(given.to_owned()),
+                None => Err(DecodeError::new(options.path(name), "must be a role")),
+            }
+        };
+        Ok(Self {
+            role: role("role", "tool")?,
+            orphan_role: role("orphanRole", "system")?,
+            missing_content: options.string("missingContent")?.unwrap_or("Tool call failed to respond").to_owned(),
+            strip_orphan_id: options.flag("stripOrphanToolId")?.unwrap_or(true),
+        })
+    }
+
+    pub fn apply<'a>(&'a self, mut draft: Draft<'a>) -> Draft<'a> {
+        if in_order(&draft) {
+            return draft;
+        }
+        let steps = plan(&draft.pieces);
+        let before = live_before(&draft.pieces);
+        let tokenizer = draft.tokenizer;
+        let (mut made, mut moved, mut orphans) = (0, 0, 0);
+        let mut pieces: Vec<Option<Piece<'a>>> = draft.pieces.into_iter().map(Some).collect();
+        draft.pieces = Vec::with_capacity(steps.len());
+        let mut last = None;
+        for step in steps {
+            if let Step::Missing { call } = step {
+                draft.pieces.push(self.missing(call, tokenizer));
+                made += 1;
+                continue;
+            }
+            let at = step.place();
+            let Some(mut piece) = pieces.get_mut(at).and_then(Option::take) else { continue };
+            match step {
+                Step::Orphan { .. } => {
+                    self.recast(&mut piece, tokenizer);
+                    orphans += 1;
+                }
+                Step::Answer { call, .. } if before.get(at).copied().flatten() != last => {
+                    piece.mark(Fate::Moved, NAME, Why::FollowsCall { call });
+                    moved += 1;
+                }
+                _ => {}
+            }
+            if !piece.is_out() {
+                last = Some(at);
+            }
+            draft.pieces.push(piece);
+        }
+        draft.notes.push(Note::Backfilled { made, moved, orphans });
+        draft
+    }
+
+    fn missing<'a>(&self, call: &'a str, tokenizer: Tokenizer) -> Piece<'a> {
+        let raw = format!(
+            r#"{{"role":{},"tool_call_id":{},"content":{}}}"#,
+            json::literal(&self.role),
+            json::literal(call),
+            json::literal(&self.missing_content),
+        );
+        Piece::made(Origin::Made, NAME, Why::Unanswered { call }, Message::from_stored(raw.into()), tokenizer)
+    }
+
+    fn recast<'a>(&'a self, piece: &mut Piece<'a>, tokenizer: Tokenizer) {
+        let Some(answer) = piece.source().and_then(Message::tools).and_then(|t| t.answer.as_ref()) else { return };
+        piece.recast(answer, &self.orphan_role, self.strip_orphan_id, tokenizer);
+        piece.mark(Fate::Redacted, NAME, Why::Orphan { call: answer.id.as_deref(), role: &self.orphan_role });
+    }
+}
+
+/// What comes next in the repaired order.
+enum Step<'a> {
+    Keep { at: usize },
+    Answer { at: usize, call: &'a str },
+    Orphan { at: usize },
+    Missing { call: &'a str },
+}
+
+impl Step<'_> {
+    fn place(&self) -> usize {
+        match self {
+            Self::Keep { at } | Self::Answer { at, .. } | Self::Orphan { at } => *at,
+            Self::Missing { .. } => usize::MAX,
+        }
+    }
+}
+
+/// Whether nothing needs repair: each message with calls is followed by their answers, in order, and no others.
+fn in_order(draft: &Draft<'_>) -> bool {
+    let mut open: &[Call] = &[];
+    let mut last: Option<&str> = None;
+    for (_, piece) in draft.live() {
+        if piece.is(Role::Tool) {
+            let Some(id) = answered(piece) else { return false };
+            match open.split_first() {
+                Some((call, rest)) if *call.id == *id => (open, last) = (rest, Some(&*call.id)),
+                _ if last == Some(id) => {}
+                _ => return false,
+            }
+            continue;
+        }
+        if !open.is_empty() {
+            return false;
+        }
+        (open, last) = (piece.base().calls(), None);
+    }
+    open.is_empty()
+}
+
+fn plan<'a>(pieces: &[Piece<'a>]) -> Vec<Step<'a>> {
+    let pairs = Pairs::of(pieces);
+    let mut answers: FxHashMap<usize, Vec<usize>> = FxHashMap::default();
+    for at in 0..pieces.len() {
+        if let Some(owner) = pairs.owner(at) {
+            answers.entry(owner).or_default().push(at);
+        }
+    }
+    let mut steps = Vec::with_capacity(pieces.len() + 8);
+    for (at, piece) in pieces.iter().enumerate() {
+        if piece.is_out() {
+            steps.push(Step::Keep { at });
+        } else if pairs.owner(at).is_some() {
+            continue;
+        } else if piece.is(Role::Tool) {
+            steps.push(Step::Orphan { at });
+        } else {
+            steps.push(Step::Keep { at });
+            let calls = piece.source().map(Message::calls).unwrap_or_default();
+            plan_answers(pieces, calls, answers.get(&at).map_or(&[], Vec::as_slice), &mut steps);
+        }
+    }
+    steps
+}
+
+/// The answers to one message's calls. An id that stands twice among them is answered once.
+fn plan_answers<'a>(pieces: &[Piece<'a>], calls: &'a [Call], answers: &[usize], steps: &mut Vec<Step<'a>>) {
+    for (n, call) in calls.iter().enumerate() {
+        if calls.iter().take(n).any(|earlier| earlier.id == call.id) {
+            continue;
+        }
+        let planned = steps.len();
+        let mine = answers.iter().filter(|at| pieces.get(**at).and_then(answered) == Some(&*call.id));
+        steps.extend(mine.map(|at| Step::Answer { at: *at, call: &call.id }));
+        if steps.len() == planned {
+            steps.push(Step::Missing { call: &call.id });
+        }
+    }
+}
+
+/// For each place, the live piece right before it.
+fn live_before(pieces: &[Piece<'_>]) -> Vec<Option<usize>> {
+    let mut last = None;
+    pieces
+        .iter()
+        .enumerate()
+        .map(|(at, piece)| if piece.is_out() { last } else { last.replace(at) })
+        .collect()
+}

@@ -1,0 +1,30 @@
+//! Novelo's engine: turns and memories in, the messages a model should see next out.
+//!
+//! Pure: no I/O, no clock, no randomness. `now` and everything loaded come in as values, so that the same inputs give
+//! the same bytes, and any past prompt can be built again. Start at [`assemble`].
+
+pub mod assemble;
+pub mod budget;
+pub mod component;
+pub mod decode;
+pub mod explain;
+pub mod filter;
+pub mod json;
+pub mod limits;
+pub mod message;
+pub mod pairs;
+pub mod path;
+pub mod payload;
+pub mod piece;
+pub mod recipe;
+pub mod render;
+pub mod scope;
+pub mod tokens;
+
+pub use assemble::{Assembly, assemble};
+pub use budget::OverBudget;
+pub use component::{Loaded, Need};
+pub use explain::Explanation;
+pub use message::{Message, Role, Turn};
+pub use recipe::Recipe;
+pub use tokens::Tokenizer;

@@ -1,0 +1,44 @@
+//! Every cap, in one table.
+//!
+//! Owns the names and numbers that answers, docs and tests quote. A cap is enforced where the bytes come in; this
+//! module only says what it is. `docs/limits.md` is this table, and a test keeps it so.
+
+/// One cap: what it bounds, and what a caller is told when it is passed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limit {
+    pub name: &'static str,
+    pub value: usize,
+    pub bounds: &'static str,
+}
+
+macro_rules! limits {
+    ($($name:ident = $value:expr, $bounds:literal;)*) => {
+        $(#[doc = $bounds] pub const $name: usize = $value;)*
+
+        /// All of them, in the order of the docs.
+        pub const ALL: &[Limit] = &[$(Limit { name: stringify!($name), value: $value, bounds: $bounds }),*];
+    };
+}
+
+limits! {
+    BODY_BYTES_MAX = 16 * 1024 * 1024, "bytes of a request body";
+    IMPORT_LINE_BYTES_MAX = 16 * 1024 * 1024, "bytes of one line of an import";
+    MESSAGE_BYTES_MAX = 8 * 1024 * 1024, "bytes of one message or document";
+    JSON_DEPTH_MAX = 128, "nesting of one message or document";
+    ID_BYTES_MAX = 256, "bytes of a user, thread or document id";
+    PATH_SEGMENTS_MAX = 16, "segments of a document path";
+    APPEND_MESSAGES_MAX = 1_000, "messages in one append";
+    INLINE_MESSAGES_MAX = 20_000, "messages given inline to one context";
+    BATCH_OPS_MAX = 400, "operations in one batch";
+    PAGE_MAX = 1_000, "entries of one page of a list";
+    CONTEXT_TURNS_MAX = 10_000, "newest turns of a thread that one context looks at";
+    BUDGET_TOKENS_MAX = 10_000_000, "tokens of a budget";
+    RECIPE_DEPTH_MAX = 6, "nesting of a recipe's components";
+    RECIPE_NODES_MAX = 128, "components of a recipe, groups and leaves together";
+    RECIPE_FILTERS_MAX = 32, "filters of a recipe";
+    QUESTION_BYTES_MAX = 64 * 1024, "bytes of a question";
+    CONNECTIONS_MAX = 4_096, "connections open at once";
+    WRITE_QUEUE_MAX = 8_192, "writes waiting for the committer";
+    HEADER_WAIT_S_MAX = 10, "seconds a client may take to send its headers";
+    BODY_WAIT_S_MAX = 30, "seconds a client may take to send its body";
+}

@@ -1,0 +1,83 @@
+//! Calls and their answers.
+//!
+//! Owns one question: which assistant message does an answer belong to? Real transcripts reuse call ids, so an answer
+//! belongs to the nearest message before it that issued its id, else to the first one after it. From that follow the
+//! places where a thread may be cut without parting a call from its answers.
+
+use rustc_hash::FxHashMap;
+
+use crate::piece::Piece;
+
+/// Whom each live piece answers.
+#[derive(Debug)]
+pub struct Pairs {
+    /// By index into the pieces: the index of the message that issued the call, for answers that have one.
+    owners: Vec<Option<usize>>,
+}
+
+impl Pairs {
+    pub fn of(pieces: &[Piece<'_>]) -> Self {
+        let mut owners = vec![None; pieces.len()];
+        let mut issued: FxHashMap<&str, usize> = FxHashMap::default();
+        let mut waiting: FxHashMap<&str, Vec<usize>> = FxHashMap::default();
+        for (at, piece) in pieces.iter().enumerate().filter(|(_, p)| !p.is_out()) {
+            for call in piece.base().calls() {
+                issued.insert(&call.id, at);
+                for early in waiting.remove(&*call.id).unwrap_or_default() {
+                    set(&mut owners, early, at);
+                }
+            }
+            if let Some(id) = answered(piece) {
+                match issued.get(id) {
+                    Some(owner) => set(&mut owners, at, *owner),
+                    None => waiting.entry(id).or_default().push(at),
+                }
+            }
+        }
+        Self { owners }
+    }
+
+    /// The message whose call the piece at `at` answers.
+    pub fn owner(&self, at: usize) -> Option<usize> {
+        self.owners.get(at).copied().flatten()
+    }
+
+    /// The live pieces in blocks that must stay or go together, in order; each block is a range of indices.
+    pub fn blocks(&self, pieces: &[Piece<'_>]) -> Vec<std::ops::Range<usize>> {
+        let mut reach = vec![0usize; self.owners.len()];
+        for (at, owner) in self.owners.iter().enumerate() {
+            if let Some(owner) = *owner {
+                let first = at.min(owner);
+                if let Some(end) = reach.get_mut(first) {
+                    *end = (*end).max(at.max(owner));
+                }
+            }
+        }
+        let mut blocks: Vec<std::ops::Range<usize>> = Vec::with_capacity(pieces.len());
+        let mut open_until = None;
+        for (at, furthest) in reach.into_iter().enumerate() {
+            match (blocks.last_mut(), open_until) {
+                (Some(block), Some(until)) if at <= until => block.end = at + 1,
+                _ => blocks.push(at..at + 1),
+            }
+            if furthest > 0 {
+                open_until = open_until.max(Some(furthest));
+            }
+        }
+        blocks
+    }
+}
+
+/// The id of the call that a live piece answers.
+pub fn answered<'p>(piece: &'p Piece<'_>) -> Option<&'p str> {
+    if !piece.is(crate::Role::Tool) {
+        return None;
+    }
+    piece.base().tools()?.answer.as_ref()?.id.as_deref()
+}
+
+fn set(owners: &mut [Option<usize>], at: usize, owner: usize) {
+    if let Some(slot) = owners.get_mut(at) {
+        *slot = Some(owner);
+    }
+}

@@ -1,0 +1,177 @@
+//! Recipes: what goes into a prompt, as data.
+//!
+//! Owns the shape of a recipe and its validation: components (a tree whose leaves emit), filters in order, a budget, a
+//! tokenizer. Each error names the path of the field at fault. A decoded recipe is valid; nothing checks it again.
+
+use serde_json::Value;
+
+use crate::Role;
+use crate::decode::{DecodeError, Fields, nearest};
+use crate::filter::Filter;
+use crate::limits::{BUDGET_TOKENS_MAX, RECIPE_DEPTH_MAX, RECIPE_FILTERS_MAX, RECIPE_NODES_MAX};
+use crate::tokens::Tokenizer;
+
+/// Components, filters, budget and tokenizer.
+#[derive(Debug, Clone, Default)]
+pub struct Recipe {
+    /// The leaves, in the order in which they emit.
+    pub components: Vec<Component>,
+    pub filters: Vec<Filter>,
+    pub budget_tokens: Option<u32>,
+    pub tokenizer: Tokenizer,
+}
+
+/// What proposes pieces.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Component {
+    Literal { role: Role, value: String },
+    /// The turns of the thread.
+    History { framing: String },
+    Summary,
+    UserData,
+    /// Documents of another collection of the thread.
+    Collection { name: String, framing: String },
+}
+
+const KINDS: [&str; 8] = ["literal", "history", "summary", "userData", "collection", "group", "yoj", "ista"];
+
+impl Recipe {
+    /// Reads a recipe that stands at `path`.
+    pub fn decode(path: &str, value: &Value) -> Result<Self, DecodeError> {
+        let mut fields = Fields::of(path, value)?;
+        let mut components = Vec::new();
+        if let Some(intro) = fields.value("intro") {
+            let mut intro = Fields::of(fields.path("intro"), intro)?;
+            components.extend(intro.string("system")?.map(|text| literal(Role::System, text)));
+            intro.finish()?;
+        }
+        let mut tree = Tree { nodes: 0, leaves: &mut components };
+        tree.read(&fields.path("components"), fields.list("components")?, 1)?;
+        let recipe = Self {
+            filters: decode_filters(&fields.path("filters"), fields.list("filters")?)?,
+            budget_tokens: decode_budget(&mut fields)?,
+            tokenizer: decode_tokenizer(&mut fields)?.unwrap_or_default(),
+            components,
+        };
+        fields.string("description")?;
+        fields.finish()?;
+        Ok(recipe)
+    }
+
+    /// The tokenizers that it counts with.
+    pub fn tokenizers(&self) -> impl Iterator<Item = Tokenizer> + '_ {
+        let own = self.filters.iter().filter_map(|f| match f {
+            Filter::SizeLimiter(limiter) => limiter.tokenizer(),
+            _ => None,
+        });
+        own.chain([self.tokenizer])
+    }
+}
+
+/// Reads a list of filters that stands at `path`.
+pub fn decode_filters(path: &str, entries: &[Value]) -> Result<Vec<Filter>, DecodeError> {
+    if entries.len() > RECIPE_FILTERS_MAX {
+        let problem = format!("has {} entries; the cap RECIPE_FILTERS_MAX is {RECIPE_FILTERS_MAX}", entries.len());
+        return Err(DecodeError::new(path, problem));
+    }
+    entries.iter().enumerate().map(|(i, entry)| Filter::decode(&format!("{path}[{i}]"), entry)).collect()
+}
+
+/// Reads the field `tokenizer`.
+pub fn decode_tokenizer(fields: &mut Fields<'_>) -> Result<Option<Tokenizer>, DecodeError> {
+    let Some(name) = fields.string("tokenizer")? else { return Ok(None) };
+    let known = Tokenizer::ALL.map(Tokenizer::name).join(", ");
+    let refuse = || DecodeError::new(fields.path("tokenizer"), format!("must be one of {known}"));
+    Tokenizer::from_name(name).map(Some).ok_or_else(refuse)
+}
+
+/// Reads the field `budget_tokens`.
+pub fn decode_budget(fields: &mut Fields<'_>) -> Result<Option<u32>, DecodeError> {
+    fields.number("budget_tokens", 1, BUDGET_TOKENS_MAX as u32)
+}
+
+fn literal(role: Role, text: &str) -> Component {
+    Component::Literal { role, value: text.to_owned() }
+}
+
+/// The component tree as it is read, depth first and left to right.
+struct Tree<'t> {
+    nodes: usize,
+    leaves: &'t mut Vec<Component>,
+}
+
+impl Tree<'_> {
+    fn read(&mut self, path: &str, nodes: &[Value], depth: usize) -> Result<(), DecodeError> {
+        if depth > RECIPE_DEPTH_MAX && !nodes.is_empty() {
+            let problem = format!("nests deeper than {RECIPE_DEPTH_MAX} (RECIPE_DEPTH_MAX)");
+            return Err(DecodeError::new(path, problem));
+        }
+        for (i, node) in nodes.iter().enumerate() {
+            self.nodes += 1;
+            if self.nodes > RECIPE_NODES_MAX {
+                let problem = format!("brings the recipe to more than {RECIPE_NODES_MAX} nodes (RECIPE_NODES_MAX)");
+                return Err(DecodeError::new(format!("{path}[{i}]"), problem));
+            }
+            self.node(&format!("{path}[{i}]"), node, depth)?;
+        }
+        Ok(())
+    }
+
+    fn node(&mut self, path: &str, node: &Value, depth: usize) -> Result<(), DecodeError> {
+        let mut fields = Fields::of(path, node)?;
+        let kind = fields.string("kind")?.ok_or_else(|| DecodeError::new(fields.path("kind"), "is missing"))?;
+        let children = fields.list("children")?;
+        if kind == "literal" && !children.is_empty() {
+            return Err(DecodeError::new(format!("{path}[children]"), "must not stand on a literal"));
+        }
+        let leaf = leaf(kind, &mut fields)?;
+        fields.finish()?;
+        if children.is_empty() {
+            self.leaves.extend(leaf);
+            return Ok(());
+        }
+        self.read(&format!("{path}[children]"), children, depth + 1)
+    }
+}
+
+fn leaf(kind: &str, fields: &mut Fields<'_>) -> Result<Option<Component>, DecodeError> {
+    let missing = |fields: &Fields<'_>, name| DecodeError::new(fields.path(name), "is missing");
+    let component = match kind {
+        "literal" => {
+            let value = fields.string("value")?.ok_or_else(|| missing(fields, "value"))?;
+            let role = fields.string("role")?.unwrap_or("system");
+            let role = Role::from_name(role).ok_or_else(|| DecodeError::new(fields.path("role"), "must be a role"))?;
+            literal(role, value)
+        }
+        "history" => Component::History { framing: fields.string("framing")?.unwrap_or("").to_owned() },
+        "summary" => Component::Summary,
+        "userData" => Component::UserData,
+        "group" => {
+            fields.string("name")?;
+            return Ok(None);
+        }
+        "collection" | "yoj" | "ista" => {
+            let name = fields.string("name")?.filter(|n| !n.is_empty()).ok_or_else(|| missing(fields, "name"))?;
+            crate::path::check_id(name).map_err(|e| DecodeError::new(fields.path("name"), format!("is bad: {e}")))?;
+            collection(name, fields.string("framing")?.unwrap_or(""))
+        }
+        _ => {
+            let hint = nearest(kind, &KINDS).map(|near| format!("; did you mean {near}?")).unwrap_or_default();
+            let problem = format!("must be one of {}{hint}", KINDS.join(", "));
+            return Err(DecodeError::new(fields.path("kind"), problem));
+        }
+    };
+    Ok(Some(component))
+}
+
+fn collection(name: &str, framing: &str) -> Component {
+    let framing = framing.to_owned();
+    match name {
+        crate::scope::TURNS => Component::History { framing },
+        _ => Component::Collection { name: name.to_owned(), framing },
+    }
+}
+
+#[cfg(test)]
+#[path = "recipe_tests.rs"]
+mod tests;
