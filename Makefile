@@ -1,0 +1,142 @@
+# `make test` runs everything that must hold, cheapest first, and stops at the first fault.
+# Needs: Rust with rustfmt and clippy, a C++ compiler, git, python3 with venv. All it installs goes below target/.
+
+SHELL := bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := test
+.DELETE_ON_ERROR:
+.NOTPARALLEL:
+
+PYTHON ?= python3
+FUZZ_SECONDS ?= 60
+
+OPENAPI := crates/server/tests/openapi.json
+VENV := target/venv
+VENV_STAMP := $(VENV)/.installed
+DENY_VERSION := 0.20.2
+DENY_STAMP := target/tools/.cargo-deny-$(DENY_VERSION)
+
+# command:package, for what is missing on a Debian machine.
+SYSTEM := c++:g++ git:git $(PYTHON):python3
+
+HOST = $(shell rustc -vV | sed -n 's/^host: //p')
+FUZZ_BINARY = target/fuzz/$(HOST)/release/assemble
+# What cargo-fuzz would pass, without the sanitizers that need a nightly compiler.
+FUZZ_RUSTFLAGS := --cfg fuzzing -Dwarnings -Ccodegen-units=1 -Cpasses=sancov-module \
+	-Cllvm-args=-sanitizer-coverage-level=4 \
+	-Cllvm-args=-sanitizer-coverage-inline-8bit-counters \
+	-Cllvm-args=-sanitizer-coverage-pc-table \
+	-Cllvm-args=-sanitizer-coverage-trace-compares
+
+say = @printf '\n── %s\n' '$(1)'
+
+.PHONY: test
+test: needs fmt-check tidy openapi lint deny suite doctest fuzz
+	@printf '\nall holds\n'
+
+.PHONY: needs
+needs: system
+	@command -v cargo >/dev/null || { echo 'cargo is missing: install Rust from https://rustup.rs' >&2; exit 1; }
+	@cargo fmt --version >/dev/null || { echo 'rustfmt is missing: rustup component add rustfmt' >&2; exit 1; }
+	@cargo clippy --version >/dev/null || { echo 'clippy is missing: rustup component add clippy' >&2; exit 1; }
+
+.PHONY: fmt-check
+fmt-check:
+	$(call say,format)
+	@cargo fmt --all --check
+	@cargo fmt --manifest-path fuzz/Cargo.toml --check
+
+.PHONY: tidy
+tidy:
+	$(call say,tidy)
+	@cargo run --quiet --locked -p xtask -- tidy
+
+.PHONY: openapi
+openapi: $(VENV_STAMP)
+	$(call say,openapi)
+	@test -f $(OPENAPI) || { echo '$(OPENAPI) is missing: the server test that keeps it writes it' >&2; exit 1; }
+	@$(VENV)/bin/python ci/openapi_check.py $(OPENAPI)
+
+.PHONY: lint
+lint:
+	$(call say,lint)
+	@cargo clippy --locked --workspace --all-targets -- -D warnings
+
+.PHONY: deny
+deny: $(DENY_STAMP)
+	$(call say,dependencies)
+	@target/tools/bin/cargo-deny --locked check --hide-inclusion-graph bans licenses sources
+
+# Snapshots are compared, never written: a changed one is a failure.
+.PHONY: suite
+suite: export INSTA_UPDATE := no
+suite:
+	$(call say,tests)
+	@if cargo nextest --version >/dev/null 2>&1; then \
+		cargo nextest run --locked --workspace; \
+	else \
+		cargo test --locked --workspace --lib --bins --tests; \
+	fi
+
+.PHONY: doctest
+doctest:
+	$(call say,documentation tests)
+	@cargo test --quiet --locked --workspace --doc
+
+# What is found goes to target/fuzz-corpus, what breaks to target/fuzz-artifacts; the seeds in the tree are only read.
+.PHONY: fuzz
+fuzz:
+	$(call say,fuzz for $(FUZZ_SECONDS) s)
+	@RUSTFLAGS='$(FUZZ_RUSTFLAGS)' cargo build --quiet --locked --release \
+		--manifest-path fuzz/Cargo.toml --target $(HOST) --target-dir target/fuzz
+	@mkdir -p target/fuzz-corpus/assemble target/fuzz-artifacts
+	@$(FUZZ_BINARY) -max_total_time=$(FUZZ_SECONDS) -max_len=65536 -timeout=10 -rss_limit_mb=2048 \
+		-dict=fuzz/assemble.dict -artifact_prefix=target/fuzz-artifacts/ \
+		target/fuzz-corpus/assemble fuzz/corpus/assemble >target/fuzz-artifacts/assemble.log 2>&1 \
+		|| { grep -A 3 'panicked at' target/fuzz-artifacts/assemble.log >&2 || true; \
+			tail -n 8 target/fuzz-artifacts/assemble.log >&2; \
+			echo 'an input broke the engine: run $(FUZZ_BINARY) FILE, with the file named above' >&2; exit 1; }
+	@grep -E 'INITED|DONE' target/fuzz-artifacts/assemble.log
+
+.PHONY: bench
+bench:
+	@cargo run --release --locked -- bench
+
+.PHONY: fmt
+fmt:
+	@cargo fmt --all
+	@cargo fmt --manifest-path fuzz/Cargo.toml
+
+.PHONY: clean
+clean:
+	@rm -rf target
+
+.PHONY: tools
+tools: needs $(VENV_STAMP) $(DENY_STAMP)
+
+.PHONY: system
+system:
+	@missing=; for pair in $(SYSTEM); do command -v "$${pair%%:*}" >/dev/null || missing+=" $${pair##*:}"; done; \
+	$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || missing+=' python3-venv'; \
+	if [ -z "$$missing" ]; then exit 0; fi; \
+	if [ "$$(id -u)" != 0 ] || ! command -v apt-get >/dev/null; then \
+		echo "missing:$$missing (these are Debian's names); install them and run again" >&2; exit 1; \
+	fi; \
+	apt-get update -q && apt-get install -y -q --no-install-recommends $$missing
+
+$(VENV_STAMP): ci/requirements.txt
+	$(call say,python packages)
+	@rm -rf $(VENV)
+	@$(PYTHON) -m venv $(VENV)
+	@$(VENV)/bin/pip install --quiet --disable-pip-version-check -r $< \
+		|| { echo 'pip cannot install what $< names: it needs a package index' >&2; exit 1; }
+	@touch $@
+
+# Unoptimised, because building it takes longer than running it ever will.
+$(DENY_STAMP):
+	$(call say,cargo-deny $(DENY_VERSION))
+	@CARGO_TARGET_DIR=target/tools/build CARGO_PROFILE_DEV_DEBUG=0 CARGO_PROFILE_DEV_STRIP=true \
+		cargo install --quiet --locked --debug --force --root target/tools cargo-deny@$(DENY_VERSION) \
+		|| { echo 'cargo cannot install cargo-deny: it needs crates.io' >&2; exit 1; }
+	@rm -rf target/tools/build
+	@touch $@

@@ -1,0 +1,33 @@
+//! Work on the tree itself: `cargo run -p xtask -- tidy` checks what the compiler cannot, `ci` runs all that must hold.
+
+mod source;
+mod tidy;
+mod tree;
+
+use std::process::{Command, ExitCode};
+
+use anyhow::{Context, ensure};
+
+const USAGE: &str = "usage: cargo run -p xtask -- <command>
+
+  tidy   check layering, source rules and sizes; print what was measured
+  ci     run everything that must hold (make test)";
+
+fn main() -> anyhow::Result<ExitCode> {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    match args.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
+        ["tidy"] => tidy::run(),
+        ["ci"] => ci(),
+        _ => {
+            eprintln!("{USAGE}");
+            Ok(ExitCode::from(2))
+        }
+    }
+}
+
+fn ci() -> anyhow::Result<ExitCode> {
+    let root = tree::root()?;
+    let status = Command::new("make").arg("test").current_dir(root).status().context("cannot start make")?;
+    ensure!(status.success(), "make test failed");
+    Ok(ExitCode::SUCCESS)
+}
