@@ -59,7 +59,7 @@ fn emit_given<'a>(loaded: &'a Loaded<'a>, tokenizer: Tokenizer, out: &mut Vec<Pi
         out.push(Piece::stored(Origin::Inline { index }, "messages", message, tokenizer));
     }
     if let Some(question) = loaded.question {
-        out.push(Piece::stored(Origin::Inline { index: loaded.inline.len() }, "question", question, tokenizer));
+        out.push(Piece::stored(Origin::Question, "question", question, tokenizer));
     }
 }
 

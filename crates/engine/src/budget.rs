@@ -7,6 +7,7 @@
 use crate::filter::{Draft, Note};
 use crate::pairs::Pairs;
 use crate::piece::Why;
+use crate::tokens;
 
 const NAME: &str = "budget";
 
@@ -25,40 +26,54 @@ pub fn apply(mut draft: Draft<'_>, budget_tokens: u32) -> Result<Draft<'_>, Over
     if draft.tokens() <= budget_tokens {
         return Ok(draft);
     }
-    let leading = draft.leading();
-    let newest_user = draft.newest_user();
-    let stays = |draft: &Draft<'_>, at: usize| {
-        draft.pieces.get(at).is_some_and(|p| !p.is_log()) || at < leading || Some(at) == newest_user
-    };
-    let needed_tokens: u32 = draft.live().filter(|(at, _)| stays(&draft, *at)).map(|(_, p)| p.tokens).sum();
+    let pairs = Pairs::of(&draft.pieces);
+    let stays = mark_stays(&mut draft, &pairs);
+    let is_in = |at: &usize| stays.get(*at) == Some(&true);
+    let needed_tokens = tokens::total(draft.live().filter(|(at, _)| is_in(at)).map(|(_, p)| p.tokens));
     let Some(shared) = budget_tokens.checked_sub(needed_tokens) else {
         return Err(OverBudget { budget_tokens, needed_tokens });
     };
     let mut room = shared;
     let mut stopped = false;
     let mut dropped = 0;
-    for block in Pairs::of(&draft.pieces).blocks(&draft.pieces).into_iter().rev() {
-        let rest: Vec<usize> = block.filter(|at| !is_out(&draft, *at) && !stays(&draft, *at)).collect();
-        let tokens: u32 = rest.iter().filter_map(|at| draft.pieces.get(*at)).map(|p| p.tokens).sum();
-        if rest.is_empty() || (!stopped && tokens <= room) {
-            room -= tokens.min(room);
-            continue;
-        }
+    for block in pairs.blocks(&draft.pieces).into_iter().rev() {
+        let rest: Vec<usize> = block.filter(|at| !is_out(&draft, *at) && !is_in(at)).collect();
+        let tokens = tokens::total(rest.iter().filter_map(|at| draft.pieces.get(*at)).map(|p| p.tokens));
         let why = match stopped {
             true => Why::AfterGap,
+            false if tokens <= room => Why::Fits { room_tokens: room },
             false if tokens > shared => Why::TooLarge { tokens, room_tokens: shared },
             false => Why::NoRoom { tokens, room_tokens: room },
         };
-        stopped |= tokens <= shared;
+        let fits = matches!(why, Why::Fits { .. });
+        room -= if fits { tokens } else { 0 };
+        stopped |= matches!(why, Why::NoRoom { .. });
+        dropped += if fits { 0 } else { rest.len() };
         for at in rest {
-            if let Some(piece) = draft.pieces.get_mut(at) {
-                piece.drop(NAME, why.clone());
-                dropped += 1;
+            match draft.pieces.get_mut(at) {
+                Some(piece) if fits => piece.keep(NAME, why.clone()),
+                Some(piece) => piece.drop(NAME, why.clone()),
+                None => {}
             }
         }
     }
     draft.notes.push(Note::Budgeted { dropped, tokens: budget_tokens - room });
     Ok(draft)
+}
+
+/// By place, what stays whatever the budget; says so on the log's own.
+fn mark_stays(draft: &mut Draft<'_>, pairs: &Pairs) -> Vec<bool> {
+    let mut stays = draft.pinned(pairs);
+    let newest_user = draft.newest_user();
+    for (at, (piece, stays)) in draft.pieces.iter_mut().zip(&mut stays).enumerate().filter(|(_, (p, _))| p.is_log()) {
+        if Some(at) == newest_user {
+            *stays = true;
+            piece.keep(NAME, Why::NewestUser);
+        } else if *stays && piece.instructs() {
+            piece.keep(NAME, Why::Leads);
+        }
+    }
+    stays
 }
 
 fn is_out(draft: &Draft<'_>, at: usize) -> bool {

@@ -14,8 +14,8 @@ use bytes::Bytes;
 /// Something a recipe must have loaded.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Need {
-    /// The newest turns; no more than these tokens of them, where a cap is known beforehand.
-    Turns { tokens_max: Option<u32> },
+    /// The newest turns.
+    Turns,
     Summary,
     UserData,
     Collection { name: String },
@@ -47,11 +47,10 @@ pub struct Item {
 
 impl Recipe {
     /// What must be loaded for it.
-    pub fn needs(&self, budget_tokens: Option<u32>) -> Vec<Need> {
-        let tokens_max = budget_tokens.filter(|_| !self.filters.iter().any(|f| f.shrinks() || f.looks_back()));
+    pub fn needs(&self) -> Vec<Need> {
         let need = |component: &Component| match component {
             Component::Literal { .. } => None,
-            Component::History { .. } => Some(Need::Turns { tokens_max }),
+            Component::History { .. } => Some(Need::Turns),
             Component::Summary => Some(Need::Summary),
             Component::UserData => Some(Need::UserData),
             Component::Collection { name, .. } => Some(Need::Collection { name: name.clone() }),

@@ -5,6 +5,8 @@
 
 use serde_json::{Map, Value};
 
+use crate::limits::ADDED_TEXT_BYTES_MAX;
+
 /// What is wrong, and where.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{path} {problem}")]
@@ -55,6 +57,12 @@ impl<'v> Fields<'v> {
         self.read(name, "must be a string", Value::as_str)
     }
 
+    /// A text that is added to each of many messages, and is short for that reason.
+    pub fn added_text(&mut self, name: &'static str) -> Result<Option<&'v str>, DecodeError> {
+        let problem = format!("must be a string of at most {ADDED_TEXT_BYTES_MAX} bytes (ADDED_TEXT_BYTES_MAX)");
+        self.read(name, &problem, |v| v.as_str().filter(|text| text.len() <= ADDED_TEXT_BYTES_MAX))
+    }
+
     pub fn flag(&mut self, name: &'static str) -> Result<Option<bool>, DecodeError> {
         self.read(name, "must be true or false", Value::as_bool)
     }
@@ -103,9 +111,11 @@ impl<'v> Fields<'v> {
 
 /// The known name nearest to one that is not, if any is near.
 pub fn nearest<'n>(name: &str, known: &[&'n str]) -> Option<&'n str> {
+    let edits_max = |k: &str| 1 + k.len() / 3;
     let near = |k: &&str| distance(&name.to_lowercase(), &k.to_lowercase());
-    let best = known.iter().min_by_key(|k| near(k))?;
-    (near(best) <= 1 + best.len() / 3).then_some(*best)
+    let of_like_length = known.iter().filter(|k| name.chars().count().abs_diff(k.len()) <= edits_max(k));
+    let best = of_like_length.min_by_key(|k| near(k))?;
+    (near(best) <= edits_max(best)).then_some(*best)
 }
 
 /// Edits between two words.

@@ -48,7 +48,8 @@ impl Row {
     fn of(piece: &Piece<'_>) -> Self {
         let (origin, id, seq, index) = match piece.origin {
             Origin::Turn { seq, id } => ("history", Some(id.to_owned()), Some(seq), None),
-            Origin::Inline { index } => (piece_kind(piece), None, None, Some(index)),
+            Origin::Inline { index } => ("inline", None, None, Some(index)),
+            Origin::Question => ("question", None, None, None),
             Origin::Component { name, id } => (name, id.map(str::to_owned), None, None),
             Origin::Made => ("made", None, None, None),
         };
@@ -58,7 +59,7 @@ impl Row {
             tokens: piece.tokens,
             fate: piece.fate,
             by: piece.by,
-            why: piece.why.to_string(),
+            why: piece.reasons(),
             id,
             seq,
             index,
@@ -79,12 +80,5 @@ impl Row {
             index: None,
             turns: Some(turns),
         }
-    }
-}
-
-fn piece_kind(piece: &Piece<'_>) -> &'static str {
-    match piece.by {
-        "question" => "question",
-        _ => "inline",
     }
 }

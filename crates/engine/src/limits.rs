@@ -36,6 +36,7 @@ limits! {
     RECIPE_DEPTH_MAX = 6, "nesting of a recipe's components";
     RECIPE_NODES_MAX = 128, "components of a recipe, groups and leaves together";
     RECIPE_FILTERS_MAX = 32, "filters of a recipe";
+    ADDED_TEXT_BYTES_MAX = 1_024, "bytes of a text that is added to many messages: framing, placeholder, missingContent";
     QUESTION_BYTES_MAX = 64 * 1024, "bytes of a question";
     CONNECTIONS_MAX = 4_096, "connections open at once";
     WRITE_QUEUE_MAX = 8_192, "writes waiting for the committer";

@@ -4,6 +4,7 @@
 //! then on nothing parses it again: filters read headers, and a prompt is the bytes put one after the other.
 //! [`scanned`] tells how many messages were read, so that a test can prove that warm work reads none.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
@@ -183,7 +184,7 @@ impl Message {
     }
 
     /// What the content says, where it is one string.
-    pub fn said(&self) -> Option<std::borrow::Cow<'_, str>> {
+    pub fn said(&self) -> Option<Cow<'_, str>> {
         json::unescape(self.content?.literal.of(self.as_str()))
     }
 
@@ -289,14 +290,14 @@ fn check_fields(text: &str) -> Result<(), MessageError> {
 
 /// A key that stands twice would be read differently by different readers.
 fn check_keys(text: &str) -> Result<(), MessageError> {
-    let mut seen: Vec<&str> = Vec::with_capacity(8);
-    for (key, _) in json::members(text) {
-        if seen.contains(&key.of(text)) {
-            return Err(MessageError::Twice(key.of(text).to_owned()));
-        }
-        seen.push(key.of(text));
-    }
-    Ok(())
+    let said = |key: Span| json::unescape(key.of(text)).unwrap_or(Cow::Borrowed(key.of(text)));
+    let mut keys: Vec<Cow<'_, str>> = json::members(text).map(|(key, _)| said(key)).collect();
+    keys.sort_unstable();
+    let twice = keys.windows(2).find_map(|pair| match pair {
+        [one, other] if one == other => Some(json::literal(one)),
+        _ => None,
+    });
+    twice.map_or(Ok(()), |key| Err(MessageError::Twice(key)))
 }
 
 #[derive(PartialEq)]
@@ -393,11 +394,12 @@ fn call_id(call: &str) -> Option<Box<str>> {
     json::unescape(id.of(call)).map(|id| id.into())
 }
 
-/// The value of `name` in the object that stands at `object`.
+/// The value of `name` in the object that stands at `object`; the last, as most readers take it, where there are two.
 fn member(text: &str, object: Span, name: &str) -> Option<Span> {
     let inner = object.of(text);
     json::members(inner)
-        .find(|(key, _)| json::unescape(key.of(inner)).as_deref() == Some(name))
+        .filter(|(key, _)| json::unescape(key.of(inner)).as_deref() == Some(name))
+        .last()
         .map(|(_, value)| value.shifted(object.start))
 }
 

@@ -24,12 +24,12 @@ impl Pairs {
             for call in piece.base().calls() {
                 issued.insert(&call.id, at);
                 for early in waiting.remove(&*call.id).unwrap_or_default() {
-                    set(&mut owners, early, at);
+                    set(&mut owners, early, Some(at));
                 }
             }
             if let Some(id) = answered(piece) {
                 match issued.get(id) {
-                    Some(owner) => set(&mut owners, at, *owner),
+                    Some(owner) => set(&mut owners, at, Some(*owner)),
                     None => waiting.entry(id).or_default().push(at),
                 }
             }
@@ -42,15 +42,32 @@ impl Pairs {
         self.owners.get(at).copied().flatten()
     }
 
+    /// Spreads marks over each call and its answers: where one is marked, all are.
+    pub fn spread(&self, marks: &mut [bool]) {
+        let marked = |marks: &[bool], at: usize| marks.get(at).copied().unwrap_or(false);
+        for (at, owner) in self.ties() {
+            if marked(marks, at) {
+                set(marks, owner, true);
+            }
+        }
+        for (at, owner) in self.ties() {
+            if marked(marks, owner) {
+                set(marks, at, true);
+            }
+        }
+    }
+
+    /// Each answer that has an owner, with it.
+    fn ties(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
+        self.owners.iter().enumerate().filter_map(|(at, owner)| Some((at, (*owner)?)))
+    }
+
     /// The live pieces in blocks that must stay or go together, in order; each block is a range of indices.
     pub fn blocks(&self, pieces: &[Piece<'_>]) -> Vec<std::ops::Range<usize>> {
         let mut reach = vec![0usize; self.owners.len()];
-        for (at, owner) in self.owners.iter().enumerate() {
-            if let Some(owner) = *owner {
-                let first = at.min(owner);
-                if let Some(end) = reach.get_mut(first) {
-                    *end = (*end).max(at.max(owner));
-                }
+        for (at, owner) in self.ties() {
+            if let Some(end) = reach.get_mut(at.min(owner)) {
+                *end = (*end).max(at.max(owner));
             }
         }
         let mut blocks: Vec<std::ops::Range<usize>> = Vec::with_capacity(pieces.len());
@@ -76,8 +93,8 @@ pub fn answered<'p>(piece: &'p Piece<'_>) -> Option<&'p str> {
     piece.base().tools()?.answer.as_ref()?.id.as_deref()
 }
 
-fn set(owners: &mut [Option<usize>], at: usize, owner: usize) {
-    if let Some(slot) = owners.get_mut(at) {
-        *slot = Some(owner);
+fn set<T>(slots: &mut [T], at: usize, value: T) {
+    if let Some(slot) = slots.get_mut(at) {
+        *slot = value;
     }
 }

@@ -10,7 +10,7 @@ use std::fmt;
 use serde::Serialize;
 
 use crate::json::{self, Span};
-use crate::message::{Answer, Message, Role};
+use crate::message::{Message, Role};
 use crate::payload::{FilePayload, Placeholder};
 use crate::tokens::{self, OVERHEAD_TOKENS, Tokenizer};
 
@@ -23,6 +23,8 @@ pub struct Piece<'a> {
     /// The component or filter that decided.
     pub by: &'static str,
     pub why: Why<'a>,
+    /// What else was done to it before that, oldest first.
+    earlier: Vec<(Fate, Why<'a>)>,
     body: Body<'a>,
 }
 
@@ -31,6 +33,8 @@ pub struct Piece<'a> {
 pub enum Origin<'a> {
     Turn { seq: u64, id: &'a str },
     Inline { index: usize },
+    /// What is being asked now.
+    Question,
     /// A component that is not the log: its name, and the document's id where there is one.
     Component { name: &'a str, id: Option<&'a str> },
     /// Made by a filter, to stand after another piece.
@@ -54,6 +58,7 @@ pub enum Fate {
 #[derive(Debug, Clone, PartialEq)]
 pub enum Why<'a> {
     Emitted,
+    Framed,
     Leads,
     NewestUser,
     InWindow,
@@ -65,9 +70,10 @@ pub enum Why<'a> {
     OnlySystem,
     Evicted { max_tokens: u32, keep_tokens: u32 },
     ContentCut { from_units: u32, to_units: u32 },
-    FileHidden { path: &'a str, limit: &'static str },
+    /// Paths, each with the option that left no room for it.
+    FilesHidden { files: Vec<(&'a str, &'static str)> },
     Unanswered { call: &'a str },
-    Orphan { call: Option<&'a str>, role: &'a str },
+    Orphan { call: Option<Cow<'a, str>>, role: &'a str },
     FollowsCall { call: &'a str },
     Repeats,
 }
@@ -79,13 +85,21 @@ enum Body<'a> {
     Made(Box<Message>),
 }
 
-/// A stored message with splices, in the order of their spans.
+/// A stored message with edits, in the order of their spans.
 #[derive(Debug, Clone)]
 struct Edited<'a> {
     base: &'a Message,
     role: Option<Role>,
     units: i64,
-    splices: Vec<(Span, Splice<'a>)>,
+    edits: Vec<Edit<'a>>,
+}
+
+/// What stands at a span instead of the bytes that came, and how many UTF-16 code units of compact JSON it gains.
+#[derive(Debug, Clone)]
+struct Edit<'a> {
+    at: Span,
+    splice: Splice<'a>,
+    units_gained: i64,
 }
 
 #[derive(Debug, Clone)]
@@ -97,7 +111,8 @@ enum Splice<'a> {
 impl<'a> Piece<'a> {
     pub fn stored(origin: Origin<'a>, by: &'static str, message: &'a Message, tokenizer: Tokenizer) -> Self {
         let tokens = message.tokens(tokenizer);
-        Self { origin, tokens, fate: Fate::Kept, by, why: Why::Emitted, body: Body::Stored(message) }
+        let (fate, why, earlier) = (Fate::Kept, Why::Emitted, Vec::new());
+        Self { origin, tokens, fate, by, why, earlier, body: Body::Stored(message) }
     }
 
     pub fn made(
@@ -108,7 +123,7 @@ impl<'a> Piece<'a> {
         tokenizer: Tokenizer,
     ) -> Self {
         let tokens = message.tokens(tokenizer);
-        Self { origin, tokens, fate: Fate::Made, by, why, body: Body::Made(Box::new(message)) }
+        Self { origin, tokens, fate: Fate::Made, by, why, earlier: Vec::new(), body: Body::Made(Box::new(message)) }
     }
 
     pub fn is_out(&self) -> bool {
@@ -117,7 +132,12 @@ impl<'a> Piece<'a> {
 
     /// Whether it belongs to the conversation, rather than to what stands around it.
     pub fn is_log(&self) -> bool {
-        matches!(self.origin, Origin::Turn { .. } | Origin::Inline { .. } | Origin::Made)
+        !matches!(self.origin, Origin::Component { .. })
+    }
+
+    /// Whether a user said it, rather than a component or a filter in a user's name.
+    pub fn is_user_turn(&self) -> bool {
+        self.is_log() && self.origin != Origin::Made && self.base().is(Role::User)
     }
 
     pub fn role(&self) -> Option<Role> {
@@ -132,8 +152,9 @@ impl<'a> Piece<'a> {
         self.role() == Some(role)
     }
 
+    /// Whether it came as an instruction; an answer that a filter recast did not.
     pub fn instructs(&self) -> bool {
-        self.role().is_some_and(Role::instructs)
+        self.origin != Origin::Made && self.base().role().is_some_and(Role::instructs)
     }
 
     /// The message that its bytes come from.
@@ -163,16 +184,47 @@ impl<'a> Piece<'a> {
         self.mark(Fate::Dropped, by, why);
     }
 
-    /// Says what became of it, without changing it.
+    /// Says what became of it, without changing it. What was done to it before is remembered.
     pub fn mark(&mut self, fate: Fate, by: &'static str, why: Why<'a>) {
+        let before = std::mem::replace(&mut self.why, why);
+        if matches!(self.fate, Fate::Cut | Fate::Redacted | Fate::Moved) || before == Why::Framed {
+            self.earlier.push((self.fate, before));
+        }
         self.fate = fate;
         self.by = by;
-        self.why = why;
     }
 
-    /// Hides the content of a file it carries.
-    pub fn hide(&mut self, file: &'a FilePayload, placeholder: &'a Placeholder, tokenizer: Tokenizer) {
-        self.splice(file.literal, Splice::Hidden(file, placeholder), file.units_gained(placeholder), tokenizer);
+    /// Says why it stays, unless more than that has become of it already.
+    pub fn keep(&mut self, by: &'static str, why: Why<'a>) {
+        if self.fate == Fate::Kept {
+            self.mark(Fate::Kept, by, why);
+        }
+    }
+
+    /// Whether this has become of it, now or on the way.
+    pub fn was(&self, fate: Fate) -> bool {
+        self.fate == fate || self.earlier.iter().any(|(earlier, _)| *earlier == fate)
+    }
+
+    /// All that became of it, in words, the last first; of one that is out, only why it is out.
+    pub fn reasons(&self) -> String {
+        let earlier = self.earlier.iter().rev().filter(|_| !self.is_out());
+        earlier.fold(self.why.to_string(), |said, (_, why)| format!("{said}; {why}"))
+    }
+
+    /// Hides the contents of files it carries.
+    pub fn hide(&mut self, files: &[&'a FilePayload], placeholder: &'a Placeholder, tokenizer: Tokenizer) {
+        let edits = files.iter().map(|file| Edit {
+            at: file.literal,
+            splice: Splice::Hidden(file, placeholder),
+            units_gained: file.units_gained(placeholder),
+        });
+        self.edit(edits.collect(), tokenizer);
+    }
+
+    /// Whether its text was cut or framed, so that it is no longer the JSON that it came as.
+    pub fn is_rewritten(&self, literal: Span) -> bool {
+        matches!(self.spliced(literal), Some(Splice::Text(_)))
     }
 
     /// UTF-16 code units of its text, where the content is one string.
@@ -188,13 +240,13 @@ impl<'a> Piece<'a> {
     /// Cuts its text to the first `units_max` UTF-16 code units.
     pub fn cut(&mut self, units_max: u32, tokenizer: Tokenizer) {
         let Some(content) = self.base().content() else { return };
-        let literal = match self.spliced(content.literal) {
-            Some(splice) => splice.text(),
-            None => Cow::Borrowed(content.literal.of(self.base().as_str())),
+        let original = content.literal.of(self.base().as_str());
+        let shorter = match self.spliced(content.literal) {
+            Some(splice) => json::truncate(&splice.text(), units_max),
+            None => json::truncate(original, units_max),
         };
-        let shorter = json::truncate(&literal, units_max);
-        let gained = i64::from(json::compact_units(&shorter)) - i64::from(json::compact_units(&literal));
-        self.splice(content.literal, Splice::Text(shorter), gained, tokenizer);
+        let edit = Edit::text(content.literal, shorter, original);
+        self.edit(vec![edit], tokenizer);
     }
 
     /// Puts a text before its own, where the content is one string.
@@ -202,22 +254,20 @@ impl<'a> Piece<'a> {
         let Some(content) = self.base().content() else { return };
         let mut literal = String::from("\"");
         json::escape_into(framing, &mut literal);
-        let gained = i64::from(json::utf16_units(&literal)) - 1;
+        let units_gained = i64::from(json::utf16_units(&literal)) - 1;
         literal.push_str(content.literal.of(self.base().as_str()).get(1..).unwrap_or("\""));
-        self.splice(content.literal, Splice::Text(literal), gained, tokenizer);
+        self.edit(vec![Edit { at: content.literal, splice: Splice::Text(literal), units_gained }], tokenizer);
+        self.why = Why::Framed;
     }
 
     /// Turns an answer nobody asked for into a message of another role.
-    pub fn recast(&mut self, answer: &'a Answer, role: &str, strip_id: bool, tokenizer: Tokenizer) {
+    pub fn recast(&mut self, role: &str, strip_id: bool, tokenizer: Tokenizer) {
         let text = self.base().as_str();
-        let written = json::literal(role);
-        let units = |span: Span| i64::from(json::compact_units(span.of(text)));
-        let gained = i64::from(json::utf16_units(&written)) - units(answer.role);
-        let stripped = answer.id_member.filter(|_| strip_id).map(|member| (member, -units(member)));
-        self.splice(answer.role, Splice::Text(written), gained, tokenizer);
-        if let Some((member, gained)) = stripped {
-            self.splice(member, Splice::Text(String::new()), gained, tokenizer);
-        }
+        let Some(answer) = self.base().tools().and_then(|t| t.answer.as_ref()) else { return };
+        let edit = |at: Span, instead| Edit::text(at, instead, at.of(text));
+        let mut edits = vec![edit(answer.role, json::literal(role))];
+        edits.extend(answer.id_member.filter(|_| strip_id).map(|member| edit(member, String::new())));
+        self.edit(edits, tokenizer);
         if let Body::Edited(edited) = &mut self.body {
             edited.role = Role::from_name(role);
         }
@@ -243,15 +293,15 @@ impl<'a> Piece<'a> {
 
     fn spliced(&self, span: Span) -> Option<&Splice<'a>> {
         match &self.body {
-            Body::Edited(edited) => edited.splices.iter().find(|(at, _)| *at == span).map(|(_, splice)| splice),
+            Body::Edited(edited) => edited.edits.iter().find(|edit| edit.at == span).map(|edit| &edit.splice),
             _ => None,
         }
     }
 
-    fn splice(&mut self, at: Span, splice: Splice<'a>, units_gained: i64, tokenizer: Tokenizer) {
+    fn edit(&mut self, edits: Vec<Edit<'a>>, tokenizer: Tokenizer) {
         if let Body::Made(message) = &mut self.body {
             let mut edited = Edited::of(message);
-            edited.put(at, splice, units_gained);
+            edits.into_iter().for_each(|edit| edited.put(edit));
             let mut raw = Vec::new();
             edited.write(&mut raw);
             **message = Message::from_stored(raw.into());
@@ -262,26 +312,34 @@ impl<'a> Piece<'a> {
             self.body = Body::Edited(Box::new(Edited::of(message)));
         }
         if let Body::Edited(edited) = &mut self.body {
-            edited.put(at, splice, units_gained);
+            edits.into_iter().for_each(|edit| edited.put(edit));
             self.tokens = edited.tokens(tokenizer);
         }
     }
 }
 
+impl<'a> Edit<'a> {
+    fn text(at: Span, instead: String, original: &str) -> Self {
+        let units_gained = i64::from(json::compact_units(&instead)) - i64::from(json::compact_units(original));
+        Self { at, splice: Splice::Text(instead), units_gained }
+    }
+}
+
 impl<'a> Edited<'a> {
     fn of(base: &'a Message) -> Self {
-        Self { base, role: base.role(), units: i64::from(base.units()), splices: Vec::new() }
+        Self { base, role: base.role(), units: i64::from(base.units()), edits: Vec::new() }
     }
 
-    fn put(&mut self, at: Span, splice: Splice<'a>, units_gained: i64) {
-        self.units += units_gained;
-        match self.splices.binary_search_by_key(&at, |(span, _)| *span) {
+    /// Adds an edit, in the place of one that stood at the same span.
+    fn put(&mut self, edit: Edit<'a>) {
+        self.units += edit.units_gained;
+        match self.edits.binary_search_by_key(&edit.at, |known| known.at) {
             Ok(found) => {
-                if let Some(entry) = self.splices.get_mut(found) {
-                    entry.1 = splice;
+                if let Some(known) = self.edits.get_mut(found) {
+                    self.units -= std::mem::replace(known, edit).units_gained;
                 }
             }
-            Err(place) => self.splices.insert(place, (at, splice)),
+            Err(place) => self.edits.insert(place, edit),
         }
     }
 
@@ -300,10 +358,10 @@ impl<'a> Edited<'a> {
     fn write(&self, out: &mut Vec<u8>) {
         let raw = self.base.raw();
         let mut copied = 0;
-        for (span, splice) in &self.splices {
-            out.extend_from_slice(raw.get(copied..span.start as usize).unwrap_or_default());
-            splice.write(out);
-            copied = span.end as usize;
+        for edit in &self.edits {
+            out.extend_from_slice(raw.get(copied..edit.at.start as usize).unwrap_or_default());
+            edit.splice.write(out);
+            copied = edit.at.end as usize;
         }
         out.extend_from_slice(raw.get(copied..).unwrap_or_default());
     }
@@ -342,6 +400,7 @@ impl fmt::Display for Why<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Emitted => write!(f, "as stored"),
+            Self::Framed => write!(f, "as stored, after its framing"),
             Self::Leads => write!(f, "leads the thread, always stays"),
             Self::NewestUser => write!(f, "newest user turn, always stays"),
             Self::InWindow => write!(f, "inside the window"),
@@ -359,7 +418,10 @@ impl fmt::Display for Why<'_> {
             Self::ContentCut { from_units, to_units } => {
                 write!(f, "content cut from {from_units} to {to_units} characters")
             }
-            Self::FileHidden { path, limit } => write!(f, "contents of {path} hidden, beyond {limit}"),
+            Self::FilesHidden { files } => {
+                let said = files.iter().map(|(path, limit)| format!("contents of {path} hidden, beyond {limit}"));
+                f.write_str(&said.collect::<Vec<_>>().join("; "))
+            }
             Self::Unanswered { call } => write!(f, "answers call {call}, which had no answer"),
             Self::Orphan { call: Some(call), role } => write!(f, "no call {call} in the window, now a {role} message"),
             Self::Orphan { call: None, role } => write!(f, "names no call, now a {role} message"),

@@ -143,7 +143,7 @@ fn leaf(kind: &str, fields: &mut Fields<'_>) -> Result<Option<Component>, Decode
             let role = Role::from_name(role).ok_or_else(|| DecodeError::new(fields.path("role"), "must be a role"))?;
             literal(role, value)
         }
-        "history" => Component::History { framing: fields.string("framing")?.unwrap_or("").to_owned() },
+        "history" => Component::History { framing: fields.added_text("framing")?.unwrap_or("").to_owned() },
         "summary" => Component::Summary,
         "userData" => Component::UserData,
         "group" => {
@@ -153,7 +153,7 @@ fn leaf(kind: &str, fields: &mut Fields<'_>) -> Result<Option<Component>, Decode
         "collection" | "yoj" | "ista" => {
             let name = fields.string("name")?.filter(|n| !n.is_empty()).ok_or_else(|| missing(fields, "name"))?;
             crate::path::check_id(name).map_err(|e| DecodeError::new(fields.path("name"), format!("is bad: {e}")))?;
-            collection(name, fields.string("framing")?.unwrap_or(""))
+            collection(name, fields.added_text("framing")?.unwrap_or(""))
         }
         _ => {
             let hint = nearest(kind, &KINDS).map(|near| format!("; did you mean {near}?")).unwrap_or_default();

@@ -57,6 +57,11 @@ pub fn approx(units: u32) -> u32 {
     units.div_ceil(4)
 }
 
+/// The sum of costs; one that is past counting is past every budget too.
+pub fn total(costs: impl Iterator<Item = u32>) -> u32 {
+    costs.fold(0, u32::saturating_add)
+}
+
 /// How many texts have been counted since the process began.
 pub fn counted() -> u64 {
     COUNTED.load(Ordering::Relaxed)

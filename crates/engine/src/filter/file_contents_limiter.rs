@@ -25,7 +25,7 @@ type Seen<'a> = Vec<(&'a str, u32)>;
 
 impl FileContentsLimiter {
     pub fn decode(options: &mut Fields<'_>) -> Result<Self, DecodeError> {
-        let placeholder = options.string("placeholder")?.unwrap_or("(file contents ommited for space)");
+        let placeholder = options.added_text("placeholder")?.unwrap_or("(file contents ommited for space)");
         Ok(Self {
             files_max: options.number("filesLimit", 0, 1_000)?.unwrap_or(7),
             versions_max: options.number("versionsPerFile", 0, 1_000)?.unwrap_or(2),
@@ -40,12 +40,17 @@ impl FileContentsLimiter {
         let mut payloads = 0;
         let tokenizer = draft.tokenizer;
         for piece in draft.pieces.iter_mut().rev().filter(|p| !p.is_out()) {
-            for file in self.files(piece) {
+            let (mut hidden, mut files) = (Vec::new(), Vec::new());
+            for file in self.files(piece).filter(|file| !piece.is_rewritten(file.literal)) {
                 if let Some(limit) = self.beyond(&mut seen, &file.path) {
-                    piece.hide(file, &self.placeholder, tokenizer);
-                    piece.mark(Fate::Redacted, NAME, Why::FileHidden { path: &file.path, limit });
-                    payloads += 1;
+                    hidden.push(file);
+                    files.push((&*file.path, limit));
                 }
+            }
+            if !hidden.is_empty() {
+                payloads += hidden.len();
+                piece.hide(&hidden, &self.placeholder, tokenizer);
+                piece.mark(Fate::Redacted, NAME, Why::FilesHidden { files });
             }
         }
         if payloads > 0 {

@@ -1,10 +1,9 @@
 //! `historyWindow`: the last n turns, or the last n user turns with what follows them.
 //!
-//! Never parts a call from its answers: a block that only half fits stays out. Leading instructions stay, and so does
-//! the newest user turn.
+//! Never parts a call from its answers: what only half fits stays out. Leading instructions stay, and so does the
+//! newest user turn.
 
 use super::{Draft, Note};
-use crate::Role;
 use crate::decode::{DecodeError, Fields};
 use crate::pairs::Pairs;
 use crate::piece::Why;
@@ -28,23 +27,32 @@ impl HistoryWindow {
     }
 
     pub fn apply<'a>(&self, mut draft: Draft<'a>) -> Draft<'a> {
-        let leading = draft.leading();
-        let start = match self {
-            Self::Turns(turns) => start_of_turns(&draft, leading, *turns as usize),
-            Self::Pairs(pairs) => start_of_pairs(&draft, *pairs as usize),
-        };
+        let pairs = Pairs::of(&draft.pieces);
+        let pinned = draft.pinned(&pairs);
         let newest_user = draft.newest_user();
-        let why = match *self {
-            Self::Turns(n) => Why::OutsideWindow { window: "turns", size: n.into() },
-            Self::Pairs(n) => Why::OutsideWindow { window: "pairs", size: n.into() },
+        let (why, start) = match *self {
+            Self::Turns(n) => {
+                let counts = |at: usize| pinned.get(at) == Some(&false);
+                let start = start_of_turns(&draft, &pairs, counts, n as usize);
+                (Why::OutsideWindow { window: "turns", size: n.into() }, start)
+            }
+            Self::Pairs(n) => {
+                (Why::OutsideWindow { window: "pairs", size: n.into() }, start_of_pairs(&draft, n as usize))
+            }
         };
+        let mut goes: Vec<bool> = pinned.iter().enumerate().map(|(at, pinned)| at < start && !pinned).collect();
+        pairs.spread(&mut goes);
         let mut dropped = 0;
-        for (at, piece) in draft.pieces.iter_mut().enumerate().filter(|(_, p)| !p.is_out() && p.is_log()) {
-            if at >= leading && at < start && Some(at) != newest_user {
-                piece.drop(NAME, why.clone());
-                dropped += 1;
-            } else {
-                piece.why = if at < leading { Why::Leads } else { Why::InWindow };
+        let places = draft.pieces.iter_mut().zip(goes.iter().zip(&pinned)).enumerate();
+        for (at, (piece, (goes, pinned))) in places.filter(|(_, (p, _))| !p.is_out() && p.is_log()) {
+            match (goes, pinned) {
+                (true, _) if Some(at) == newest_user => piece.keep(NAME, Why::NewestUser),
+                (true, _) => {
+                    piece.drop(NAME, why.clone());
+                    dropped += 1;
+                }
+                (_, true) if piece.instructs() => piece.keep(NAME, Why::Leads),
+                _ => piece.keep(NAME, Why::InWindow),
             }
         }
         draft.notes.push(Note::Windowed { kept: draft.live().count(), dropped });
@@ -53,14 +61,12 @@ impl HistoryWindow {
 }
 
 /// The first place of the longest run of whole blocks with at most `turns` pieces; the newest block is always in.
-fn start_of_turns(draft: &Draft<'_>, leading: usize, turns: usize) -> usize {
+fn start_of_turns(draft: &Draft<'_>, pairs: &Pairs, counts: impl Fn(usize) -> bool, turns: usize) -> usize {
     let mut start = draft.pieces.len();
     let mut room = turns;
-    for block in Pairs::of(&draft.pieces).blocks(&draft.pieces).into_iter().rev() {
-        if block.start < leading {
-            break;
-        }
-        let size = draft.pieces.get(block.clone()).unwrap_or_default().iter().filter(|p| !p.is_out()).count();
+    for block in pairs.blocks(&draft.pieces).into_iter().rev() {
+        let is_live = |at: &usize| draft.pieces.get(*at).is_some_and(|p| !p.is_out());
+        let size = block.clone().filter(is_live).filter(|at| counts(*at)).count();
         if size > room && start < draft.pieces.len() {
             break;
         }
@@ -72,8 +78,8 @@ fn start_of_turns(draft: &Draft<'_>, leading: usize, turns: usize) -> usize {
     start
 }
 
-/// The place of the `pairs`-th newest user turn.
+/// The place of the `pairs`-th newest user turn; the very first, where there are fewer.
 fn start_of_pairs(draft: &Draft<'_>, pairs: usize) -> usize {
-    let users = draft.live().rev().filter(|(_, p)| p.is(Role::User) && p.is_log());
-    users.take(pairs).last().map_or(0, |(at, _)| at)
+    let mut users = draft.live().rev().filter(|(_, p)| p.is_user_turn());
+    users.nth(pairs - 1).map_or(0, |(at, _)| at)
 }

@@ -7,8 +7,9 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::decode::{DecodeError, Fields};
+use crate::pairs::Pairs;
 use crate::piece::Piece;
-use crate::tokens::Tokenizer;
+use crate::tokens::{self, Tokenizer};
 
 mod dedupe;
 mod file_contents_limiter;
@@ -105,9 +106,9 @@ impl Filter {
         }
     }
 
-    /// Whether it can make a message smaller, so that more turns might fit than the budget suggests.
+    /// Whether it can make room, so that more turns might fit than the budget suggests.
     pub fn shrinks(&self) -> bool {
-        matches!(self, Self::SizeLimiter(_) | Self::FileContentsLimiter(_))
+        matches!(self, Self::SizeLimiter(_) | Self::FileContentsLimiter(_) | Self::Dedupe)
     }
 
     /// Whether its answer depends on turns that are long out of the window.
@@ -123,12 +124,21 @@ impl<'a> Draft<'a> {
     }
 
     pub fn tokens(&self) -> u32 {
-        self.live().map(|(_, p)| p.tokens).sum()
+        tokens::total(self.live().map(|(_, p)| p.tokens))
     }
 
     /// The newest user turn, which every window keeps.
     pub fn newest_user(&self) -> Option<usize> {
-        self.live().rev().find(|(_, p)| p.is(crate::Role::User)).map(|(at, _)| at)
+        self.live().rev().find(|(_, p)| p.is_user_turn()).map(|(at, _)| at)
+    }
+
+    /// By place, what no window may drop beside the newest user turn: what is not log, the instructions that lead it,
+    /// and the calls and answers that are tied to one of these.
+    pub fn pinned(&self, pairs: &Pairs) -> Vec<bool> {
+        let leading = self.leading();
+        let mut pinned: Vec<bool> = self.pieces.iter().enumerate().map(|(at, p)| !p.is_log() || at < leading).collect();
+        pairs.spread(&mut pinned);
+        pinned
     }
 
     /// Where the log begins to be evictable: past what is not log, and past the instructions that lead it.

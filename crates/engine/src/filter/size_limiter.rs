@@ -45,22 +45,27 @@ impl SizeLimiter {
     pub fn apply<'a>(&self, mut draft: Draft<'a>) -> Draft<'a> {
         self.cut_contents(&mut draft);
         let mut room = self.max_tokens;
-        let (mut kept, mut dropped) = (0, 0);
+        let mut kept = 0;
+        let mut without_room = Vec::new();
         for class in 0..3 {
-            let tokenizer = draft.tokenizer;
-            for piece in draft.pieces.iter_mut().rev().filter(|p| !p.is_out() && self.class(p) == class) {
-                let tokens = self.cost(piece, tokenizer);
+            for (at, piece) in draft.live().rev().filter(|(_, p)| self.class(p) == class) {
+                let tokens = self.cost(piece, draft.tokenizer);
                 if tokens <= room {
                     room -= tokens;
                     kept += 1;
                 } else {
-                    piece.drop(NAME, Why::NoRoom { tokens, room_tokens: room });
-                    dropped += 1;
+                    without_room.push((at, Why::NoRoom { tokens, room_tokens: room }));
                 }
             }
         }
-        if kept == 0 && self.preserve_system && preserve_newest_system(&mut draft) {
-            (kept, dropped) = (1, dropped - 1);
+        if kept == 0 && self.preserve_system {
+            kept += preserve_newest_system(&mut draft, &mut without_room);
+        }
+        let dropped = without_room.len();
+        for (at, why) in without_room {
+            if let Some(piece) = draft.pieces.get_mut(at) {
+                piece.drop(NAME, why);
+            }
         }
         let tokens = self.max_tokens - room;
         draft.notes.push(Note::SizeLimited { kept, dropped, tokens, max_tokens: self.max_tokens });
@@ -94,14 +99,11 @@ impl SizeLimiter {
     }
 }
 
-/// Brings back the newest system message that this filter dropped.
-fn preserve_newest_system(draft: &mut Draft<'_>) -> bool {
-    let newest = draft.pieces.iter_mut().rev().find(|p| p.is_out() && p.by == NAME && p.is(Role::System));
-    match newest {
-        Some(piece) => {
-            piece.mark(Fate::Kept, NAME, Why::OnlySystem);
-            true
-        }
-        None => false,
-    }
+/// Takes the newest system message off the list of what goes; how many that are.
+fn preserve_newest_system<'a>(draft: &mut Draft<'a>, goes: &mut Vec<(usize, Why<'a>)>) -> usize {
+    let newest = draft.live().rev().find(|(_, p)| p.is(Role::System)).map(|(at, _)| at);
+    let Some((at, piece)) = newest.and_then(|at| Some((at, draft.pieces.get_mut(at)?))) else { return 0 };
+    piece.keep(NAME, Why::OnlySystem);
+    goes.retain(|(going, _)| *going != at);
+    1
 }

@@ -3,7 +3,9 @@
 //! Answers move to follow the message that issued their call; a call without one gets a made-up answer; an answer
 //! without a call becomes a message of another role.
 
-use rustc_hash::FxHashMap;
+use std::borrow::Cow;
+
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{Draft, Note};
 use crate::decode::{DecodeError, Fields};
@@ -14,6 +16,7 @@ use crate::piece::{Fate, Origin, Piece, Why};
 use crate::{Role, Tokenizer};
 
 const NAME: &str = "toolCallBackfill";
+const CALLS_COMPARED_MAX: usize = 16;
 
 #[derive(Debug, Clone)]
 pub struct ToolCallBackfill {
@@ -35,7 +38,7 @@ impl ToolCallBackfill {
         Ok(Self {
             role: role("role", "tool")?,
             orphan_role: role("orphanRole", "system")?,
-            missing_content: options.string("missingContent")?.unwrap_or("Tool call failed to respond").to_owned(),
+            missing_content: options.added_text("missingContent")?.unwrap_or("Tool call failed to respond").to_owned(),
             strip_orphan_id: options.flag("stripOrphanToolId")?.unwrap_or(true),
         })
     }
@@ -50,7 +53,7 @@ impl ToolCallBackfill {
         let (mut made, mut moved, mut orphans) = (0, 0, 0);
         let mut pieces: Vec<Option<Piece<'a>>> = draft.pieces.into_iter().map(Some).collect();
         draft.pieces = Vec::with_capacity(steps.len());
-        let mut last = None;
+        let (mut last, mut last_moved) = (None, false);
         for step in steps {
             if let Step::Missing { call } = step {
                 draft.pieces.push(self.missing(call, tokenizer));
@@ -59,12 +62,13 @@ impl ToolCallBackfill {
             }
             let at = step.place();
             let Some(mut piece) = pieces.get_mut(at).and_then(Option::take) else { continue };
+            let follows = before.get(at).copied().flatten() == last;
             match step {
                 Step::Orphan { .. } => {
                     self.recast(&mut piece, tokenizer);
                     orphans += 1;
                 }
-                Step::Answer { call, .. } if before.get(at).copied().flatten() != last => {
+                Step::Answer { call, .. } if last_moved || !follows => {
                     piece.mark(Fate::Moved, NAME, Why::FollowsCall { call });
                     moved += 1;
                 }
@@ -72,10 +76,13 @@ impl ToolCallBackfill {
             }
             if !piece.is_out() {
                 last = Some(at);
+                last_moved = matches!(step, Step::Answer { .. }) && (last_moved || !follows);
             }
             draft.pieces.push(piece);
         }
-        draft.notes.push(Note::Backfilled { made, moved, orphans });
+        if made + moved + orphans > 0 {
+            draft.notes.push(Note::Backfilled { made, moved, orphans });
+        }
         draft
     }
 
@@ -90,10 +97,18 @@ impl ToolCallBackfill {
     }
 
     fn recast<'a>(&'a self, piece: &mut Piece<'a>, tokenizer: Tokenizer) {
-        let Some(answer) = piece.source().and_then(Message::tools).and_then(|t| t.answer.as_ref()) else { return };
-        piece.recast(answer, &self.orphan_role, self.strip_orphan_id, tokenizer);
-        piece.mark(Fate::Redacted, NAME, Why::Orphan { call: answer.id.as_deref(), role: &self.orphan_role });
+        let call = match piece.source() {
+            Some(message) => named(message).map(Cow::Borrowed),
+            None => named(piece.base()).map(|id| Cow::Owned(id.to_owned())),
+        };
+        piece.recast(&self.orphan_role, self.strip_orphan_id, tokenizer);
+        piece.mark(Fate::Redacted, NAME, Why::Orphan { call, role: &self.orphan_role });
     }
+}
+
+/// The id that an answer names.
+fn named(message: &Message) -> Option<&str> {
+    message.tools()?.answer.as_ref()?.id.as_deref()
 }
 
 /// What comes next in the repaired order.
@@ -131,8 +146,17 @@ fn in_order(draft: &Draft<'_>) -> bool {
             return false;
         }
         (open, last) = (piece.base().calls(), None);
+        if may_repeat(open) {
+            return false;
+        }
     }
     open.is_empty()
+}
+
+/// Whether an id might stand twice among the calls; where they are many, nobody looks.
+fn may_repeat(calls: &[Call]) -> bool {
+    calls.len() > CALLS_COMPARED_MAX
+        || calls.iter().enumerate().any(|(n, call)| calls.iter().take(n).any(|earlier| earlier.id == call.id))
 }
 
 fn plan<'a>(pieces: &[Piece<'a>]) -> Vec<Step<'a>> {
@@ -162,15 +186,15 @@ fn plan<'a>(pieces: &[Piece<'a>]) -> Vec<Step<'a>> {
 
 /// The answers to one message's calls. An id that stands twice among them is answered once.
 fn plan_answers<'a>(pieces: &[Piece<'a>], calls: &'a [Call], answers: &[usize], steps: &mut Vec<Step<'a>>) {
-    for (n, call) in calls.iter().enumerate() {
-        if calls.iter().take(n).any(|earlier| earlier.id == call.id) {
-            continue;
-        }
-        let planned = steps.len();
-        let mine = answers.iter().filter(|at| pieces.get(**at).and_then(answered) == Some(&*call.id));
-        steps.extend(mine.map(|at| Step::Answer { at: *at, call: &call.id }));
-        if steps.len() == planned {
-            steps.push(Step::Missing { call: &call.id });
+    let mut by_id: FxHashMap<&str, Vec<usize>> = FxHashMap::default();
+    for at in answers {
+        by_id.entry(pieces.get(*at).and_then(answered).unwrap_or("")).or_default().push(*at);
+    }
+    let mut seen = FxHashSet::default();
+    for call in calls.iter().filter(|call| seen.insert(&*call.id)) {
+        match by_id.get(&*call.id) {
+            Some(mine) => steps.extend(mine.iter().map(|at| Step::Answer { at: *at, call: &call.id })),
+            None => steps.push(Step::Missing { call: &call.id }),
         }
     }
 }

@@ -1,0 +1,267 @@
+//! What holds for every assembly, on transcripts and recipes at random.
+//!
+//! `laws` says what must hold for any input; here are the laws that ask for more than that: a filter in the last
+//! place, a window of a certain size, a log that grows, or the slow reference to compare with.
+
+mod generate;
+mod laws;
+mod reference;
+
+use generate::Spelling::{Plain, Wild};
+use novelo_engine::component::{Item, item};
+use novelo_engine::piece::{Fate, Origin};
+use novelo_engine::{Assembly, Explanation, Loaded, Message, Recipe, Turn};
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+/// Everything that goes into one assembly.
+#[derive(Debug, Clone)]
+struct Case {
+    turns: Vec<String>,
+    notes: Vec<String>,
+    inline: Vec<String>,
+    asks: bool,
+    turns_before: u64,
+    recipe: Value,
+    budget_tokens: Option<u32>,
+}
+
+fn case(filters: impl Strategy<Value = Vec<Value>>, tokenizer: &'static str) -> impl Strategy<Value = Case> {
+    let documents = (generate::transcript(Wild), generate::transcript(Wild), generate::transcript(Wild));
+    let asked = (any::<bool>(), 0..2u64, prop::option::of(1..900u32));
+    (documents, generate::components(), filters, asked).prop_map(
+        move |((turns, notes, inline), components, filters, (asks, turns_before, budget_tokens))| {
+            let recipe = json!({"components": components, "filters": filters, "tokenizer": tokenizer});
+            Case { turns, notes, inline, asks, turns_before, recipe, budget_tokens }
+        },
+    )
+}
+
+fn message(raw: &str) -> Message {
+    Message::accept(raw.to_owned().into()).expect(raw)
+}
+
+fn turns(raw: &[String]) -> Vec<Turn> {
+    let turn = |(n, raw): (usize, &String)| {
+        let seq = n as u64 + 1;
+        Turn { seq, id: format!("t{seq}").into(), create_time: 0.0, message: message(raw) }
+    };
+    raw.iter().enumerate().map(turn).collect()
+}
+
+impl Case {
+    /// Assembles under the laws, and hands on what came of it.
+    fn check(&self, and: impl Fn(&Assembly<'_>)) {
+        let recipe = Recipe::decode("recipe", &self.recipe).unwrap();
+        let turns = turns(&self.turns);
+        let notes: Vec<Item> = self.notes.iter().map(|raw| item("n", raw.clone().into())).collect();
+        let inline: Vec<Message> = self.inline.iter().map(|raw| message(raw)).collect();
+        let aside = Message::text(novelo_engine::Role::System, "aside");
+        let question = Message::text(novelo_engine::Role::User, "and?");
+        let loaded = Loaded {
+            turns: turns.iter().collect(),
+            turns_before: self.turns_before,
+            summary: Some(&aside),
+            user_data: Some(&aside),
+            collections: vec![("notes", &notes)],
+            inline: &inline,
+            question: self.asks.then_some(&question),
+        };
+        if let Ok(assembly) = laws::assembled(&recipe, &loaded, self.budget_tokens) {
+            and(&assembly);
+        }
+    }
+}
+
+fn with_last(last: impl Strategy<Value = Value>) -> impl Strategy<Value = Vec<Value>> {
+    (generate::filters(), last).prop_map(|(mut filters, last)| {
+        filters.push(last);
+        filters
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(512))]
+
+    #[test]
+    fn the_laws_hold_for_any_recipe(case in case(generate::filters(), "approx")) {
+        case.check(|_| {});
+    }
+
+    #[test]
+    fn after_backfill_every_call_is_answered(case in case(with_last(generate::backfill()), "approx")) {
+        case.check(laws::paired);
+    }
+
+    #[test]
+    fn the_seed_filters_do_as_their_slow_reference(
+        raw in generate::transcript(Plain),
+        filters in generate::seed_filters(),
+    ) {
+        let recipe = Recipe::decode("recipe", &json!({"filters": filters})).unwrap();
+        let inline: Vec<Message> = raw.iter().map(|raw| message(raw)).collect();
+        let loaded = Loaded { inline: &inline, ..Loaded::default() };
+        let assembly = laws::assembled(&recipe, &loaded, None).unwrap();
+        let came = raw.iter().map(|raw| serde_json::from_str(raw).unwrap()).collect();
+        let expected = filters.iter().fold(came, |messages, filter| reference::apply(filter, messages));
+        prop_assert_eq!(lines(&prompt(&assembly)), lines(&expected));
+        redactions_name_what_they_hid(&assembly, &raw);
+    }
+
+    #[test]
+    fn a_history_window_parts_no_call_from_its_answers(
+        raw in generate::transcript(Plain),
+        n in 1..16usize,
+        unit in prop::sample::select(vec!["turns", "pairs"]),
+    ) {
+        let recipe = json!({"filters": [{"name": "historyWindow", "options": {unit: n}}]});
+        let recipe = Recipe::decode("recipe", &recipe).unwrap();
+        let inline: Vec<Message> = raw.iter().map(|raw| message(raw)).collect();
+        let loaded = Loaded { inline: &inline, ..Loaded::default() };
+        let assembly = laws::assembled(&recipe, &loaded, None).unwrap();
+        let is_in: Vec<bool> = assembly.pieces.iter().map(|p| !p.is_out()).collect();
+        let messages: Vec<Value> = raw.iter().map(|raw| serde_json::from_str(raw).unwrap()).collect();
+        let owners = reference::owners(&messages);
+        for (at, owner) in owners.iter().enumerate() {
+            prop_assert!(owner.is_none_or(|owner| is_in[owner] == is_in[at]), "{} and {:?} were parted", at, owner);
+        }
+        window_is_no_larger(&messages, &owners, &is_in, unit, n);
+    }
+
+    #[test]
+    fn a_stable_window_moves_only_when_it_is_full(
+        log in grown_log(),
+        max in 60..500u32,
+        keep in 0..=10u32,
+    ) {
+        let recipe = json!({"filters": [
+            {"name": "stableWindow", "options": {"maxTokens": max, "keep": f64::from(keep) / 10.0}},
+        ]});
+        let recipe = Recipe::decode("recipe", &recipe).unwrap();
+        let mut before = Seen::default();
+        for blocks in 1..=log.len() {
+            let raw = log[..blocks].concat();
+            let turns = turns(&raw);
+            let loaded = Loaded { inline: &turns.into_iter().map(|t| t.message).collect::<Vec<_>>(), ..Loaded::default() };
+            let assembly = laws::assembled(&recipe, &loaded, None).unwrap();
+            let now = Seen::of(&assembly, log[blocks - 1].len());
+            prop_assert!(now.tokens <= max || now.must_have_tokens > max, "{} of {}", now.tokens, max);
+            if before.tokens + now.newest_tokens <= max {
+                prop_assert_eq!(now.front, before.front, "moved with room to spare");
+            }
+            prop_assert!(now.front >= before.front, "moved back");
+            before = now;
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    #[test]
+    fn the_laws_hold_for_exact_tokens(case in case(with_last(generate::backfill()), "o200k_base")) {
+        case.check(laws::paired);
+    }
+}
+
+fn prompt(assembly: &Assembly<'_>) -> Vec<Value> {
+    let mut bytes = Vec::new();
+    assembly.write(&mut bytes);
+    serde_json::from_slice(&bytes).unwrap()
+}
+
+/// One message a line, keys in their order.
+fn lines(messages: &[Value]) -> String {
+    messages.iter().map(|m| format!("{m}\n")).collect()
+}
+
+/// Where the content of a file is not what came, the explanation names the file.
+fn redactions_name_what_they_hid(assembly: &Assembly<'_>, raw: &[String]) {
+    let rows = Explanation::of(assembly).pieces;
+    for (piece, row) in assembly.pieces.iter().zip(rows).filter(|(p, _)| p.was(Fate::Redacted) && !p.is_out()) {
+        let Origin::Inline { index } = piece.origin else { continue };
+        let mut bytes = Vec::new();
+        piece.write(&mut bytes);
+        let came = files(&serde_json::from_str(&raw[index]).unwrap());
+        let went = files(&serde_json::from_slice(&bytes).unwrap());
+        for (came, went) in came.iter().zip(&went).filter(|(came, went)| came["content"] != went["content"]) {
+            let path = came["filepath"].as_str().unwrap();
+            assert_eq!(went["filepath"], path);
+            assert!(row.why.contains(&format!("contents of {path} hidden")), "{row:?}");
+        }
+    }
+}
+
+/// The files in a message that can be read from it.
+fn files(message: &Value) -> Vec<Value> {
+    let calls = message["tool_calls"].as_array().into_iter().flatten().map(|call| &call["function"]["arguments"]);
+    let texts = calls.chain([&message["content"]]).filter_map(Value::as_str);
+    texts.filter_map(|text| serde_json::from_str::<Value>(text).ok()).filter(|file| file.is_object()).collect()
+}
+
+/// The window holds the last n and no more, but for instructions that lead, the newest block and the newest user turn.
+fn window_is_no_larger(messages: &[Value], owners: &[Option<usize>], is_in: &[bool], unit: &str, n: usize) {
+    let instructs = |m: &Value| m["role"] == "system" || m["role"] == "developer";
+    let leading = messages.iter().take_while(|m| instructs(m)).count();
+    assert!(is_in[..leading].iter().all(|is_in| *is_in), "instructions that lead were dropped");
+    let users = |at: &usize| messages[*at]["role"] == "user";
+    let kept: Vec<usize> = (leading..messages.len()).filter(|at| is_in[*at]).collect();
+    if unit == "pairs" {
+        assert_eq!(kept.iter().filter(|at| users(at)).count(), n.min((0..messages.len()).filter(users).count()));
+        return;
+    }
+    let mut newest_block = messages.len().saturating_sub(1);
+    while let Some(first) = (0..newest_block).find(|at| tied(owners, newest_block, messages.len(), *at)) {
+        newest_block = first;
+    }
+    assert!(kept.len() <= n.max(messages.len() - newest_block) + 1, "{} of {n} were kept", kept.len());
+}
+
+/// Whether the piece at `at` answers, or is answered by, one from `start` on.
+fn tied(owners: &[Option<usize>], start: usize, end: usize, at: usize) -> bool {
+    (start..end).any(|later| owners[later] == Some(at) || owners[at] == Some(later))
+}
+
+/// A log as agents write it, in blocks: a user, an assistant, or calls that are answered at once.
+fn grown_log() -> impl Strategy<Value = Vec<Vec<String>>> {
+    let said = |role: &'static str| {
+        "[a-z]{0,200}".prop_map(move |text| vec![json!({"role": role, "content": text}).to_string()])
+    };
+    let called = (1..4usize, "[a-z]{0,60}").prop_map(|(calls, text)| {
+        let ids = || (0..calls).map(|n| format!("c{n}"));
+        let calls: Vec<Value> = ids().map(|id| json!({"id": id})).collect();
+        let mut block = vec![json!({"role": "assistant", "tool_calls": calls}).to_string()];
+        block.extend(ids().map(|id| json!({"role": "tool", "tool_call_id": id, "content": text}).to_string()));
+        block
+    });
+    let block = prop_oneof![3 => said("user"), 2 => said("assistant"), 2 => called];
+    (prop::option::of(said("system")), prop::collection::vec(block, 1..24))
+        .prop_map(|(system, blocks)| system.into_iter().chain(blocks).collect())
+}
+
+/// What a stable window shows when its newest block has just come in.
+#[derive(Debug, Default)]
+struct Seen {
+    front: usize,
+    tokens: u32,
+    newest_tokens: u32,
+    must_have_tokens: u32,
+}
+
+impl Seen {
+    fn of(assembly: &Assembly<'_>, newest_len: usize) -> Self {
+        let pieces = &assembly.pieces;
+        let leading = pieces.iter().take_while(|p| p.instructs()).count();
+        let newest_block = pieces.len() - newest_len;
+        let newest_user = pieces.iter().rposition(|p| p.is(novelo_engine::Role::User));
+        let must_have = |at: &usize| *at < leading || *at >= newest_block || Some(*at) == newest_user;
+        let spared = |at: usize| pieces[at].why.to_string() == "newest user turn, always stays";
+        let front = (leading..pieces.len()).find(|at| !pieces[*at].is_out() && !spared(*at));
+        Self {
+            front: front.unwrap_or(leading),
+            tokens: assembly.tokens,
+            newest_tokens: pieces[newest_block..].iter().map(|p| p.tokens).sum(),
+            must_have_tokens: (0..pieces.len()).filter(must_have).map(|at| pieces[at].tokens).sum(),
+        }
+    }
+}

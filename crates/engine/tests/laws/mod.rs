@@ -1,0 +1,191 @@
+//! The laws of an assembly, checked from outside.
+//!
+//! They compare what went in with what came out, and panic where one is broken. Tokens are counted here by a few slow
+//! lines that share nothing with the engine. Property tests, real transcripts and the fuzz target all use these.
+
+use novelo_engine::piece::{Fate, Origin, Piece};
+use novelo_engine::recipe::Component;
+use novelo_engine::{Assembly, Explanation, Loaded, Message, OverBudget, Recipe, Role, Tokenizer, assemble};
+use serde_json::value::RawValue;
+
+/// Assembles, twice, and checks what must hold for any input at all.
+pub fn assembled<'a>(
+    recipe: &'a Recipe,
+    loaded: &'a Loaded<'a>,
+    budget_tokens: Option<u32>,
+) -> Result<Assembly<'a>, OverBudget> {
+    let once = assemble(recipe, loaded, budget_tokens);
+    match (&once, &assemble(recipe, loaded, budget_tokens)) {
+        (Ok(assembly), Ok(again)) => {
+            assert_eq!(written(assembly), written(again), "same inputs, other bytes");
+            within_budget(assembly);
+            partitioned(recipe, loaded, assembly);
+            in_order(assembly);
+            untouched(recipe, loaded, assembly);
+            newest_user_kept(assembly);
+        }
+        (Err(error), Err(again)) => {
+            assert_eq!(error, again);
+            assert_eq!(Some(error.budget_tokens), budget_tokens);
+            assert!(error.needed_tokens > error.budget_tokens, "{error}");
+        }
+        _ => panic!("same inputs, other outcome"),
+    }
+    once
+}
+
+/// Every call answered, every answer called, in the order that models accept.
+pub fn paired(assembly: &Assembly<'_>) {
+    let messages = received(assembly);
+    let mut calls: Vec<&str> = Vec::new();
+    let mut answered: Vec<&str> = Vec::new();
+    for message in messages.iter().chain([&Message::text(Role::User, "the end")]) {
+        if let Some(answer) = message.tools().and_then(|t| t.answer.as_ref()) {
+            let id = answer.id.as_deref().expect("an answer names its call");
+            assert!(calls.contains(&id), "an answer that nobody called for: {}", message.as_str());
+            answered.push(id);
+            continue;
+        }
+        answered.dedup();
+        assert_eq!(answered, calls, "calls and answers differ, before {}", message.as_str());
+        answered.clear();
+        calls.clear();
+        for call in message.calls() {
+            if !calls.contains(&&*call.id) {
+                calls.push(&call.id);
+            }
+        }
+    }
+}
+
+/// The messages as a model reads them: valid JSON, each one acceptable as input again.
+fn received(assembly: &Assembly<'_>) -> Vec<Message> {
+    let bytes = written(assembly);
+    let list: Vec<&RawValue> = serde_json::from_slice(&bytes).expect("the prompt is a JSON array");
+    let accept = |raw: &&RawValue| Message::accept(raw.get().to_owned().into()).expect("the prompt is acceptable");
+    list.iter().map(accept).collect()
+}
+
+fn written(assembly: &Assembly<'_>) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    assembly.write(&mut bytes);
+    bytes
+}
+
+fn within_budget(assembly: &Assembly<'_>) {
+    let counted = received(assembly).iter().map(|m| cost(m.as_str(), assembly.tokenizer)).collect::<Vec<_>>();
+    assert_eq!(counted, assembly.messages().map(|p| p.tokens).collect::<Vec<_>>(), "a cost is not that of its bytes");
+    assert_eq!(counted.iter().sum::<u32>(), assembly.tokens);
+    assert!(assembly.budget_tokens.is_none_or(|budget| assembly.tokens <= budget), "over budget");
+}
+
+fn partitioned(recipe: &Recipe, loaded: &Loaded<'_>, assembly: &Assembly<'_>) {
+    let rows = Explanation::of(assembly).pieces;
+    let mut seqs: Vec<u64> = rows.iter().filter_map(|row| row.seq).collect();
+    seqs.sort_unstable();
+    let has_history = recipe.components.iter().any(|c| matches!(c, Component::History { .. }));
+    let given = loaded.turns.iter().map(|turn| turn.seq).filter(|_| has_history);
+    assert_eq!(seqs, given.collect::<Vec<_>>(), "turns are not accounted for once each");
+    let mut indices: Vec<usize> = rows.iter().filter_map(|row| row.index).collect();
+    indices.sort_unstable();
+    assert_eq!(indices, (0..loaded.inline.len()).collect::<Vec<_>>(), "messages are not accounted for once each");
+    let questions = rows.iter().filter(|row| row.origin == "question").count();
+    assert_eq!(questions, usize::from(loaded.question.is_some()));
+    let unread: u64 = rows.iter().filter_map(|row| row.turns).sum();
+    assert_eq!(unread, loaded.turns_before);
+    let kept: u32 = rows.iter().filter(|row| row.fate != Fate::Dropped).map(|row| row.tokens).sum();
+    assert_eq!(kept, assembly.tokens, "rows in the prompt do not add up");
+}
+
+/// What is kept stands in the order of the log, but for what is said to have moved.
+fn in_order(assembly: &Assembly<'_>) {
+    let place = |piece: &Piece<'_>| match piece.origin {
+        Origin::Turn { seq, .. } => Some((0, seq)),
+        Origin::Inline { index } => Some((1, index as u64)),
+        Origin::Question => Some((2, 0)),
+        Origin::Component { .. } | Origin::Made => None,
+    };
+    let unmoved = assembly.messages().filter(|p| !p.was(Fate::Moved)).filter_map(place);
+    assert!(unmoved.collect::<Vec<_>>().is_sorted(), "kept turns are no subsequence of the log");
+}
+
+/// What is kept as it was has the bytes that it came with.
+fn untouched(recipe: &Recipe, loaded: &Loaded<'_>, assembly: &Assembly<'_>) {
+    let framed = recipe.components.iter().any(|c| matches!(c, Component::History { framing } if !framing.is_empty()));
+    for piece in assembly.messages() {
+        let came = match piece.origin {
+            Origin::Turn { .. } if framed => continue,
+            Origin::Turn { seq, .. } => loaded.turns.iter().find(|t| t.seq == seq).map(|t| &t.message),
+            Origin::Inline { index } => loaded.inline.get(index),
+            Origin::Question => loaded.question,
+            Origin::Component { .. } | Origin::Made => continue,
+        };
+        let mut bytes = Vec::new();
+        piece.write(&mut bytes);
+        let changed = [Fate::Cut, Fate::Redacted, Fate::Made].iter().any(|fate| piece.was(*fate));
+        if !changed {
+            assert_eq!(bytes, *came.expect("its origin exists").raw(), "said to be as it came, and is not");
+        }
+    }
+}
+
+/// Only a filter that was told to drop by size or by repetition takes it away.
+fn newest_user_kept(assembly: &Assembly<'_>) {
+    let said = |p: &&Piece<'_>| !matches!(p.origin, Origin::Component { .. } | Origin::Made) && p.base().is(Role::User);
+    if let Some(newest) = assembly.pieces.iter().rev().find(said) {
+        assert!(!newest.is_out() || ["sizeLimiter", "dedupe"].contains(&newest.by), "{:?} took it", newest.by);
+    }
+}
+
+/// What a message costs, counted from its bytes.
+fn cost(raw: &str, tokenizer: Tokenizer) -> u32 {
+    let text = compact(raw);
+    let tokens = match tokenizer {
+        Tokenizer::Approx => text.encode_utf16().count().div_ceil(4) as u32,
+        exact => exact.count(&text),
+    };
+    tokens + 8
+}
+
+/// The text as `JSON.stringify` writes it.
+fn compact(raw: &str) -> String {
+    let mut out = String::new();
+    let mut chars = raw.chars();
+    while let Some(c) = chars.next() {
+        match c {
+            ' ' | '\n' | '\r' | '\t' => {}
+            '"' => out.push_str(&string(&mut chars)),
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+fn string(chars: &mut std::str::Chars<'_>) -> String {
+    let mut units: Vec<u16> = Vec::new();
+    loop {
+        match chars.next().expect("a string ends") {
+            '"' => break,
+            '\\' => units.push(escape(chars)),
+            c => units.extend(c.encode_utf16(&mut [0; 2]).iter()),
+        }
+    }
+    let spelled = char::decode_utf16(units).map(|c| match c {
+        Ok('"') => "\\\"".to_owned(),
+        Ok(c) => serde_json::to_string(&c).expect("a character").replace('"', ""),
+        Err(lone) => format!("\\u{:04x}", lone.unpaired_surrogate()),
+    });
+    format!("\"{}\"", spelled.collect::<String>())
+}
+
+fn escape(chars: &mut std::str::Chars<'_>) -> u16 {
+    match chars.next().expect("an escape ends") {
+        'b' => 8,
+        'f' => 12,
+        'n' => 10,
+        'r' => 13,
+        't' => 9,
+        'u' => u16::from_str_radix(&chars.by_ref().take(4).collect::<String>(), 16).expect("four digits"),
+        c => c as u16,
+    }
+}

@@ -1,0 +1,129 @@
+//! What every request shares.
+//!
+//! Owns the open store, the keys, the presets and the recorder, and the tasks behind them: the writer of traces and
+//! the sweeper of what has expired. `close` ends both and leaves the store flushed.
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use anyhow::Context;
+use novelo_engine::assemble::Mark;
+use novelo_store::{LocalOptions, Store};
+use rustc_hash::FxHashMap;
+use tokio::task::JoinHandle;
+
+use crate::auth::{self, Keys};
+use crate::config::Config;
+use crate::load::ShownCache;
+use crate::policy::Policies;
+use crate::record::Recorder;
+use crate::telemetry::{Metrics, now};
+
+/// The running application; clones share it.
+pub type App = Arc<Shared>;
+
+pub struct Shared {
+    pub store: Store,
+    pub keys: Keys,
+    pub policies: Policies,
+    pub recorder: Recorder,
+    pub metrics: Metrics,
+    pub shown: ShownCache,
+    pub last: LastPrompts,
+    pub config: Config,
+    /// What this process's own command line presents instead of a key.
+    pub own_secret: String,
+}
+
+/// The tasks that `close` must end.
+pub struct Tasks {
+    recorder: JoinHandle<()>,
+    sweeper: JoinHandle<()>,
+}
+
+const SWEEP_EVERY: Duration = Duration::from_secs(1);
+
+/// Opens the store and starts the tasks.
+pub async fn open(config: Config) -> anyhow::Result<(App, Tasks)> {
+    let store = open_store(&config).await?;
+    let own_secret = auth::secret().map_err(|e| anyhow::anyhow!("no randomness: {e}"))?;
+    let app = Arc::new(Shared {
+        keys: Keys::load(&store, &own_secret).await?,
+        policies: Policies::open(config.text("policies").into())?,
+        recorder: Recorder::default(),
+        metrics: Metrics::default(),
+        shown: ShownCache::default(),
+        last: LastPrompts::default(),
+        store,
+        own_secret,
+        config,
+    });
+    let tasks = Tasks { recorder: tokio::spawn(record(app.clone())), sweeper: tokio::spawn(sweep(app.clone())) };
+    Ok((app, tasks))
+}
+
+/// Stores what is waiting, and closes the store.
+pub async fn close(app: App, tasks: Tasks) -> anyhow::Result<()> {
+    tasks.sweeper.abort();
+    app.recorder.close();
+    tasks.recorder.await.context("the writer of traces ended early")?;
+    app.store.clone().close().await?;
+    Ok(())
+}
+
+async fn open_store(config: &Config) -> anyhow::Result<Store> {
+    if config.text("store") == "memory" {
+        return Ok(Store::memory());
+    }
+    let options = LocalOptions {
+        hot_bytes_max: config.number("hot_bytes") as usize,
+        relaxed: config.text("durability") == "relaxed",
+        free_bytes_min: config.number("free_bytes_min"),
+        writes_waiting_max: novelo_engine::limits::WRITE_QUEUE_MAX,
+    };
+    Ok(Store::open_local(&config.data(), options).await?)
+}
+
+async fn record(app: App) {
+    app.recorder.run(&app.store, app.config.number("traces.ttl_seconds"), &app.metrics).await;
+}
+
+async fn sweep(app: App) {
+    let mut ticks = tokio::time::interval(SWEEP_EVERY);
+    loop {
+        ticks.tick().await;
+        if let Err(error) = app.store.sweep(now()).await {
+            tracing::warn!(%error, "expired documents were not removed");
+        }
+    }
+}
+
+/// The newest prompt of each thread and recipe, for telling how much of the front has stayed the same.
+#[derive(Debug, Default)]
+pub struct LastPrompts(Mutex<FxHashMap<u64, LastPrompt>>);
+
+#[derive(Debug)]
+struct LastPrompt {
+    epoch: u64,
+    marks: Vec<Mark>,
+}
+
+const LAST_PROMPTS_MAX: usize = 10_000;
+
+impl LastPrompts {
+    /// Puts the newest prompt in; the leading tokens it shares with the one before, where there was one.
+    pub fn replace(&self, key: &impl std::hash::Hash, epoch: u64, marks: Vec<Mark>) -> Option<u32> {
+        use std::hash::BuildHasher;
+        let key = rustc_hash::FxBuildHasher.hash_one(key);
+        let mut last = self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        if last.len() >= LAST_PROMPTS_MAX {
+            last.clear();
+        }
+        let unchanged = last
+            .get(&key)
+            .filter(|before| before.epoch == epoch)
+            .map(|before| novelo_engine::assemble::unchanged_tokens(&before.marks, &marks));
+        last.insert(key, LastPrompt { epoch, marks });
+        unchanged
+    }
+}

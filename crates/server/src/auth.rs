@@ -1,0 +1,166 @@
+//! Keys, and who a caller is.
+//!
+//! Owns the keys: only their digests are stored, under `keys/{id}`, which no document call can name. Invariants: on
+//! loopback without a key the caller is the admin; from the first key on, every call needs one.
+
+use std::sync::RwLock;
+
+use base64::Engine;
+use novelo_engine::path::{CollectionPath, DocumentPath};
+use novelo_engine::scope::Scope;
+use novelo_store::{PutTerms, Store, Window};
+use rustc_hash::FxHashMap;
+use sha2::{Digest, Sha256};
+
+use crate::http::error::{ApiError, Code, Result};
+use crate::telemetry::now;
+
+/// The root of the key documents.
+pub const KEYS: &str = "keys";
+
+/// Who is calling.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Caller {
+    pub scope: Scope,
+}
+
+/// A key as it is listed; the secret itself is shown once and never kept.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct Key {
+    pub id: String,
+    /// The user it belongs to; an admin key has none.
+    pub user: Option<String>,
+    pub digest: String,
+}
+
+/// The keys that are in force. Written by `create` and `revoke`, read by every request.
+#[derive(Debug, Default)]
+pub struct Keys {
+    by_digest: RwLock<FxHashMap<String, Key>>,
+    /// The digest of the secret that this process's own command line uses; it is no key and counts as none.
+    own: String,
+}
+
+impl Caller {
+    pub fn admin() -> Self {
+        Self { scope: Scope::Admin }
+    }
+
+    pub fn is_admin(&self) -> bool {
+        self.scope == Scope::Admin
+    }
+
+    /// Allows what only an admin may do.
+    pub fn require_admin(&self) -> Result<()> {
+        match self.is_admin() {
+            true => Ok(()),
+            false => Err(ApiError::new(Code::Forbidden, "an admin key is needed")),
+        }
+    }
+
+    /// Allows what concerns one user.
+    pub fn require_user(&self, user: &str) -> Result<()> {
+        match self.scope.covers_user(user) {
+            true => Ok(()),
+            false => Err(ApiError::new(Code::Forbidden, "the key belongs to another user")),
+        }
+    }
+
+    /// Allows what concerns one path.
+    pub fn require_path(&self, segments: &[Box<str>]) -> Result<()> {
+        let reserved = segments.first().is_some_and(|root| &**root == KEYS);
+        match self.scope.covers(segments) && !reserved {
+            true => Ok(()),
+            false => Err(ApiError::new(Code::Forbidden, "the path lies outside what this caller may see")),
+        }
+    }
+}
+
+impl Keys {
+    /// Reads the stored keys. `own_secret` is what this process's own command line will present.
+    pub async fn load(store: &Store, own_secret: &str) -> std::result::Result<Self, novelo_store::Error> {
+        let page = store.scan(&collection(), Window { limit: usize::MAX, ..Window::default() }).await?;
+        let keys = page.items.iter().filter_map(|d| serde_json::from_slice::<Key>(&d.value).ok());
+        let by_digest = RwLock::new(keys.map(|key| (key.digest.clone(), key)).collect());
+        Ok(Self { by_digest, own: digest(own_secret) })
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.read().is_empty()
+    }
+
+    pub fn list(&self) -> Vec<Key> {
+        let mut keys: Vec<Key> = self.read().values().cloned().collect();
+        keys.sort_by(|a, b| a.id.cmp(&b.id));
+        keys
+    }
+
+    /// Who presents this `Authorization` header.
+    pub fn caller(&self, authorization: Option<&str>) -> Result<Caller> {
+        let keys = self.read();
+        let Some(authorization) = authorization else {
+            return match keys.is_empty() {
+                true => Ok(Caller::admin()),
+                false => Err(ApiError::new(Code::Unauthorized, "a key is needed: Authorization: Bearer KEY")),
+            };
+        };
+        let secret = authorization.strip_prefix("Bearer ").unwrap_or(authorization).trim();
+        let digest = digest(secret);
+        if digest == self.own {
+            return Ok(Caller::admin());
+        }
+        match keys.get(&digest) {
+            Some(Key { user: Some(user), .. }) => {
+                let scope = Scope::user(user).map_err(|e| ApiError::bad_id("user", &e))?;
+                Ok(Caller { scope })
+            }
+            Some(_) => Ok(Caller::admin()),
+            None if keys.is_empty() => Ok(Caller::admin()),
+            None => Err(ApiError::new(Code::Unauthorized, "this key is not known")),
+        }
+    }
+
+    /// Makes a key, stores its digest, and gives the secret.
+    pub async fn create(&self, store: &Store, user: Option<&str>) -> Result<(Key, String)> {
+        let secret = secret().map_err(|e| ApiError::new(Code::Internal, format!("no randomness: {e}")))?;
+        let id = uuid::Uuid::now_v7().simple().to_string();
+        let key = Key { id, user: user.map(str::to_owned), digest: digest(&secret) };
+        let value = serde_json::to_vec(&key).map_err(|e| ApiError::new(Code::Internal, e.to_string()))?;
+        store.put(&document(&key.id)?, value.into(), PutTerms { now: now(), ..PutTerms::default() }).await?;
+        self.write().insert(key.digest.clone(), key.clone());
+        Ok((key, secret))
+    }
+
+    pub async fn revoke(&self, store: &Store, id: &str) -> Result<bool> {
+        let existed = store.delete(&document(id)?, None).await?;
+        self.write().retain(|_, key| key.id != id);
+        Ok(existed)
+    }
+
+    fn read(&self) -> std::sync::RwLockReadGuard<'_, FxHashMap<String, Key>> {
+        self.by_digest.read().unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+
+    fn write(&self) -> std::sync::RwLockWriteGuard<'_, FxHashMap<String, Key>> {
+        self.by_digest.write().unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+}
+
+/// A new secret: 32 random bytes.
+pub fn secret() -> std::result::Result<String, getrandom::Error> {
+    let mut bytes = [0; 32];
+    getrandom::fill(&mut bytes)?;
+    Ok(format!("nvl_{}", base64::engine::general_purpose::URL_SAFE_NO_PAD.encode(bytes)))
+}
+
+fn digest(secret: &str) -> String {
+    base64::engine::general_purpose::URL_SAFE_NO_PAD.encode(Sha256::digest(secret.as_bytes()))
+}
+
+fn collection() -> CollectionPath {
+    CollectionPath::new(&[KEYS]).expect("one short segment is a collection")
+}
+
+fn document(id: &str) -> Result<DocumentPath> {
+    collection().document(id).map_err(|e| ApiError::bad_id("key", &e))
+}

@@ -1,0 +1,85 @@
+//! A client of the API: over the network where a server runs, else within this process.
+
+use anyhow::{Context, bail};
+use axum::Router;
+use axum::body::Body;
+use http_body_util::BodyExt;
+use hyper::{Method, Request, Response};
+use hyper_util::client::legacy::connect::HttpConnector;
+use hyper_util::rt::TokioExecutor;
+use serde_json::Value;
+use tower::ServiceExt;
+
+use super::serve::{Serving, note_path};
+use crate::app::{self, App, Tasks};
+use crate::config::Config;
+use crate::http;
+
+/// Where the API is answered.
+pub enum Client {
+    /// By the server that has the data directory open.
+    Server { note: Serving, http: hyper_util::client::legacy::Client<HttpConnector, Body> },
+    /// Here, with the data directory opened for the moment.
+    Here { router: Router, app: App, tasks: Tasks },
+}
+
+impl Client {
+    /// Finds the server of this data directory, or opens the directory.
+    pub async fn connect(config: Config) -> anyhow::Result<Self> {
+        if let Some(note) = running(&config).await {
+            let http = hyper_util::client::legacy::Client::builder(TokioExecutor::new()).build_http();
+            return Ok(Self::Server { note, http });
+        }
+        let (app, tasks) = app::open(config).await?;
+        Ok(Self::Here { router: http::router(app.clone()), app, tasks })
+    }
+
+    /// Sends a request; any answer counts.
+    pub async fn send(&self, method: Method, path: &str, body: Body) -> anyhow::Result<Response<Body>> {
+        let request = Request::builder().method(method);
+        match self {
+            Self::Server { note, http } => {
+                let request = request.uri(format!("http://{}{path}", note.addr));
+                let request = request.header("authorization", format!("Bearer {}", note.secret)).body(body)?;
+                Ok(http.request(request).await.context("the server did not answer")?.map(Body::new))
+            }
+            Self::Here { router, app, .. } => {
+                let bearer = format!("Bearer {}", app.own_secret);
+                let request = request.uri(path).header("authorization", bearer).body(body)?;
+                Ok(router.clone().oneshot(request).await?)
+            }
+        }
+    }
+
+    /// Sends JSON and takes JSON; a refusal is an error with the server's own words.
+    pub async fn call(&self, method: Method, path: &str, body: Option<Value>) -> anyhow::Result<Value> {
+        let body = body.map_or_else(Body::empty, |b| Body::from(b.to_string()));
+        let response = self.send(method, path, body).await?;
+        let status = response.status();
+        let bytes = response.into_body().collect().await?.to_bytes();
+        let value: Value = serde_json::from_slice(&bytes).context("the answer is not JSON")?;
+        if !status.is_success() {
+            bail!("{}", value.pointer("/error/message").and_then(Value::as_str).unwrap_or("refused"));
+        }
+        Ok(value)
+    }
+
+    /// Leaves the data directory as it should be.
+    pub async fn close(self) -> anyhow::Result<()> {
+        match self {
+            Self::Server { .. } => Ok(()),
+            Self::Here { router, app, tasks } => {
+                drop(router);
+                app::close(app, tasks).await
+            }
+        }
+    }
+}
+
+/// The note of a server that really answers.
+async fn running(config: &Config) -> Option<Serving> {
+    let note = std::fs::read(note_path(config)).ok()?;
+    let note: Serving = serde_json::from_slice(&note).ok()?;
+    tokio::net::TcpStream::connect(&note.addr).await.ok()?;
+    Some(note)
+}

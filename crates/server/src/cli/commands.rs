@@ -1,0 +1,234 @@
+//! The commands that are clients of the API.
+
+use std::fs::File;
+use std::io::Write;
+use std::path::Path;
+use std::process::ExitCode;
+
+use anyhow::{Context, bail};
+use axum::body::Body;
+use http_body_util::BodyExt;
+use hyper::Method;
+use novelo_engine::path::encode_segment;
+use serde_json::{Value, json};
+
+use super::client::Client;
+use super::progress::{self, FileBody};
+use super::{Command, ExplainArgs, KeyCommand, Output, ThreadCommand};
+use crate::config::Config;
+
+pub async fn run(command: Command, config: Config, out: &Output) -> anyhow::Result<ExitCode> {
+    let makes =
+        matches!(command, Command::Restore { .. } | Command::Key(_) | Command::Thread(ThreadCommand::Import { .. }));
+    if !makes && !config.data().exists() {
+        bail!("there is no data directory {}\nhint: name it with --data", config.data().display());
+    }
+    let occupied = std::fs::read_dir(config.data()).is_ok_and(|mut entries| entries.next().is_some());
+    if occupied && matches!(command, Command::Restore { .. }) {
+        bail!("{} is not empty\nhint: restore into a new directory with --data", config.data().display());
+    }
+    let client = Client::connect(config).await?;
+    let done = dispatch(command, &client, out).await;
+    client.close().await?;
+    done.map(|()| ExitCode::SUCCESS)
+}
+
+async fn dispatch(command: Command, client: &Client, out: &Output) -> anyhow::Result<()> {
+    match command {
+        Command::Explain(args) => explain(client, args, out).await,
+        Command::Thread(command) => thread(client, command, out).await,
+        Command::Forget { user, thread, yes } => forget(client, &user, thread.as_deref(), yes, out).await,
+        Command::Backup { file } => export(client, "/v1/export", Some(&file)).await,
+        Command::Restore { file } => import(client, &file, out).await,
+        Command::Key(command) => key(client, command, out).await,
+        Command::Serve(_) | Command::Config | Command::Doctor | Command::Bench(_) => Ok(()),
+    }
+}
+
+/// The settings in force.
+pub fn config(config: &Config, out: &Output) -> anyhow::Result<ExitCode> {
+    if out.json {
+        let rows = config.rows().map(|(key, value, from)| (key, json!({"value": value, "from": from.to_string()})));
+        println!("{}", Value::Object(rows.map(|(k, v)| (k.to_owned(), v)).collect()));
+        return Ok(ExitCode::SUCCESS);
+    }
+    for (key, value, from) in config.rows() {
+        println!("{key:<20} {value:<24} {from}");
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+async fn explain(client: &Client, args: ExplainArgs, out: &Output) -> anyhow::Result<()> {
+    let how = if out.json { json!(true) } else { json!("text") };
+    let body = json!({
+        "user": args.user, "thread": args.thread, "question": args.question, "preset": args.preset,
+        "budget_tokens": args.budget_tokens, "tokenizer": args.tokenizer, "explain": how,
+    });
+    let answer = client.call(Method::POST, "/v1/context", Some(body)).await?;
+    match answer.get("explain").and_then(Value::as_str) {
+        Some(text) => print!("{text}"),
+        None => println!("{answer}"),
+    }
+    Ok(())
+}
+
+async fn thread(client: &Client, command: ThreadCommand, out: &Output) -> anyhow::Result<()> {
+    match command {
+        ThreadCommand::List { user } => list(client, &user, out).await,
+        ThreadCommand::Show { user, thread, last } => {
+            let path = format!("{}/turns?last={last}", thread_path(&user, &thread));
+            let answer = client.call(Method::GET, &path, None).await?;
+            out.show(&answer, |answer| rows(answer, "turns").for_each(show_turn));
+            Ok(())
+        }
+        ThreadCommand::Fork { user, thread, at_seq, to } => {
+            let path = format!("{}/fork", thread_path(&user, &thread));
+            let answer = client.call(Method::POST, &path, Some(json!({"at_seq": at_seq, "to": to}))).await?;
+            out.show(&answer, |a| println!("{} holds {} turns", to, a.get("turns").unwrap_or(&Value::Null)));
+            Ok(())
+        }
+        ThreadCommand::Export { user, thread, output } => {
+            let base = match &thread {
+                Some(thread) => thread_path(&user, thread),
+                None => format!("/v1/users/{}", encode_segment(&user)),
+            };
+            export(client, &format!("{base}/export"), output.as_deref()).await
+        }
+        ThreadCommand::Import { file } => import(client, &file, out).await,
+    }
+}
+
+async fn list(client: &Client, user: &str, out: &Output) -> anyhow::Result<()> {
+    let mut after = String::new();
+    loop {
+        let path = format!("/v1/users/{}/threads?limit=1000&after={}", encode_segment(user), encode_segment(&after));
+        let page = client.call(Method::GET, &path, None).await?;
+        for row in rows(&page, "threads") {
+            let id = row.get("id").and_then(Value::as_str).unwrap_or("");
+            match out.json {
+                true => println!("{row}"),
+                false => println!("{:>8} turns  {id}", row.get("turns").unwrap_or(&Value::Null)),
+            }
+            id.clone_into(&mut after);
+        }
+        if page.get("has_more") != Some(&Value::Bool(true)) {
+            return Ok(());
+        }
+    }
+}
+
+fn show_turn(turn: &Value) {
+    let message = turn.get("message").unwrap_or(&Value::Null);
+    let role = message.get("role").and_then(Value::as_str).unwrap_or("-");
+    let text = match message.get("content") {
+        Some(Value::String(text)) => text.clone(),
+        _ => message.get("tool_calls").or(message.get("content")).unwrap_or(&Value::Null).to_string(),
+    };
+    println!("#{:<5} {role:<10} {text}", turn.get("seq").unwrap_or(&Value::Null));
+}
+
+async fn forget(client: &Client, user: &str, thread: Option<&str>, yes: bool, out: &Output) -> anyhow::Result<()> {
+    let (what, path) = match thread {
+        Some(thread) => (format!("thread {thread} of {user}"), thread_path(user, thread)),
+        None => (format!("everything of {user}"), format!("/v1/users/{}", encode_segment(user))),
+    };
+    if !yes && !confirmed(&format!("forget {what}? this cannot be undone [y/N] "))? {
+        bail!("nothing was forgotten");
+    }
+    let answer = client.call(Method::DELETE, &path, None).await?;
+    let count = |name: &str| answer.pointer(&format!("/forgotten/{name}")).cloned().unwrap_or(Value::Null);
+    out.show(&answer, |_| println!("forgot {} documents and {} traces", count("documents"), count("traces")));
+    Ok(())
+}
+
+fn confirmed(question: &str) -> anyhow::Result<bool> {
+    eprint!("{question}");
+    std::io::stderr().flush()?;
+    let mut answer = String::new();
+    std::io::stdin().read_line(&mut answer)?;
+    Ok(matches!(answer.trim(), "y" | "Y" | "yes"))
+}
+
+/// Writes an export to a file, or to standard output. A file is complete or not there.
+async fn export(client: &Client, path: &str, file: Option<&Path>) -> anyhow::Result<()> {
+    let response = client.send(Method::GET, path, Body::empty()).await?;
+    if !response.status().is_success() {
+        bail!("the export was refused: {}", response.status());
+    }
+    let hint = response.headers().get("x-novelo-documents").and_then(|h| h.to_str().ok()?.parse().ok());
+    let Some(file) = file else { return write_lines(response.into_body(), &mut std::io::stdout(), hint).await };
+    if file.exists() {
+        bail!("{} is there already", file.display());
+    }
+    let partial = file.with_extension("partial");
+    let place = || format!("cannot write {}", partial.display());
+    let mut to = File::create(&partial).with_context(place)?;
+    write_lines(response.into_body(), &mut to, hint).await?;
+    to.sync_all().with_context(place)?;
+    std::fs::rename(&partial, file).with_context(place)
+}
+
+async fn write_lines(mut body: Body, to: &mut impl Write, hint: Option<u64>) -> anyhow::Result<()> {
+    let bar = progress::documents(hint);
+    let mut last = Vec::new();
+    while let Some(frame) = body.frame().await {
+        let Ok(data) = frame.context("the export broke off")?.into_data() else { continue };
+        bar.inc(data.iter().filter(|b| **b == b'\n').count() as u64);
+        to.write_all(&data)?;
+        last = data.to_vec();
+    }
+    bar.finish_and_clear();
+    let tail = last.trim_ascii_end().rsplit(|b| *b == b'\n').next().unwrap_or_default();
+    match tail.starts_with(b"{\"documents\":") {
+        true => Ok(()),
+        false => bail!("the export broke off before its last line"),
+    }
+}
+
+async fn import(client: &Client, file: &Path, out: &Output) -> anyhow::Result<()> {
+    let body = Body::new(FileBody::open(file)?);
+    let response = client.send(Method::POST, "/v1/import", body).await?;
+    let status = response.status();
+    let answer: Value = serde_json::from_slice(&response.into_body().collect().await?.to_bytes())?;
+    if !status.is_success() {
+        let words = answer.pointer("/error/message").and_then(Value::as_str).unwrap_or("refused");
+        bail!("{}: {words}", file.display());
+    }
+    let count = |name| answer.get(name).cloned().unwrap_or(Value::Null);
+    out.show(&answer, |_| println!("read {} documents, {} of them new", count("documents"), count("new")));
+    Ok(())
+}
+
+async fn key(client: &Client, command: KeyCommand, out: &Output) -> anyhow::Result<()> {
+    match command {
+        KeyCommand::Create { user, admin } => {
+            let body = json!({"user": user, "admin": admin});
+            let answer = client.call(Method::POST, "/v1/keys", Some(body)).await?;
+            out.show(&answer, |a| println!("{}", a.get("key").and_then(Value::as_str).unwrap_or("")));
+            Ok(())
+        }
+        KeyCommand::List => {
+            let answer = client.call(Method::GET, "/v1/keys", None).await?;
+            out.show(&answer, |answer| {
+                for key in rows(answer, "keys") {
+                    let text = |name| key.get(name).and_then(Value::as_str);
+                    println!("{}  {}", text("id").unwrap_or(""), text("user").unwrap_or("(admin)"));
+                }
+            });
+            Ok(())
+        }
+        KeyCommand::Revoke { id } => {
+            let answer = client.call(Method::DELETE, &format!("/v1/keys/{}", encode_segment(&id)), None).await?;
+            out.show(&answer, |_| println!("revoked"));
+            Ok(())
+        }
+    }
+}
+
+fn thread_path(user: &str, thread: &str) -> String {
+    format!("/v1/users/{}/threads/{}", encode_segment(user), encode_segment(thread))
+}
+
+fn rows<'v>(answer: &'v Value, name: &str) -> impl Iterator<Item = &'v Value> {
+    answer.get(name).and_then(Value::as_array).into_iter().flatten()
+}

@@ -1,0 +1,52 @@
+//! `novelo doctor`: what is wrong, and what to do about it.
+
+use std::process::ExitCode;
+
+use hyper::Method;
+use serde_json::{Value, json};
+
+use super::Output;
+use super::client::Client;
+use crate::config::Config;
+
+/// Checks the data directory through the running server, or by opening it. A directory that does not open is the
+/// first finding.
+pub async fn run(config: Config, out: &Output) -> anyhow::Result<ExitCode> {
+    let data = config.data();
+    let answer = match data.exists() {
+        false => finding(&data.display().to_string(), "there is no such directory", "name it with --data"),
+        true => match Client::connect(config).await {
+            Ok(client) => {
+                let answer = client.call(Method::GET, "/v1/doctor", None).await;
+                client.close().await?;
+                answer?
+            }
+            Err(error) => finding(&data.display().to_string(), &format!("{error:#}"), advice(&error)),
+        },
+    };
+    let healthy = answer.get("healthy") == Some(&Value::Bool(true));
+    out.show(&answer, |answer| {
+        for finding in answer.get("findings").and_then(Value::as_array).into_iter().flatten() {
+            let text = |name: &str| finding.get(name).and_then(Value::as_str).unwrap_or("").to_owned();
+            println!("{}: {}\nhint: {}", text("place"), text("what"), text("advice"));
+        }
+        if healthy {
+            println!("healthy");
+        }
+    });
+    Ok(if healthy { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+fn finding(place: &str, what: &str, advice: &str) -> Value {
+    json!({"healthy": false, "findings": [{"place": place, "what": what, "advice": advice}]})
+}
+
+fn advice(error: &anyhow::Error) -> &'static str {
+    use novelo_store::Error as E;
+    match error.downcast_ref::<E>() {
+        Some(E::Damaged { .. }) => "keep the directory as it is and restore a backup into a new one",
+        Some(E::Locked { .. }) => "another process has it open: end that one first",
+        Some(E::Io { .. }) => "check that the directory can be read and written by this user",
+        _ => "the message says what is missing",
+    }
+}

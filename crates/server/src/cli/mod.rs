@@ -1,0 +1,187 @@
+//! The command line.
+//!
+//! Owns the commands and their output. Every command but `serve`, `config` and `bench` is a client of the API: of the
+//! running server where there is one, else of one opened in this process for the moment. So nothing works differently
+//! on the command line. Exit codes: 0 done, 1 refused or failed, 2 wrong usage.
+
+mod bench;
+mod client;
+mod commands;
+mod doctor;
+mod progress;
+mod serve;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+use serde_json::Value;
+
+use crate::config::Config;
+
+/// A conversation-context engine: turns in, an explained context out.
+#[derive(Parser)]
+#[command(name = "novelo", version, about)]
+struct Cli {
+    /// Settings file; ./novelo.toml is read if it is there
+    #[arg(long, global = true)]
+    config: Option<PathBuf>,
+    /// Data directory of the embedded store
+    #[arg(long, global = true)]
+    data: Option<String>,
+    /// Print JSON
+    #[arg(long, global = true)]
+    json: bool,
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Run the server
+    Serve(ServeArgs),
+    /// Show the context of a thread, and why each turn is in or out
+    Explain(ExplainArgs),
+    /// List, show, fork, export and import threads
+    #[command(subcommand)]
+    Thread(ThreadCommand),
+    /// Forget a user, or one thread, also in the raw files
+    Forget {
+        user: String,
+        thread: Option<String>,
+        /// Do not ask
+        #[arg(long)]
+        yes: bool,
+    },
+    /// Write everything to a file, also while the server runs
+    Backup { file: PathBuf },
+    /// Read a backup into an empty data directory
+    Restore { file: PathBuf },
+    /// Make, list and revoke keys
+    #[command(subcommand)]
+    Key(KeyCommand),
+    /// Show the settings in force and where each comes from
+    Config,
+    /// Say what is wrong with the data, the policies and the settings
+    Doctor,
+    /// Measure speed, each figure beside its raw equivalent in the same run
+    Bench(bench::BenchArgs),
+}
+
+#[derive(clap::Args)]
+struct ServeArgs {
+    /// Address to listen on
+    #[arg(long)]
+    addr: Option<String>,
+    /// Where documents are kept: local or memory
+    #[arg(long)]
+    store: Option<String>,
+}
+
+#[derive(clap::Args)]
+struct ExplainArgs {
+    user: String,
+    thread: String,
+    /// What is asked now
+    #[arg(long)]
+    question: Option<String>,
+    /// A preset by name
+    #[arg(long)]
+    preset: Option<String>,
+    /// Tokens that the whole answer may have
+    #[arg(long)]
+    budget_tokens: Option<u32>,
+    /// approx, o200k_base or cl100k_base
+    #[arg(long)]
+    tokenizer: Option<String>,
+}
+
+#[derive(Subcommand)]
+enum ThreadCommand {
+    /// List the threads of a user
+    List { user: String },
+    /// Show the turns of a thread
+    Show {
+        user: String,
+        thread: String,
+        /// How many of the newest
+        #[arg(long, default_value_t = 20)]
+        last: usize,
+    },
+    /// Make a thread that holds the turns up to and including a seq
+    Fork { user: String, thread: String, at_seq: u64, to: String },
+    /// Write a thread, or all of a user, as JSON Lines
+    Export {
+        user: String,
+        thread: Option<String>,
+        /// Standard output without it
+        #[arg(long, short)]
+        output: Option<PathBuf>,
+    },
+    /// Read JSON Lines that export wrote
+    Import { file: PathBuf },
+}
+
+#[derive(Subcommand)]
+enum KeyCommand {
+    /// Make a key; its secret is shown once
+    Create {
+        /// The user it belongs to
+        #[arg(long, conflicts_with = "admin", required_unless_present = "admin")]
+        user: Option<String>,
+        /// A key for everything
+        #[arg(long)]
+        admin: bool,
+    },
+    /// List keys
+    List,
+    /// Revoke a key by its id
+    Revoke { id: String },
+}
+
+/// Runs the command that was typed.
+pub fn main() -> ExitCode {
+    let cli = Cli::parse();
+    match run(cli) {
+        Ok(code) => code,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(cli: Cli) -> anyhow::Result<ExitCode> {
+    let (addr, store) = match &cli.command {
+        Command::Serve(args) => (args.addr.clone(), args.store.clone()),
+        _ => (None, None),
+    };
+    let flags = [("data", cli.data.clone()), ("addr", addr), ("store", store)];
+    let config = Config::gather(cli.config.as_deref(), |name| std::env::var(name).ok(), &flags)?;
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    let out = Output { json: cli.json };
+    runtime.block_on(async move {
+        match cli.command {
+            Command::Serve(_) => serve::run(config).await.map(|()| ExitCode::SUCCESS),
+            Command::Config => commands::config(&config, &out),
+            Command::Doctor => doctor::run(config, &out).await,
+            Command::Bench(args) => bench::run(args, &out).await,
+            other => commands::run(other, config, &out).await,
+        }
+    })
+}
+
+/// How results are printed.
+struct Output {
+    json: bool,
+}
+
+impl Output {
+    /// Prints JSON where it was asked for, else what `text` prints.
+    fn show(&self, answer: &Value, text: impl FnOnce(&Value)) {
+        match self.json {
+            true => println!("{answer}"),
+            false => text(answer),
+        }
+    }
+}

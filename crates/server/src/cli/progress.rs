@@ -1,0 +1,67 @@
+//! Progress bars on standard error, and a file as a request body that moves one.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use anyhow::Context as _;
+use bytes::Bytes;
+use hyper::body::Frame;
+use indicatif::{ProgressBar, ProgressStyle};
+
+const CHUNK_BYTES: usize = 64 * 1024;
+
+/// A bar over documents; a mere counter where nobody knows how many there are.
+pub fn documents(total: Option<u64>) -> ProgressBar {
+    let bar = match total {
+        Some(total) => ProgressBar::new(total),
+        None => ProgressBar::new_spinner(),
+    };
+    bar.with_style(style("{bar:30} {pos}/{len} documents {per_sec} {eta}"))
+}
+
+/// A bar over steps of work.
+pub fn steps(total: u64) -> ProgressBar {
+    ProgressBar::new(total).with_style(style("{bar:30} {pos}/{len} {msg}"))
+}
+
+fn style(template: &str) -> ProgressStyle {
+    ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar())
+}
+
+/// A file on its way out.
+pub struct FileBody {
+    file: File,
+    bar: ProgressBar,
+}
+
+impl FileBody {
+    pub fn open(path: &Path) -> anyhow::Result<Self> {
+        let file = File::open(path).with_context(|| format!("cannot read {}", path.display()))?;
+        let bar = ProgressBar::new(file.metadata()?.len());
+        Ok(Self { file, bar: bar.with_style(style("{bar:30} {bytes}/{total_bytes} {bytes_per_sec} {eta}")) })
+    }
+}
+
+impl hyper::body::Body for FileBody {
+    type Data = Bytes;
+    type Error = std::io::Error;
+
+    fn poll_frame(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, std::io::Error>>> {
+        let mut chunk = vec![0; CHUNK_BYTES];
+        match self.file.read(&mut chunk) {
+            Ok(0) => {
+                self.bar.finish_and_clear();
+                Poll::Ready(None)
+            }
+            Ok(count) => {
+                chunk.truncate(count);
+                self.bar.inc(count as u64);
+                Poll::Ready(Some(Ok(Frame::data(chunk.into()))))
+            }
+            Err(error) => Poll::Ready(Some(Err(error))),
+        }
+    }
+}

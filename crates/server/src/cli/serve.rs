@@ -1,0 +1,70 @@
+//! `novelo serve`: the server, until it is told to stop.
+
+use std::path::PathBuf;
+
+use anyhow::Context;
+use tokio::signal::unix::{SignalKind, signal};
+
+use crate::app::{self, App};
+use crate::config::Config;
+use crate::{http, telemetry, transfer};
+
+/// A note for this machine's own command line: where the server is, and what to present there. It lies in the data
+/// directory, readable by its owner only, who could read the documents anyway.
+#[derive(serde::Serialize, serde::Deserialize)]
+pub struct Serving {
+    pub addr: String,
+    pub secret: String,
+}
+
+pub async fn run(config: Config) -> anyhow::Result<()> {
+    telemetry::start_logs(config.text("log.level"), config.text("log.format") == "json")?;
+    let fresh = config.text("store") == "memory" || !config.data().exists();
+    let (app, tasks) = app::open(config).await?;
+    if fresh && app.config.text("sample") == "true" {
+        transfer::write_sample(&app.store).await?;
+    }
+    let listener = http::bind(&app, app.config.addr()).await?;
+    let addr = listener.local_addr()?;
+    let note = write_note(&app, &addr.to_string())?;
+    println!("novelo is ready at http://{addr}");
+    http::serve(app.clone(), listener, stop()?).await;
+    if let Some(note) = note {
+        std::fs::remove_file(&note).with_context(|| format!("cannot remove {}", note.display()))?;
+    }
+    app::close(app, tasks).await
+}
+
+/// Resolves at SIGTERM or SIGINT.
+fn stop() -> anyhow::Result<impl Future<Output = ()>> {
+    let (mut term, mut int) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
+    Ok(async move {
+        tokio::select! {
+            _ = term.recv() => {}
+            _ = int.recv() => {}
+        }
+        tracing::info!("stopping: finishing what is in flight");
+    })
+}
+
+pub fn note_path(config: &Config) -> PathBuf {
+    config.data().join("serving.json")
+}
+
+fn write_note(app: &App, addr: &str) -> anyhow::Result<Option<PathBuf>> {
+    use std::io::Write;
+    use std::os::unix::fs::OpenOptionsExt;
+    if app.config.text("store") == "memory" {
+        return Ok(None);
+    }
+    let path = note_path(&app.config);
+    let note = Serving { addr: addr.to_owned(), secret: app.own_secret.clone() };
+    let place = || format!("cannot write {}", path.display());
+    if path.exists() {
+        std::fs::remove_file(&path).with_context(place)?;
+    }
+    let mut file = std::fs::OpenOptions::new();
+    let mut file = file.write(true).create_new(true).mode(0o600).open(&path).with_context(place)?;
+    file.write_all(&serde_json::to_vec(&note)?).with_context(place)?;
+    Ok(Some(path))
+}

@@ -1,0 +1,213 @@
+//! Settings: where each comes from, and what is in force.
+//!
+//! Owns one registry that feeds the file, the environment, `novelo config` and the docs. A flag beats the environment,
+//! which beats the file, which beats the default. An unknown key is an error that names the nearest known one.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+use anyhow::{Context, bail};
+use novelo_engine::decode::nearest;
+
+/// One setting, as it is documented.
+pub struct Setting {
+    pub key: &'static str,
+    pub default: &'static str,
+    pub about: &'static str,
+}
+
+macro_rules! settings {
+    ($($key:literal = $default:literal, $about:literal;)*) => {
+        pub const SETTINGS: &[Setting] = &[$(Setting { key: $key, default: $default, about: $about }),*];
+    };
+}
+
+settings! {
+    "addr" = "127.0.0.1:7420", "address to listen on; other than loopback needs a key";
+    "data" = "./novelo-data", "directory of the embedded store";
+    "store" = "local", "where documents are kept: local, or memory (gone at the end)";
+    "policies" = "./policies", "directory whose presets/*.json add to the shipped ones and override them";
+    "sample" = "true", "put the sample thread into a new data directory";
+    "durability" = "full", "full: an acknowledged write survives power loss; relaxed: it survives a crash of the process";
+    "hot_bytes" = "67108864", "memory for hot threads";
+    "free_bytes_min" = "33554432", "free disk space below which writes are refused";
+    "threads.turns_max" = "0", "keep only the last n turns of each thread; 0 keeps all";
+    "threads.ttl_seconds" = "0", "forget turns this long after their time; 0 never";
+    "traces.ttl_seconds" = "604800", "forget traces after this long; 0 never";
+    "log.level" = "info", "error, warn, info, debug or trace";
+    "log.format" = "text", "text or json";
+}
+
+/// Where a value comes from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Source {
+    Default,
+    File(PathBuf),
+    Env(String),
+    Flag,
+}
+
+/// The values in force.
+#[derive(Debug, Clone)]
+pub struct Config {
+    values: BTreeMap<&'static str, (String, Source)>,
+}
+
+impl Config {
+    /// Gathers the settings. `file` was asked for and must be there; without it, `novelo.toml` is read if it is there.
+    pub fn gather(
+        file: Option<&Path>,
+        env: impl Fn(&str) -> Option<String>,
+        flags: &[(&'static str, Option<String>)],
+    ) -> anyhow::Result<Self> {
+        let mut values: BTreeMap<_, _> =
+            SETTINGS.iter().map(|s| (s.key, (s.default.to_owned(), Source::Default))).collect();
+        for (key, value, source) in read_file(file)? {
+            values.insert(key, (value, source));
+        }
+        for setting in SETTINGS {
+            let name = format!("NOVELO_{}", setting.key.replace('.', "_").to_uppercase());
+            if let Some(value) = env(&name) {
+                values.insert(setting.key, (value, Source::Env(name)));
+            }
+        }
+        for (key, value) in flags {
+            if let Some(value) = value {
+                values.insert(key, (value.clone(), Source::Flag));
+            }
+        }
+        let config = Self { values };
+        config.check()?;
+        Ok(config)
+    }
+
+    fn check(&self) -> anyhow::Result<()> {
+        self.read::<std::net::SocketAddr>("addr", "an address such as 127.0.0.1:7420")?;
+        for key in ["hot_bytes", "free_bytes_min", "threads.turns_max", "threads.ttl_seconds", "traces.ttl_seconds"] {
+            self.read::<u64>(key, "a whole number")?;
+        }
+        self.read::<bool>("sample", "true or false")?;
+        self.one_of("store", &["local", "memory"])?;
+        self.one_of("durability", &["full", "relaxed"])?;
+        self.one_of("log.level", &["error", "warn", "info", "debug", "trace"])?;
+        self.one_of("log.format", &["text", "json"])
+    }
+
+    fn read<T: FromStr>(&self, key: &str, kind: &str) -> anyhow::Result<T> {
+        let (value, source) = self.entry(key);
+        value.parse().ok().with_context(|| format!("{key} must be {kind}, not {value:?} (from {source})"))
+    }
+
+    fn one_of(&self, key: &str, known: &[&str]) -> anyhow::Result<()> {
+        let (value, source) = self.entry(key);
+        match known.contains(&value.as_str()) {
+            true => Ok(()),
+            false => bail!("{key} must be one of {}, not {value:?} (from {source})", known.join(", ")),
+        }
+    }
+
+    fn entry(&self, key: &str) -> &(String, Source) {
+        self.values.get(key).expect("code asks for settings of the registry only")
+    }
+
+    pub fn text(&self, key: &str) -> &str {
+        &self.entry(key).0
+    }
+
+    /// A number that `check` has accepted.
+    pub fn number(&self, key: &str) -> u64 {
+        self.text(key).parse().expect("numbers were checked when they were gathered")
+    }
+
+    pub fn addr(&self) -> std::net::SocketAddr {
+        self.text("addr").parse().expect("the address was checked when it was gathered")
+    }
+
+    pub fn data(&self) -> PathBuf {
+        self.text("data").into()
+    }
+
+    /// All of them, for `novelo config`.
+    pub fn rows(&self) -> impl Iterator<Item = (&'static str, &str, &Source)> {
+        self.values.iter().map(|(key, (value, source))| (*key, value.as_str(), source))
+    }
+}
+
+fn read_file(asked: Option<&Path>) -> anyhow::Result<Vec<(&'static str, String, Source)>> {
+    let path = asked.unwrap_or(Path::new("novelo.toml"));
+    if asked.is_none() && !path.exists() {
+        return Ok(Vec::new());
+    }
+    let text = std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
+    let table: toml::Table = text.parse().with_context(|| format!("{} is not TOML", path.display()))?;
+    let mut flat = Vec::new();
+    flatten("", &table, &mut flat);
+    flat.into_iter()
+        .map(|(key, value)| {
+            let known = SETTINGS.iter().find(|s| s.key == key).ok_or_else(|| unknown(path, &key))?;
+            Ok((known.key, value, Source::File(path.to_owned())))
+        })
+        .collect()
+}
+
+fn flatten(prefix: &str, table: &toml::Table, out: &mut Vec<(String, String)>) {
+    for (key, value) in table {
+        let key = if prefix.is_empty() { key.clone() } else { format!("{prefix}.{key}") };
+        match value {
+            toml::Value::Table(inner) => flatten(&key, inner, out),
+            toml::Value::String(text) => out.push((key, text.clone())),
+            other => out.push((key, other.to_string())),
+        }
+    }
+}
+
+fn unknown(path: &Path, key: &str) -> anyhow::Error {
+    let known: Vec<&str> = SETTINGS.iter().map(|s| s.key).collect();
+    let hint = nearest(key, &known).map(|near| format!("\nhint: did you mean {near}?")).unwrap_or_default();
+    anyhow::anyhow!("{}: unknown setting {key}{hint}", path.display())
+}
+
+impl std::fmt::Display for Source {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Default => f.write_str("default"),
+            Self::File(path) => write!(f, "{}", path.display()),
+            Self::Env(name) => f.write_str(name),
+            Self::Flag => f.write_str("flag"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn gather(file: &str, env: &[(&str, &str)], flag: Option<&str>) -> anyhow::Result<Config> {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("novelo.toml");
+        std::fs::write(&path, file).unwrap();
+        let env = |name: &str| env.iter().find(|(n, _)| *n == name).map(|(_, v)| (*v).to_owned());
+        Config::gather(Some(&path), env, &[("data", flag.map(str::to_owned))])
+    }
+
+    #[test]
+    fn flag_beats_env_beats_file_beats_default() {
+        let file = "data = \"file\"\n[threads]\nturns_max = 7\n";
+        assert_eq!(gather("", &[], None).unwrap().text("data"), "./novelo-data");
+        assert_eq!(gather(file, &[], None).unwrap().text("data"), "file");
+        assert_eq!(gather(file, &[("NOVELO_DATA", "env")], None).unwrap().text("data"), "env");
+        let config = gather(file, &[("NOVELO_DATA", "env")], Some("flag")).unwrap();
+        assert_eq!((config.text("data"), config.number("threads.turns_max")), ("flag", 7));
+    }
+
+    #[test]
+    fn mistakes_are_named() {
+        let error = |file| gather(file, &[], None).unwrap_err().to_string();
+        assert!(error("durabilty = \"full\"").ends_with("hint: did you mean durability?"));
+        assert!(error("durability = \"some\"").contains("durability must be one of full, relaxed"));
+        assert!(error("addr = 7").contains("addr must be an address"));
+        assert!(error("= 3").contains("is not TOML"));
+        assert!(gather("", &[("NOVELO_HOT_BYTES", "x")], None).unwrap_err().to_string().contains("NOVELO_HOT_BYTES"));
+    }
+}

@@ -1,0 +1,184 @@
+//! The one table of errors: code, status, whether trying again can help.
+//!
+//! Owns what a caller is told when something is refused. The sentence names the field, the cap and the numbers; what
+//! only an operator should see goes to the log instead.
+
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use novelo_engine::OverBudget;
+use novelo_engine::decode::DecodeError;
+use novelo_engine::path::PathError;
+
+/// Every way a request can be refused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Code {
+    MalformedJson,
+    InvalidField,
+    OverBudget,
+    TooLarge,
+    Unauthorized,
+    Forbidden,
+    NotFound,
+    MethodNotAllowed,
+    Conflict,
+    Stale,
+    Timeout,
+    Busy,
+    DiskFull,
+    ReadOnly,
+    Internal,
+}
+
+/// One row: the code on the wire, its status, and whether the same request may succeed later.
+pub struct Row {
+    pub code: Code,
+    pub name: &'static str,
+    pub status: StatusCode,
+    pub retry: bool,
+    pub meaning: &'static str,
+}
+
+macro_rules! table {
+    ($($code:ident $name:literal $status:ident $retry:literal $meaning:literal;)*) => {
+        pub const TABLE: &[Row] = &[$(Row {
+            code: Code::$code, name: $name, status: StatusCode::$status, retry: $retry, meaning: $meaning,
+        }),*];
+    };
+}
+
+table! {
+    MalformedJson "malformed_json" BAD_REQUEST false "the body is not JSON; the message has line and column";
+    InvalidField "invalid_field" UNPROCESSABLE_ENTITY false "a field, id, header or parameter is wrong; param names it";
+    OverBudget "over_budget" UNPROCESSABLE_ENTITY false "what must stay in the prompt is larger than the budget";
+    TooLarge "too_large" PAYLOAD_TOO_LARGE false "a body or line is past its cap";
+    Unauthorized "unauthorized" UNAUTHORIZED false "a key is needed, or this one is not known";
+    Forbidden "forbidden" FORBIDDEN false "the key belongs to another user, or is not an admin key";
+    NotFound "not_found" NOT_FOUND false "there is nothing at this address";
+    MethodNotAllowed "method_not_allowed" METHOD_NOT_ALLOWED false "this address takes other methods";
+    Conflict "conflict" CONFLICT false "the id is taken by other bytes";
+    Stale "stale" CONFLICT false "if_seq or If-Match names an old state; read again";
+    Timeout "timeout" REQUEST_TIMEOUT true "the body took too long to arrive";
+    Busy "busy" TOO_MANY_REQUESTS true "too many writes are waiting";
+    DiskFull "disk_full" INSUFFICIENT_STORAGE true "the disk is full; nothing was written";
+    ReadOnly "read_only" SERVICE_UNAVAILABLE true "the store stopped writing; the server must be restarted";
+    Internal "internal" INTERNAL_SERVER_ERROR true "a fault of ours; the log has the request id";
+}
+
+/// A refusal.
+#[derive(Debug)]
+pub struct ApiError {
+    pub code: Code,
+    pub message: String,
+    pub param: Option<String>,
+}
+
+pub type Result<T> = std::result::Result<T, ApiError>;
+
+impl Code {
+    pub fn row(self) -> &'static Row {
+        TABLE.iter().find(|row| row.code == self).expect("every code has its row, as a test checks")
+    }
+}
+
+impl ApiError {
+    pub fn new(code: Code, message: impl Into<String>) -> Self {
+        Self { code, message: message.into(), param: None }
+    }
+
+    pub fn invalid(param: impl Into<String>, problem: impl std::fmt::Display) -> Self {
+        let param = param.into();
+        Self { code: Code::InvalidField, message: format!("{param} {problem}"), param: Some(param) }
+    }
+
+    pub fn not_found(what: impl std::fmt::Display) -> Self {
+        Self::new(Code::NotFound, format!("there is no {what}"))
+    }
+
+    /// An id in an address or a body that is not one.
+    pub fn bad_id(param: &str, error: &PathError) -> Self {
+        Self::invalid(param, format_args!("is not an id: {error}"))
+    }
+
+    pub fn body(&self) -> Vec<u8> {
+        let body = serde_json::json!({"error": {
+            "code": self.code.row().name, "message": self.message, "param": self.param,
+        }});
+        body.to_string().into_bytes()
+    }
+}
+
+impl IntoResponse for ApiError {
+    fn into_response(self) -> Response {
+        let row = self.code.row();
+        let mut response = (row.status, self.body()).into_response();
+        let headers = response.headers_mut();
+        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        if row.retry {
+            headers.insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
+        }
+        if self.code == Code::Unauthorized {
+            headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+        }
+        response
+    }
+}
+
+impl From<DecodeError> for ApiError {
+    fn from(error: DecodeError) -> Self {
+        Self::invalid(error.path, error.problem)
+    }
+}
+
+impl From<OverBudget> for ApiError {
+    fn from(error: OverBudget) -> Self {
+        Self { code: Code::OverBudget, message: error.to_string(), param: Some("budget_tokens".into()) }
+    }
+}
+
+impl From<novelo_store::Error> for ApiError {
+    fn from(error: novelo_store::Error) -> Self {
+        use novelo_store::Error as E;
+        let code = match &error {
+            E::Conflict { .. } => Code::Conflict,
+            E::Stale { .. } => Code::Stale,
+            E::NotFound { .. } => Code::NotFound,
+            E::Invalid(_) => Code::InvalidField,
+            E::Busy => Code::Busy,
+            E::DiskFull { .. } => Code::DiskFull,
+            E::ReadOnly { .. } => Code::ReadOnly,
+            E::Locked { .. } | E::Damaged { .. } | E::Io { .. } => Code::Internal,
+        };
+        if code == Code::Internal {
+            tracing::error!(%error, "the store failed");
+            return Self::new(code, "the store failed; `novelo doctor` says what is wrong");
+        }
+        Self::new(code, error.to_string())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_store_error_has_a_row() {
+        for (error, status) in [
+            (novelo_store::Error::Busy, 429),
+            (novelo_store::Error::Stale { expected: 1, actual: 2 }, 409),
+            (novelo_store::Error::Invalid("x".into()), 422),
+            (novelo_store::Error::DiskFull { free_bytes: 0, needed_bytes: 1 }, 507),
+        ] {
+            assert_eq!(ApiError::from(error).into_response().status().as_u16(), status);
+        }
+    }
+
+    #[test]
+    fn names_are_unique_and_the_table_is_complete() {
+        for code in [Code::MalformedJson, Code::Internal, Code::ReadOnly, Code::MethodNotAllowed] {
+            assert_eq!(code.row().code, code);
+        }
+        for (n, row) in TABLE.iter().enumerate() {
+            assert!(TABLE.iter().skip(n + 1).all(|other| other.name != row.name && other.code != row.code));
+        }
+    }
+}

@@ -1,0 +1,221 @@
+//! The OpenAPI document, made from one table of operations.
+//!
+//! Owns the public description of the native API. `tests/openapi.json` is its golden copy, and a test asks the running
+//! server for every operation of the table.
+
+use serde_json::{Map, Value, json};
+
+use super::error::TABLE;
+
+/// One operation: method, path, what it does, its parameters, and the names of the schemas it takes and gives.
+pub struct Operation {
+    pub method: &'static str,
+    pub path: &'static str,
+    pub id: &'static str,
+    pub about: &'static str,
+    pub query: &'static [&'static str],
+    pub takes: Option<&'static str>,
+    pub gives: &'static str,
+}
+
+macro_rules! operations {
+    ($($method:ident $path:literal $id:ident [$($query:literal),*] $takes:tt => $gives:literal, $about:literal;)*) => {
+        pub const OPERATIONS: &[Operation] = &[$(Operation {
+            method: stringify!($method), path: $path, id: stringify!($id), about: $about,
+            query: &[$($query),*], takes: operations!(@takes $takes), gives: $gives,
+        }),*];
+    };
+    (@takes -) => { None };
+    (@takes $name:literal) => { Some($name) };
+}
+
+operations! {
+    post "/v1/users/{user}/threads/{thread}/turns" appendTurns [] "Append" => "Appended",
+        "Appends messages to a thread. The same id or Idempotency-Key with the same bytes gives the first answer again.";
+    get "/v1/users/{user}/threads/{thread}/turns" listTurns ["last", "after", "limit"] - => "Turns",
+        "Reads turns, oldest first: the last ones, or those after a seq.";
+    get "/v1/users/{user}/threads" listThreads ["after", "limit"] - => "Threads", "Lists the threads of a user by id.";
+    post "/v1/users/{user}/threads/{thread}/fork" forkThread [] "Fork" => "Forked",
+        "Makes a thread that holds the turns up to and including at_seq.";
+    delete "/v1/users/{user}/threads/{thread}" forgetThread [] - => "Forgotten",
+        "Forgets a thread: its documents and traces, also in the raw files.";
+    delete "/v1/users/{user}" forgetUser [] - => "Forgotten", "Forgets everything of a user.";
+    get "/v1/users/{user}/threads/{thread}/export" exportThread [] - => "Lines", "A thread as JSON Lines.";
+    get "/v1/users/{user}/export" exportUser [] - => "Lines", "A user's documents as JSON Lines.";
+    get "/v1/export" exportAll [] - => "Lines", "Everything as JSON Lines: a backup, consistent while writes go on.";
+    post "/v1/import" importDocuments [] "Lines" => "Imported", "Puts exported documents back as they were.";
+    post "/v1/context" makeContext [] "ContextRequest" => "Context",
+        "Winds a thread, or the messages given, into what a model should see next, within the budget.";
+    get "/v1/docs/{path}" getDocument ["begin", "end", "limit", "after"] - => "DocumentOrList",
+        "Reads a document, or lists a collection by time.";
+    put "/v1/docs/{path}" putDocument [] "Any" => "Stamp", "Stores the body as the document.";
+    patch "/v1/docs/{path}" patchDocument [] "Object" => "Stamp", "Merges the body into the document, deeply.";
+    delete "/v1/docs/{path}" deleteDocument [] - => "Deleted", "Deletes a document.";
+    post "/v1/docs:batch" batchDocuments [] "Batch" => "Done", "Several writes, all or nothing.";
+    get "/v1/users/{user}/data" getUserData [] - => "Object", "What is known of a user.";
+    put "/v1/users/{user}/data" putUserData [] "Object" => "Object", "Replaces what is known of a user.";
+    patch "/v1/users/{user}/data" patchUserData [] "Object" => "Object", "Adds to what is known of a user.";
+    get "/v1/traces/{id}" getTrace [] - => "Object", "What was recorded of an assembly, with its explanation.";
+    post "/v1/traces/{id}/replay" replayTrace [] - => "Replay", "Makes an old prompt again and compares the bytes.";
+    get "/v1/keys" listKeys [] - => "Keys", "Lists keys; their secrets are not kept.";
+    post "/v1/keys" createKey [] "NewKey" => "Key", "Makes a key; the secret is in this answer only.";
+    delete "/v1/keys/{id}" revokeKey [] - => "Object", "Revokes a key.";
+    get "/v1/doctor" checkStore [] - => "Doctor", "Reads and cross-checks every record.";
+    get "/health/live" getLive [] - => "Object", "Whether the process answers.";
+    get "/health/ready" getReady [] - => "Object", "Whether it would take a write.";
+    get "/metrics" getMetrics [] - => "Text", "Counters for Prometheus.";
+}
+
+/// The document.
+pub fn document() -> Value {
+    let mut paths: Map<String, Value> = Map::new();
+    for operation in OPERATIONS {
+        let path = paths.entry(operation.path).or_insert_with(|| json!({}));
+        if let Some(methods) = path.as_object_mut() {
+            methods.insert(operation.method.to_owned(), describe(operation));
+        }
+    }
+    json!({
+        "openapi": "3.1.0",
+        "info": {
+            "title": "Novelo",
+            "version": env!("CARGO_PKG_VERSION"),
+            "description": "A conversation-context engine: turns in, an explained context out.",
+            "license": {"name": "Apache-2.0 OR MIT", "identifier": "Apache-2.0 OR MIT"},
+        },
+        "servers": [{"url": "http://127.0.0.1:7420"}],
+        "security": [{"key": []}, {}],
+        "paths": paths,
+        "components": {
+            "securitySchemes": {"key": {"type": "http", "scheme": "bearer"}},
+            "schemas": schemas(),
+        },
+    })
+}
+
+fn describe(operation: &Operation) -> Value {
+    let mut described = json!({
+        "operationId": operation.id,
+        "summary": operation.about,
+        "parameters": parameters(operation),
+        "responses": {
+            "200": {"description": "done", "content": content(operation.gives)},
+            "default": {"description": "refused", "content": content("Error")},
+        },
+    });
+    if let (Some(takes), Some(fields)) = (operation.takes, described.as_object_mut()) {
+        fields.insert("requestBody".into(), json!({"required": true, "content": content(takes)}));
+    }
+    described
+}
+
+fn content(schema: &str) -> Value {
+    match schema {
+        "Lines" => json!({"application/x-ndjson": {"schema": {"type": "string"}}}),
+        "Text" => json!({"text/plain": {"schema": {"type": "string"}}}),
+        _ => json!({"application/json": {"schema": {"$ref": format!("#/components/schemas/{schema}")}}}),
+    }
+}
+
+fn parameters(operation: &Operation) -> Value {
+    let in_path = operation
+        .path
+        .split(['{', '}'])
+        .skip(1)
+        .step_by(2)
+        .map(|name| json!({"name": name, "in": "path", "required": true, "schema": {"type": "string"}}));
+    let in_query = operation.query.iter().map(|name| {
+        let kind = match *name {
+            "begin" | "end" => "number",
+            "last" | "limit" => "integer",
+            _ => "string",
+        };
+        json!({"name": name, "in": "query", "schema": {"type": kind}})
+    });
+    let header = |name: &str| json!({"name": name, "in": "header", "schema": {"type": "string"}});
+    let headers = match operation.id {
+        "appendTurns" => vec![header("Idempotency-Key")],
+        "putDocument" | "patchDocument" | "deleteDocument" => vec![header("If-Match")],
+        _ => Vec::new(),
+    };
+    Value::Array(in_path.chain(in_query).chain(headers).collect())
+}
+
+fn object(required: &[&str], properties: Value) -> Value {
+    json!({"type": "object", "required": required, "properties": properties})
+}
+
+fn list_of(schema: &str) -> Value {
+    json!({"type": "array", "items": {"$ref": format!("#/components/schemas/{schema}")}})
+}
+
+fn schemas() -> Value {
+    let (text, whole, number, flag) =
+        (json!({"type": "string"}), json!({"type": "integer"}), json!({"type": "number"}), json!({"type": "boolean"}));
+    let codes: Vec<&str> = TABLE.iter().map(|row| row.name).collect();
+    let fates = ["kept", "cut", "redacted", "moved", "made", "collapsed", "dropped"];
+    let maybe = |kind: &str| json!({"type": [kind, "null"]});
+    json!({
+        "Any": {},
+        "Object": {"type": "object"},
+        "Message": object(&["role"], json!({
+            "role": {"enum": ["system", "developer", "user", "assistant", "tool"]},
+            "content": {"type": ["string", "array", "null"]},
+            "tool_calls": {"type": ["array", "null"]}, "tool_call_id": text, "id": text, "create_time": number,
+        })),
+        "Append": object(&["messages"], json!({"messages": list_of("Message"), "if_seq": whole})),
+        "Appended": object(&["turns"], json!({"turns": {"type": "array", "items": object(
+            &["id", "seq", "create_time", "tokens"],
+            json!({"id": text, "seq": whole, "create_time": number, "tokens": whole}))}})),
+        "Turns": object(&["turns", "has_more"], json!({"has_more": flag, "turns": {"type": "array", "items": object(
+            &["id", "seq", "create_time", "message"],
+            json!({"id": text, "seq": whole, "create_time": number, "message": {"type": "object"}}))}})),
+        "Threads": object(&["threads", "has_more"], json!({"has_more": flag, "threads": {"type": "array", "items": object(
+            &["id", "turns", "updated_at"], json!({"id": text, "turns": whole, "updated_at": number}))}})),
+        "Fork": object(&["at_seq", "to"], json!({"at_seq": whole, "to": text})),
+        "Forked": object(&["thread", "turns"], json!({"thread": text, "turns": whole})),
+        "Forgotten": object(&["forgotten"], json!({"erasing": flag, "forgotten": object(
+            &["documents", "passages", "traces"],
+            json!({"documents": whole, "passages": whole, "traces": whole}))})),
+        "Imported": object(&["documents", "new"], json!({"documents": whole, "new": whole})),
+        "ContextRequest": object(&[], json!({
+            "user": text, "thread": text, "question": text, "preset": text, "recipe": {"type": "object"},
+            "messages": list_of("Message"), "filters": {"type": "array"}, "budget_tokens": whole,
+            "tokenizer": {"enum": ["approx", "o200k_base", "cl100k_base"]}, "explain": {"enum": [true, false, "text"]},
+        })),
+        "Context": object(&["messages", "tokens", "budget_tokens", "trace_id"], json!({
+            "messages": {"type": "array", "items": {"type": "object"}}, "tokens": whole,
+            "budget_tokens": maybe("integer"), "trace_id": text, "explain": {"type": ["object", "string"]},
+        })),
+        "Explanation": object(&["pieces", "notes"], json!({
+            "notes": {"type": "array", "items": {"type": "object"}},
+            "pieces": {"type": "array", "items": object(&["origin", "role", "tokens", "fate", "by", "why"], json!({
+                "origin": text, "role": maybe("string"), "tokens": whole, "fate": {"enum": fates}, "by": text,
+                "why": text, "id": text, "seq": whole, "index": whole, "turns": whole,
+            }))},
+        })),
+        "Document": object(&["id", "create_time", "version", "value"],
+            json!({"id": text, "create_time": number, "version": whole, "value": {}})),
+        "DocumentOrList": {"anyOf": [
+            {"$ref": "#/components/schemas/Document"},
+            object(&["documents", "has_more"], json!({"documents": list_of("Document"), "has_more": flag})),
+        ]},
+        "Stamp": object(&["id", "seq", "create_time", "version"],
+            json!({"id": text, "seq": whole, "create_time": number, "version": whole})),
+        "Deleted": object(&["deleted"], json!({"deleted": flag})),
+        "Batch": object(&["ops"], json!({"ops": {"type": "array", "maxItems": 400, "items": object(
+            &["op", "path"], json!({"op": {"enum": ["put", "patch", "delete"]}, "path": text, "value": {}}))}})),
+        "Done": object(&["done"], json!({"done": whole})),
+        "Replay": object(&["messages", "identical"],
+            json!({"messages": {"type": "array", "items": {"type": "object"}}, "identical": flag})),
+        "NewKey": object(&[], json!({"user": text, "admin": flag})),
+        "Key": object(&["id", "user", "admin", "key"],
+            json!({"id": text, "user": maybe("string"), "admin": flag, "key": text})),
+        "Keys": object(&["keys", "has_more"],
+            json!({"keys": {"type": "array", "items": {"type": "object"}}, "has_more": flag})),
+        "Doctor": object(&["healthy", "findings"],
+            json!({"healthy": flag, "findings": {"type": "array", "items": {"type": "object"}}})),
+        "Error": object(&["error"], json!({"error": object(&["code", "message", "param"],
+            json!({"code": {"enum": codes}, "message": text, "param": maybe("string")}))})),
+    })
+}

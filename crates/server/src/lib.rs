@@ -1,0 +1,18 @@
+//! The binary `novelo`: one engine behind its native API and the command line.
+//!
+//! Owns the way of a request: `http` reads it, a surface translates it, `flow` runs it, `record` keeps the trace.
+//! Dependencies point one way: `server → store → engine`.
+
+pub mod app;
+pub mod auth;
+pub mod cli;
+pub mod config;
+pub mod flow;
+pub mod http;
+pub mod load;
+pub mod policy;
+pub mod record;
+pub mod surface;
+pub mod telemetry;
+pub mod trace;
+pub mod transfer;

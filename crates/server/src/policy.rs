@@ -1,0 +1,165 @@
+//! Policies: what users edit while the server runs.
+//!
+//! Owns the presets: those shipped inside the binary, and files of the policy directory, which add to them and
+//! override them. Files are read again when they change; a broken one keeps the last good recipe and says so.
+
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant, SystemTime};
+
+use novelo_engine::decode::DecodeError;
+use novelo_engine::recipe::decode_filters;
+use novelo_engine::{Recipe, Tokenizer};
+use serde_json::Value;
+
+/// A recipe with the text it was read from, so that a trace can keep it.
+#[derive(Debug)]
+pub struct Preset {
+    /// `None` for a recipe that came with a request.
+    pub name: Option<String>,
+    pub text: String,
+    pub recipe: Recipe,
+}
+
+impl Default for Preset {
+    fn default() -> Self {
+        Self { name: None, text: "{}".to_owned(), recipe: Recipe::default() }
+    }
+}
+
+impl Preset {
+    /// A recipe that stands at `path` of a request.
+    pub fn given(path: &str, value: Value) -> Result<Self, DecodeError> {
+        Ok(Self { name: None, recipe: Recipe::decode(path, &value)?, text: value.to_string() })
+    }
+
+    /// The same with other filters or another tokenizer.
+    pub fn with(&self, filters: Option<Value>, tokenizer: Option<Tokenizer>) -> Result<Self, DecodeError> {
+        let mut value: Value = serde_json::from_str(&self.text).unwrap_or_default();
+        if let Some(filters) = filters {
+            decode_filters("filters", filters.as_array().map(Vec::as_slice).unwrap_or_default())?;
+            put(&mut value, "filters", filters);
+        }
+        if let Some(tokenizer) = tokenizer {
+            put(&mut value, "tokenizer", tokenizer.name().into());
+        }
+        Ok(Self { name: self.name.clone(), ..Self::given("recipe", value)? })
+    }
+}
+
+fn put(recipe: &mut Value, key: &str, value: Value) {
+    if let Value::Object(fields) = recipe {
+        fields.insert(key.to_owned(), value);
+    }
+}
+
+macro_rules! shipped {
+    ($($name:literal)*) => {
+        const SHIPPED: &[(&str, &str)] =
+            &[$(($name, include_str!(concat!("../../../policies/presets/", $name, ".json")))),*];
+    };
+}
+
+shipped! { "chat" "agent" "stable" }
+
+/// The preset that a thread uses when the request names none.
+pub const DEFAULT: &str = "chat";
+
+/// All presets. Whoever looks one up re-reads the directory when it is time.
+#[derive(Debug)]
+pub struct Policies {
+    dir: PathBuf,
+    state: Mutex<State>,
+}
+
+#[derive(Debug)]
+struct State {
+    presets: Vec<Arc<Preset>>,
+    /// What is wrong now, a line each.
+    broken: Vec<String>,
+    seen: Vec<(PathBuf, Option<SystemTime>)>,
+    looked: Instant,
+}
+
+const LOOK_EVERY: Duration = Duration::from_secs(1);
+
+impl Policies {
+    pub fn open(dir: PathBuf) -> anyhow::Result<Self> {
+        let presets = SHIPPED
+            .iter()
+            .map(|(name, text)| Ok(Arc::new(read(name, text).map_err(|e| anyhow::anyhow!("{name}: {e}"))?)))
+            .collect::<anyhow::Result<_>>()?;
+        let state = State { presets, broken: Vec::new(), seen: Vec::new(), looked: Instant::now() };
+        let policies = Self { dir, state: Mutex::new(state) };
+        policies.reload(&mut policies.lock());
+        Ok(policies)
+    }
+
+    pub fn preset(&self, name: &str) -> Option<Arc<Preset>> {
+        let mut state = self.lock();
+        if state.looked.elapsed() >= LOOK_EVERY {
+            self.reload(&mut state);
+        }
+        state.presets.iter().find(|p| p.name.as_deref() == Some(name)).cloned()
+    }
+
+    pub fn names(&self) -> Vec<String> {
+        self.lock().presets.iter().filter_map(|p| p.name.clone()).collect()
+    }
+
+    /// What is wrong with the files, a line each.
+    pub fn broken(&self) -> Vec<String> {
+        let mut state = self.lock();
+        self.reload(&mut state);
+        state.broken.clone()
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+
+    fn reload(&self, state: &mut State) {
+        state.looked = Instant::now();
+        let seen = self.files();
+        if seen == state.seen {
+            return;
+        }
+        state.broken.clear();
+        for (path, _) in &seen {
+            if let Err(problem) = load(path, &mut state.presets) {
+                tracing::warn!(file = %path.display(), %problem, "broken preset, the last good one stays in force");
+                state.broken.push(format!("{}: {problem}", path.display()));
+            }
+        }
+        state.seen = seen;
+    }
+
+    fn files(&self) -> Vec<(PathBuf, Option<SystemTime>)> {
+        let Ok(entries) = std::fs::read_dir(self.dir.join("presets")) else { return Vec::new() };
+        let mut files: Vec<_> = entries
+            .flatten()
+            .map(|entry| entry.path())
+            .filter(|path| path.extension().is_some_and(|e| e == "json"))
+            .map(|path| (path.clone(), path.metadata().and_then(|m| m.modified()).ok()))
+            .collect();
+        files.sort();
+        files
+    }
+}
+
+fn load(path: &std::path::Path, presets: &mut Vec<Arc<Preset>>) -> Result<(), String> {
+    let name = path.file_stem().and_then(|s| s.to_str()).ok_or("the file name is not UTF-8")?;
+    let text = std::fs::read_to_string(path).map_err(|e| e.to_string())?;
+    let preset = Arc::new(read(name, &text)?);
+    match presets.iter_mut().find(|p| p.name.as_deref() == Some(name)) {
+        Some(known) => *known = preset,
+        None => presets.push(preset),
+    }
+    Ok(())
+}
+
+fn read(name: &str, text: &str) -> Result<Preset, String> {
+    let value: Value = serde_json::from_str(text).map_err(|e| e.to_string())?;
+    let recipe = Recipe::decode("preset", &value).map_err(|e| e.to_string())?;
+    Ok(Preset { name: Some(name.to_owned()), text: value.to_string(), recipe })
+}

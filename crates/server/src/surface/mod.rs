@@ -1,0 +1,3 @@
+//! Surfaces: each translates its wire form into a request of the one path, and the answer back.
+
+pub mod native;

@@ -1,0 +1,102 @@
+//! `POST /v1/context`: the wire form of a request for a context.
+
+use axum::extract::State;
+use novelo_engine::Tokenizer;
+use novelo_engine::limits::{BUDGET_TOKENS_MAX, INLINE_MESSAGES_MAX, QUESTION_BYTES_MAX};
+use novelo_engine::path::check_id;
+use serde::Deserialize;
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use super::turns::accept_messages;
+use crate::app::App;
+use crate::auth::Caller;
+use crate::flow::{self, Explain, RecipeChoice, Request};
+use crate::http::body::{Json, Raw, parse};
+use crate::http::error::{ApiError, Result};
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Wire<'b> {
+    user: Option<String>,
+    thread: Option<String>,
+    question: Option<String>,
+    preset: Option<String>,
+    recipe: Option<Value>,
+    #[serde(borrow)]
+    messages: Option<Vec<&'b RawValue>>,
+    filters: Option<Value>,
+    budget_tokens: Option<u32>,
+    tokenizer: Option<String>,
+    explain: Option<Value>,
+}
+
+pub async fn make(State(app): State<App>, caller: Caller, Raw(body): Raw) -> Result<Json> {
+    let wire: Wire<'_> = parse(&body)?;
+    let request = check(wire, &caller)?;
+    flow::context(&app, request).await.map(Json)
+}
+
+fn check(wire: Wire<'_>, caller: &Caller) -> Result<Request> {
+    let messages = accept_messages(&wire.messages.unwrap_or_default(), INLINE_MESSAGES_MAX, "INLINE_MESSAGES_MAX")?;
+    if wire.filters.as_ref().is_some_and(|f| !f.is_array()) {
+        return Err(ApiError::invalid("filters", "must be an array"));
+    }
+    if wire.budget_tokens.is_some_and(|b| b == 0 || b as usize > BUDGET_TOKENS_MAX) {
+        let problem = format!("must be 1 to BUDGET_TOKENS_MAX, {BUDGET_TOKENS_MAX}");
+        return Err(ApiError::invalid("budget_tokens", problem));
+    }
+    if let Some(question) = wire.question.as_ref().filter(|q| q.len() > QUESTION_BYTES_MAX) {
+        let problem = format!("has {} bytes; the cap QUESTION_BYTES_MAX is {QUESTION_BYTES_MAX}", question.len());
+        return Err(ApiError::invalid("question", problem));
+    }
+    Ok(Request {
+        thread: thread(wire.user, wire.thread, caller)?,
+        question: wire.question.filter(|q| !q.trim().is_empty()),
+        recipe: choice(wire.preset, wire.recipe)?,
+        messages,
+        filters: wire.filters,
+        budget_tokens: wire.budget_tokens,
+        tokenizer: wire.tokenizer.as_deref().map(tokenizer).transpose()?,
+        explain: explain(wire.explain)?,
+    })
+}
+
+/// The thread, where there is one. A user's key speaks for its user.
+fn thread(user: Option<String>, thread: Option<String>, caller: &Caller) -> Result<Option<(String, String)>> {
+    if let Some(user) = &user {
+        check_id(user).map_err(|e| ApiError::bad_id("user", &e))?;
+        caller.require_user(user)?;
+    }
+    let Some(thread) = thread else { return Ok(None) };
+    check_id(&thread).map_err(|e| ApiError::bad_id("thread", &e))?;
+    let own = match &caller.scope {
+        novelo_engine::scope::Scope::User(own) => Some(own.to_string()),
+        novelo_engine::scope::Scope::Admin => None,
+    };
+    let user = user.or(own).ok_or_else(|| ApiError::invalid("user", "is missing: a thread belongs to one"))?;
+    Ok(Some((user, thread)))
+}
+
+fn choice(preset: Option<String>, recipe: Option<Value>) -> Result<RecipeChoice> {
+    match (preset, recipe) {
+        (Some(_), Some(_)) => Err(ApiError::invalid("preset", "and recipe exclude each other")),
+        (Some(name), None) => Ok(RecipeChoice::Preset(name)),
+        (None, Some(recipe)) => Ok(RecipeChoice::Given(recipe)),
+        (None, None) => Ok(RecipeChoice::Unsaid),
+    }
+}
+
+fn tokenizer(name: &str) -> Result<Tokenizer> {
+    let names = || Tokenizer::ALL.map(Tokenizer::name).join(", ");
+    Tokenizer::from_name(name).ok_or_else(|| ApiError::invalid("tokenizer", format_args!("must be one of {}", names())))
+}
+
+fn explain(asked: Option<Value>) -> Result<Explain> {
+    match asked {
+        None | Some(Value::Null | Value::Bool(false)) => Ok(Explain::No),
+        Some(Value::Bool(true)) => Ok(Explain::Rows),
+        Some(Value::String(how)) if how == "text" => Ok(Explain::Text),
+        _ => Err(ApiError::invalid("explain", "must be true, false or \"text\"")),
+    }
+}

@@ -1,0 +1,221 @@
+//! `/v1/docs`: any document by its path.
+
+use axum::extract::State;
+use axum::http::{HeaderMap, Uri, header};
+use bytes::Bytes;
+use novelo_engine::json;
+use novelo_engine::limits::BATCH_OPS_MAX;
+use novelo_engine::message::check_size;
+use novelo_engine::path::{self, CollectionPath, DocumentPath, PathError};
+use novelo_store::{Cursor, Document, Op, PutTerms, Stamp, Window};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use super::turns::time;
+use crate::app::App;
+use crate::auth::Caller;
+use crate::http::body::{Json, Params, Raw, page_size, parse};
+use crate::http::error::{ApiError, Code, Result};
+use crate::telemetry::now;
+
+const LIMIT_DEFAULT: usize = 100;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct List {
+    begin: Option<f64>,
+    end: Option<f64>,
+    limit: Option<usize>,
+    /// The id of the last document of the page before.
+    after: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Batch<'b> {
+    #[serde(borrow)]
+    ops: Vec<BatchOp<'b>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct BatchOp<'b> {
+    op: String,
+    path: String,
+    #[serde(borrow)]
+    value: Option<&'b RawValue>,
+}
+
+/// What an address under `/v1/docs/` names.
+enum Named {
+    Document(DocumentPath),
+    Collection(CollectionPath),
+}
+
+pub async fn get(State(app): State<App>, caller: Caller, uri: Uri, Params(list): Params<List>) -> Result<Json> {
+    match named(&uri, &caller)? {
+        Named::Document(at) => {
+            let document = app.store.get(&at).await?.ok_or_else(|| ApiError::not_found("such document"))?;
+            let mut out = Vec::new();
+            write_document(&document, &mut out);
+            Ok(Json(out))
+        }
+        Named::Collection(of) => list_collection(&app, &of, list).await,
+    }
+}
+
+pub async fn put(State(app): State<App>, caller: Caller, uri: Uri, headers: HeaderMap, Raw(body): Raw) -> Result<Json> {
+    write(&app, &caller, &uri, &headers, body, false).await
+}
+
+pub async fn patch(
+    State(app): State<App>,
+    caller: Caller,
+    uri: Uri,
+    headers: HeaderMap,
+    Raw(body): Raw,
+) -> Result<Json> {
+    write(&app, &caller, &uri, &headers, body, true).await
+}
+
+pub async fn delete(State(app): State<App>, caller: Caller, uri: Uri, headers: HeaderMap) -> Result<Json> {
+    let at = document(named(&uri, &caller)?)?;
+    match app.store.delete(&at, if_match(&headers)?).await? {
+        true => Ok(Json(br#"{"deleted":true}"#.to_vec())),
+        false => Err(ApiError::not_found("such document")),
+    }
+}
+
+pub async fn batch(State(app): State<App>, caller: Caller, Raw(body): Raw) -> Result<Json> {
+    let wire: Batch<'_> = parse(&body)?;
+    let count = wire.ops.len();
+    if count > BATCH_OPS_MAX {
+        let problem = format!("has {count} entries; the cap BATCH_OPS_MAX is {BATCH_OPS_MAX}");
+        return Err(ApiError::invalid("ops", problem));
+    }
+    let read = |(i, op): (usize, &BatchOp<'_>)| batch_op(i, op, &caller);
+    let ops = wire.ops.iter().enumerate().map(read).collect::<Result<Vec<_>>>()?;
+    app.store.write(ops).await?;
+    Ok(Json(format!(r#"{{"done":{count}}}"#).into_bytes()))
+}
+
+fn batch_op(i: usize, wire: &BatchOp<'_>, caller: &Caller) -> Result<Op> {
+    let here = |field: &str| format!("ops[{i}].{field}");
+    let at = path::decode(&wire.path).and_then(|segments| DocumentPath::new(&segments));
+    let at = at.map_err(|e| ApiError::invalid(here("path"), format_args!("is wrong: {e}")))?;
+    caller.require_path(at.segments())?;
+    match (wire.op.as_str(), wire.value) {
+        ("delete", None) => Ok(Op::Delete { at, if_version: None }),
+        ("delete", Some(_)) => Err(ApiError::invalid(here("value"), "must not stand on a delete")),
+        ("put" | "patch", None) => Err(ApiError::invalid(here("value"), "is missing")),
+        ("put" | "patch", Some(value)) => {
+            let merge = wire.op == "patch";
+            let terms = put_terms(&here("value"), value.get(), merge, None)?;
+            Ok(Op::Put { at, value: Bytes::copy_from_slice(value.get().as_bytes()), terms })
+        }
+        _ => Err(ApiError::invalid(here("op"), "must be put, patch or delete")),
+    }
+}
+
+async fn write(app: &App, caller: &Caller, uri: &Uri, headers: &HeaderMap, body: Bytes, merge: bool) -> Result<Json> {
+    let at = document(named(uri, caller)?)?;
+    put_document(app, &at, body, merge, if_match(headers)?).await.map(|stamp| Json(stamped(&stamp)))
+}
+
+/// Stores a document that came in as the body of a request.
+pub async fn put_document(
+    app: &App,
+    at: &DocumentPath,
+    body: Bytes,
+    merge: bool,
+    if_version: Option<u64>,
+) -> Result<Stamp> {
+    let value: &RawValue = parse(&body)?;
+    let terms = put_terms("body", value.get(), merge, if_version)?;
+    let value = Bytes::copy_from_slice(value.get().as_bytes());
+    Ok(app.store.put(at, value, terms).await?)
+}
+
+/// Accepts a document: its size, and a time of its own where it has one.
+fn put_terms(path: &str, text: &str, merge: bool, if_version: Option<u64>) -> Result<PutTerms> {
+    check_size(text.as_bytes()).map_err(|e| ApiError::invalid(path, e))?;
+    if merge && !text.starts_with('{') {
+        return Err(ApiError::invalid(path, "must be an object to be merged"));
+    }
+    let own_time = json::members(text).find(|(key, _)| key.of(text) == r#""create_time""#);
+    let numeric =
+        own_time.map(|(_, value)| value.of(text)).filter(|v| v.starts_with(|c: char| c == '-' || c.is_ascii_digit()));
+    let create_time = numeric.map(|v| time(&format!("{path}.create_time"), v)).transpose()?;
+    Ok(PutTerms { merge, if_version, create_time, now: now(), expires_at: None })
+}
+
+async fn list_collection(app: &App, of: &CollectionPath, list: List) -> Result<Json> {
+    let after = match list.after.as_deref().filter(|id| !id.is_empty()) {
+        Some(id) => Some(cursor(app, of, id).await?),
+        None => None,
+    };
+    let limit = page_size("limit", list.limit, LIMIT_DEFAULT)?;
+    let page = app.store.scan(of, Window { begin: list.begin, end: list.end, after, limit }).await?;
+    let mut out = b"{\"documents\":[".to_vec();
+    for (n, document) in page.items.iter().enumerate() {
+        if n > 0 {
+            out.push(b',');
+        }
+        write_document(document, &mut out);
+    }
+    out.extend_from_slice(format!(r#"],"has_more":{}}}"#, page.has_more).as_bytes());
+    Ok(Json(out))
+}
+
+async fn cursor(app: &App, of: &CollectionPath, id: &str) -> Result<Cursor> {
+    let at = of.document(id).map_err(|e| ApiError::bad_id("after", &e))?;
+    let last = app.store.get(&at).await?;
+    let last = last.ok_or_else(|| ApiError::invalid("after", "names no document of this collection"))?;
+    Ok(Cursor { create_time: last.create_time, seq: last.seq })
+}
+
+fn write_document(document: &Document, out: &mut Vec<u8>) {
+    let (id, time) = (json::literal(&document.id), serde_json::Value::from(document.create_time));
+    let version = document.version;
+    out.extend_from_slice(format!(r#"{{"id":{id},"create_time":{time},"version":{version},"value":"#).as_bytes());
+    out.extend_from_slice(&document.value);
+    out.push(b'}');
+}
+
+fn stamped(stamp: &Stamp) -> Vec<u8> {
+    let (id, time) = (json::literal(&stamp.id), serde_json::Value::from(stamp.create_time));
+    let (seq, version) = (stamp.seq, stamp.version);
+    format!(r#"{{"id":{id},"seq":{seq},"create_time":{time},"version":{version}}}"#).into_bytes()
+}
+
+fn named(uri: &Uri, caller: &Caller) -> Result<Named> {
+    let refuse = |error: PathError| ApiError::invalid("path", format_args!("is wrong: {error}"));
+    let text = uri.path().strip_prefix("/v1/docs/").unwrap_or("");
+    let segments = path::decode(text.strip_suffix('/').unwrap_or(text)).map_err(refuse)?;
+    let named = match segments.len() % 2 {
+        0 => Named::Document(DocumentPath::new(&segments).map_err(refuse)?),
+        _ => Named::Collection(CollectionPath::new(&segments).map_err(refuse)?),
+    };
+    let segments = match &named {
+        Named::Document(at) => at.segments(),
+        Named::Collection(of) => of.segments(),
+    };
+    caller.require_path(segments)?;
+    Ok(named)
+}
+
+fn document(named: Named) -> Result<DocumentPath> {
+    match named {
+        Named::Document(at) => Ok(at),
+        Named::Collection(_) => {
+            Err(ApiError::new(Code::MethodNotAllowed, "the path names a collection; only GET lists one"))
+        }
+    }
+}
+
+/// The version that the caller knows.
+fn if_match(headers: &HeaderMap) -> Result<Option<u64>> {
+    let Some(given) = headers.get(header::IF_MATCH) else { return Ok(None) };
+    let version = given.to_str().ok().and_then(|v| v.trim_matches('"').parse().ok());
+    version.map(Some).ok_or_else(|| ApiError::invalid("If-Match", "must be a version number"))
+}

@@ -1,0 +1,44 @@
+//! How the server is, and what it can do.
+
+use axum::extract::State;
+use axum::http::{StatusCode, header};
+use axum::response::{Html, IntoResponse, Response};
+
+use crate::app::App;
+use crate::auth::Caller;
+use crate::http::body::Json;
+use crate::http::error::Result;
+use crate::http::openapi;
+
+pub async fn live() -> Json {
+    Json(br#"{"status":"ok"}"#.to_vec())
+}
+
+/// Ready means that a write would be taken.
+pub async fn ready(State(app): State<App>) -> Response {
+    let health = app.store.health();
+    let status = if health.writable { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
+    let body = serde_json::json!({
+        "status": if health.writable { "ok" } else { "read_only" },
+        "why": health.why,
+        "erasing": health.erasing,
+        "presets": app.policies.names(),
+        "broken_policies": app.policies.broken().len(),
+        "version": env!("CARGO_PKG_VERSION"),
+    });
+    (status, Json::of(&body)).into_response()
+}
+
+pub async fn metrics(State(app): State<App>, caller: Caller) -> Result<Response> {
+    caller.require_admin()?;
+    let page = app.metrics.page(&app.store.health());
+    Ok(([(header::CONTENT_TYPE, "text/plain; version=0.0.4")], page).into_response())
+}
+
+pub async fn openapi() -> Json {
+    Json::of(&openapi::document())
+}
+
+pub async fn index() -> Html<&'static str> {
+    Html(include_str!("../../page/index.html"))
+}

@@ -1,0 +1,48 @@
+//! `/v1/traces`: reading what was recorded of an assembly, and making it again.
+
+use axum::extract::State;
+
+use crate::app::App;
+use crate::auth::Caller;
+use crate::flow;
+use crate::http::body::{Ids, Json};
+use crate::http::error::{ApiError, Code, Result};
+use crate::trace::{Trace, TraceId};
+
+pub async fn get(State(app): State<App>, caller: Caller, Ids(id): Ids<String>) -> Result<Json> {
+    let trace = find(&app, &caller, &id).await?;
+    let (_, explanation, identical) = flow::replay(&app, &trace).await?;
+    let mut value = serde_json::to_value(&trace).map_err(internal)?;
+    if let Some(fields) = value.as_object_mut() {
+        fields.insert("identical".into(), identical.into());
+        fields.insert("explain".into(), serde_json::to_value(&explanation).map_err(internal)?);
+    }
+    Ok(Json::of(&value))
+}
+
+pub async fn replay(State(app): State<App>, caller: Caller, Ids(id): Ids<String>) -> Result<Json> {
+    let trace = find(&app, &caller, &id).await?;
+    let (messages, _, identical) = flow::replay(&app, &trace).await?;
+    let mut out = b"{\"messages\":".to_vec();
+    out.extend_from_slice(&messages);
+    out.extend_from_slice(format!(r#","identical":{identical}}}"#).as_bytes());
+    Ok(Json(out))
+}
+
+async fn find(app: &App, caller: &Caller, id: &str) -> Result<Trace> {
+    let unknown = || ApiError::not_found("such trace");
+    let id = TraceId::decode(id).ok_or_else(unknown)?;
+    match &id.thread {
+        Some((user, _)) => caller.require_user(user)?,
+        None => caller.require_admin()?,
+    }
+    if let Some(trace) = app.recorder.find(&id) {
+        return Ok((*trace).clone());
+    }
+    let document = app.store.get(&id.path().ok_or_else(unknown)?).await?.ok_or_else(unknown)?;
+    serde_json::from_slice(&document.value).map_err(internal)
+}
+
+fn internal(error: serde_json::Error) -> ApiError {
+    ApiError::new(Code::Internal, format!("the trace cannot be read: {error}"))
+}

@@ -1,0 +1,162 @@
+//! `…/turns`: appending turns and reading them back, byte for byte.
+
+use std::sync::atomic::Ordering;
+
+use axum::extract::State;
+use axum::http::HeaderMap;
+use bytes::Bytes;
+use novelo_engine::limits::APPEND_MESSAGES_MAX;
+use novelo_engine::path::check_id;
+use novelo_engine::{Message, Tokenizer, json, scope};
+use novelo_store::{AppendTerms, NewDocument, NewId, Range};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use sha2::{Digest, Sha256};
+
+use crate::app::App;
+use crate::auth::Caller;
+use crate::http::body::{Ids, Json, Params, Raw, page_size, parse};
+use crate::http::error::{ApiError, Result};
+use crate::telemetry::now;
+
+const LAST_DEFAULT: usize = 20;
+const LIMIT_DEFAULT: usize = 100;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Append<'b> {
+    #[serde(borrow)]
+    messages: Vec<&'b RawValue>,
+    if_seq: Option<u64>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct List {
+    last: Option<usize>,
+    after: Option<u64>,
+    limit: Option<usize>,
+}
+
+pub async fn append(
+    State(app): State<App>,
+    caller: Caller,
+    Ids((user, thread)): Ids<(String, String)>,
+    headers: HeaderMap,
+    Raw(body): Raw,
+) -> Result<Json> {
+    caller.require_user(&user)?;
+    let to = scope::turns(&user, &thread).map_err(|e| ApiError::bad_id("user or thread", &e))?;
+    let wire: Append<'_> = parse(&body)?;
+    let messages = accept_messages(&wire.messages, APPEND_MESSAGES_MAX, "APPEND_MESSAGES_MAX")?;
+    let key = idempotency_key(&headers)?;
+    let at = now();
+    let ttl = app.config.number("threads.ttl_seconds");
+    let documents = messages.iter().enumerate().map(|(i, message)| {
+        let (id, create_time) = own_fields(i, message)?;
+        let create_time = create_time.unwrap_or(at);
+        let expires_at = (ttl > 0).then_some(create_time + ttl as f64);
+        let id = id.or_else(|| key.map(|key| derived_id(key, i))).map_or_else(fresh_id, NewId::Given);
+        Ok(NewDocument { id, create_time, value: message.raw().clone(), expires_at })
+    });
+    let documents = documents.collect::<Result<Vec<_>>>()?;
+    let keep_last = Some(app.config.number("threads.turns_max")).filter(|n| *n > 0);
+    let stamps = app.store.append(&to, documents, AppendTerms { if_seq: wire.if_seq, keep_last }).await?;
+    app.metrics.turns.fetch_add(stamps.len() as u64, Ordering::Relaxed);
+    let rows = stamps.iter().zip(&messages).map(|(stamp, message)| {
+        let tokens = message.tokens(Tokenizer::Approx);
+        serde_json::json!({"id": stamp.id, "seq": stamp.seq, "create_time": stamp.create_time, "tokens": tokens})
+    });
+    Ok(Json::of(&serde_json::json!({"turns": rows.collect::<Vec<_>>()})))
+}
+
+pub async fn list(
+    State(app): State<App>,
+    caller: Caller,
+    Ids((user, thread)): Ids<(String, String)>,
+    Params(list): Params<List>,
+) -> Result<Json> {
+    caller.require_user(&user)?;
+    let of = scope::turns(&user, &thread).map_err(|e| ApiError::bad_id("user or thread", &e))?;
+    let range = match (list.last, list.after) {
+        (Some(_), Some(_)) => return Err(ApiError::invalid("last", "and after exclude each other")),
+        (last, None) if list.limit.is_none() => Range::Last(page_size("last", last, LAST_DEFAULT)?),
+        (Some(_), None) => return Err(ApiError::invalid("limit", "goes with after, not with last")),
+        (None, after) => {
+            Range::After { seq: after.unwrap_or(0), limit: page_size("limit", list.limit, LIMIT_DEFAULT)? }
+        }
+    };
+    let turns = app.store.turns(&of, range).await?;
+    let mut out = Vec::with_capacity(64 + turns.iter().map(|t| t.message.raw().len() + 120).sum::<usize>());
+    out.extend_from_slice(b"{\"turns\":[");
+    for (n, turn) in turns.iter().enumerate() {
+        let comma = if n > 0 { "," } else { "" };
+        let (id, seq, time) = (json::literal(&turn.id), turn.seq, serde_json::Value::from(turn.create_time));
+        let head = format!(r#"{comma}{{"id":{id},"seq":{seq},"create_time":{time},"message":"#);
+        out.extend_from_slice(head.as_bytes());
+        out.extend_from_slice(turn.message.raw());
+        out.push(b'}');
+    }
+    out.extend_from_slice(format!(r#"],"has_more":{}}}"#, turns.has_more).as_bytes());
+    Ok(Json(out))
+}
+
+/// Takes the messages of a request, or names the first that is wrong.
+pub fn accept_messages(raw: &[&RawValue], most: usize, cap: &str) -> Result<Vec<Message>> {
+    if raw.len() > most {
+        return Err(ApiError::invalid("messages", format_args!("has {} entries; the cap {cap} is {most}", raw.len())));
+    }
+    let accept = |(i, raw): (usize, &&RawValue)| {
+        Message::accept(Bytes::copy_from_slice(raw.get().as_bytes())).map_err(|error| {
+            let field = error.field().map(|f| format!(".{f}")).unwrap_or_default();
+            ApiError {
+                param: Some(format!("messages[{i}]{field}")),
+                ..ApiError::invalid(format!("messages[{i}]"), error)
+            }
+        })
+    };
+    raw.iter().enumerate().map(accept).collect()
+}
+
+/// The id and the time that a message brings along.
+fn own_fields(i: usize, message: &Message) -> Result<(Option<Box<str>>, Option<f64>)> {
+    let text = message.as_str();
+    let (mut id, mut create_time) = (None, None);
+    for (key, value) in json::members(text).filter(|(_, value)| value.of(text) != "null") {
+        match key.of(text) {
+            r#""id""# => {
+                let path = format!("messages[{i}].id");
+                let given = value.of(text).starts_with('"').then(|| json::unescape(value.of(text))).flatten();
+                let given = given.ok_or_else(|| ApiError::invalid(path.as_str(), "must be a string"))?;
+                check_id(&given).map_err(|e| ApiError::bad_id(&path, &e))?;
+                id = Some(given.into());
+            }
+            r#""create_time""# => create_time = Some(time(&format!("messages[{i}].create_time"), value.of(text))?),
+            _ => {}
+        }
+    }
+    Ok((id, create_time))
+}
+
+/// Seconds since 1970, as a number.
+pub fn time(path: &str, value: &str) -> Result<f64> {
+    let parsed = value.parse::<f64>().ok().filter(|t| t.is_finite() && !value.starts_with('"'));
+    parsed.ok_or_else(|| ApiError::invalid(path, "must be a number of seconds"))
+}
+
+fn idempotency_key(headers: &HeaderMap) -> Result<Option<&str>> {
+    let Some(key) = headers.get("idempotency-key") else { return Ok(None) };
+    let key = key.to_str().ok().filter(|k| (1..=256).contains(&k.len()));
+    key.map(Some).ok_or_else(|| ApiError::invalid("Idempotency-Key", "must be 1 to 256 visible characters"))
+}
+
+/// The id that the same key always gives the same message: sent again, it is the same turn.
+fn derived_id(key: &str, i: usize) -> Box<str> {
+    let digest = Sha256::digest(format!("{i}:{key}").as_bytes());
+    let hex: String = digest.iter().take(16).map(|b| format!("{b:02x}")).collect();
+    format!("idem-{hex}").into()
+}
+
+fn fresh_id() -> NewId {
+    NewId::Fresh(uuid::Uuid::now_v7().simple().to_string().into())
+}

@@ -1,0 +1,131 @@
+//! What is kept of an assembly, so that it can be made again.
+//!
+//! Owns the trace document: the recipe, the numbers and the mutable documents that went in, and a digest of the bytes
+//! that came out. Turns are immutable and named by their seqs, so a trace is small however long the prompt was. Its id
+//! says where it lives; a caller may treat it as opaque.
+
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use novelo_engine::path::DocumentPath;
+use novelo_engine::scope;
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+use uuid::Uuid;
+
+/// The last segment of a collection of traces.
+pub const TRACES: &str = "traces";
+
+/// Where a trace lives: its own id, and the thread that it is about.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct TraceId {
+    pub uuid: Uuid,
+    /// User and thread; a stateless assembly has none.
+    pub thread: Option<(String, String)>,
+}
+
+/// The trace of one assembly.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Trace {
+    pub id: String,
+    pub at: f64,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub user: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub thread: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub preset: Option<String>,
+    pub recipe: Box<RawValue>,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub question: Option<String>,
+    pub budget_tokens: Option<u32>,
+    pub inputs: Inputs,
+    pub messages: usize,
+    pub tokens: u32,
+    /// Leading tokens that are the same as in the thread's assembly before this one, where that is known.
+    pub unchanged_tokens: Option<u32>,
+    pub digest: String,
+    pub took_us: u64,
+}
+
+/// What went in.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub struct Inputs {
+    /// The first and the last turn that were looked at.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub turns: Option<(u64, u64)>,
+    /// How many instructions at the front of the thread were looked at beside them.
+    #[serde(default)]
+    pub lead: u64,
+    #[serde(default)]
+    pub turns_before: u64,
+    /// Documents that can change, as they were.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub summary: Option<Box<RawValue>>,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub user_data: Option<Box<RawValue>>,
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub collections: Vec<CollectionInput>,
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub messages: Vec<Box<RawValue>>,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct CollectionInput {
+    pub name: String,
+    pub documents: Vec<(String, Box<RawValue>)>,
+}
+
+impl TraceId {
+    pub fn new(thread: Option<(&str, &str)>) -> Self {
+        Self { uuid: Uuid::now_v7(), thread: thread.map(|(u, t)| (u.to_owned(), t.to_owned())) }
+    }
+
+    /// The id on the wire.
+    pub fn encode(&self) -> String {
+        let mut bytes = self.uuid.as_bytes().to_vec();
+        if let Some((user, thread)) = &self.thread {
+            bytes.extend_from_slice(user.as_bytes());
+            bytes.push(0);
+            bytes.extend_from_slice(thread.as_bytes());
+        }
+        URL_SAFE_NO_PAD.encode(bytes)
+    }
+
+    pub fn decode(text: &str) -> Option<Self> {
+        let bytes = URL_SAFE_NO_PAD.decode(text).ok()?;
+        let (uuid, rest) = bytes.split_at_checked(16)?;
+        let uuid = Uuid::from_slice(uuid).ok()?;
+        if rest.is_empty() {
+            return Some(Self { uuid, thread: None });
+        }
+        let (user, thread) = std::str::from_utf8(rest).ok()?.split_once('\0')?;
+        Some(Self { uuid, thread: Some((user.to_owned(), thread.to_owned())) })
+    }
+
+    /// The document it is kept in, if it is kept.
+    pub fn path(&self) -> Option<DocumentPath> {
+        let (user, thread) = self.thread.as_ref()?;
+        scope::thread(user, thread).ok()?.child(TRACES).ok()?.document(&self.uuid.simple().to_string()).ok()
+    }
+}
+
+/// The digest by which two prompts are compared.
+pub fn digest(messages: &[u8]) -> String {
+    format!("{:032x}", xxhash_rust::xxh3::xxh3_128(messages))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_say_where_a_trace_lives() {
+        for thread in [None, Some(("a/b", "é 😀")), Some(("x", "x"))] {
+            let id = TraceId::new(thread);
+            assert_eq!(TraceId::decode(&id.encode()), Some(id));
+        }
+        for junk in ["", "AAAA", "!!", &URL_SAFE_NO_PAD.encode([7u8; 40])] {
+            assert_eq!(TraceId::decode(junk), None, "{junk}");
+        }
+    }
+}

@@ -1,0 +1,241 @@
+//! Documents as JSON Lines: backup and restore, export and import.
+//!
+//! Owns one format for all of them. The first line names it, each further line is a document with everything needed to
+//! put it back as it was, and the last line counts them, so that a file that broke off is recognised. Import stores
+//! in durable batches as it reads; sent again, it changes nothing.
+
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use axum::body::Body;
+use bytes::{Bytes, BytesMut};
+use http_body_util::BodyExt;
+use hyper::body::Frame;
+use novelo_engine::limits::IMPORT_LINE_BYTES_MAX;
+use novelo_engine::message::Message;
+use novelo_engine::path::{self, DocumentPath};
+use novelo_engine::{json, scope};
+use novelo_store::{AppendTerms, Export, Exported, NewDocument, NewId, Store};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use crate::auth::Caller;
+use crate::http::error::{ApiError, Code, Result};
+use crate::telemetry::now;
+
+const FORMAT: u32 = 1;
+const CHUNK_BYTES: usize = 64 * 1024;
+const BATCH_DOCUMENTS: usize = 500;
+const BATCH_BYTES: usize = 4 * 1024 * 1024;
+
+/// An export on its way out, one chunk of lines at a time.
+struct Lines {
+    export: Option<Export>,
+    head: Option<String>,
+    documents: u64,
+}
+
+/// Streams an export. An error on the way ends the stream without its last line.
+pub fn stream(export: Export, prefix: String) -> impl hyper::body::Body<Data = Bytes, Error = std::io::Error> {
+    let head = format!(r#"{{"novelo_export":{FORMAT},"prefix":{}}}"#, json::literal(&prefix));
+    Lines { export: Some(export), head: Some(head + "\n"), documents: 0 }
+}
+
+impl hyper::body::Body for Lines {
+    type Data = Bytes;
+    type Error = std::io::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        _: &mut Context<'_>,
+    ) -> Poll<Option<std::result::Result<Frame<Bytes>, Self::Error>>> {
+        let Some(mut export) = self.export.take() else { return Poll::Ready(None) };
+        let mut out = self.head.take().unwrap_or_default();
+        while out.len() < CHUNK_BYTES {
+            match export.next() {
+                Some(Ok(document)) => {
+                    write_line(&document, &mut out);
+                    self.documents += 1;
+                }
+                Some(Err(error)) => return Poll::Ready(Some(Err(std::io::Error::other(error)))),
+                None => {
+                    out.push_str(&format!("{{\"documents\":{}}}\n", self.documents));
+                    return Poll::Ready(Some(Ok(Frame::data(out.into()))));
+                }
+            }
+        }
+        self.export = Some(export);
+        Poll::Ready(Some(Ok(Frame::data(out.into()))))
+    }
+}
+
+/// A value that spans lines is written as a string, so that its bytes survive.
+fn write_line(document: &Exported, out: &mut String) {
+    let path = json::literal(&document.path.to_string());
+    let (seq, version) = (document.seq, document.version);
+    let time = serde_json::Value::from(document.create_time);
+    out.push_str(&format!(r#"{{"path":{path},"seq":{seq},"create_time":{time},"version":{version}"#));
+    if let Some(expires_at) = document.expires_at {
+        out.push_str(&format!(r#","expires_at":{}"#, serde_json::Value::from(expires_at)));
+    }
+    let value = String::from_utf8_lossy(&document.value);
+    match value.contains(['\n', '\r']) {
+        true => out.push_str(&format!(r#","raw":{}"#, json::literal(&value))),
+        false => out.push_str(&format!(r#","value":{value}"#)),
+    }
+    out.push_str("}\n");
+}
+
+/// What an import did.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub struct Imported {
+    pub documents: u64,
+    /// Those that were not there before.
+    pub new: u64,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Line<'b> {
+    path: String,
+    seq: u64,
+    create_time: f64,
+    version: u64,
+    expires_at: Option<f64>,
+    #[serde(borrow)]
+    value: Option<&'b RawValue>,
+    raw: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Head {
+    novelo_export: u32,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Tail {
+    documents: u64,
+}
+
+/// Reads an export as it comes in, and stores it.
+pub async fn import(store: &Store, caller: &Caller, mut body: Body) -> Result<Imported> {
+    let mut reader =
+        Reader { store, caller, line: 0, batch: Vec::new(), batch_bytes: 0, done: Imported::default(), ended: false };
+    let mut rest = BytesMut::new();
+    while let Some(frame) = body.frame().await {
+        let frame = frame.map_err(|e| ApiError::new(Code::MalformedJson, format!("the body broke off: {e}")))?;
+        let Ok(data) = frame.into_data() else { continue };
+        rest.extend_from_slice(&data);
+        while let Some(end) = rest.iter().position(|b| *b == b'\n') {
+            let line = rest.split_to(end + 1).freeze();
+            reader.line(line.get(..end).unwrap_or_default()).await?;
+        }
+        if rest.len() > IMPORT_LINE_BYTES_MAX {
+            let cap = format!("line {} is longer than IMPORT_LINE_BYTES_MAX, {IMPORT_LINE_BYTES_MAX}", reader.line + 1);
+            return Err(ApiError::new(Code::TooLarge, cap));
+        }
+    }
+    if !rest.is_empty() {
+        reader.line(&rest).await?;
+    }
+    reader.finish().await
+}
+
+struct Reader<'r> {
+    store: &'r Store,
+    caller: &'r Caller,
+    line: u64,
+    batch: Vec<Exported>,
+    batch_bytes: usize,
+    done: Imported,
+    ended: bool,
+}
+
+impl Reader<'_> {
+    async fn line(&mut self, line: &[u8]) -> Result<()> {
+        self.line += 1;
+        if line.is_empty() {
+            return Ok(());
+        }
+        if self.line == 1 {
+            return match serde_json::from_slice::<Head>(line) {
+                Ok(Head { novelo_export: FORMAT }) => Ok(()),
+                Ok(head) => Err(self.wrong(format!("is of format {}, this is {FORMAT}", head.novelo_export))),
+                Err(_) => Err(self.wrong("is not the first line of an export")),
+            };
+        }
+        if let Ok(tail) = serde_json::from_slice::<Tail>(line) {
+            self.ended = true;
+            return match tail.documents == self.done.documents + self.batch.len() as u64 {
+                true => Ok(()),
+                false => Err(self.wrong(format!("counts {} documents, which is not what was read", tail.documents))),
+            };
+        }
+        let document = self.document(line)?;
+        self.batch_bytes += document.value.len();
+        self.batch.push(document);
+        match self.batch.len() >= BATCH_DOCUMENTS || self.batch_bytes >= BATCH_BYTES {
+            true => self.flush().await,
+            false => Ok(()),
+        }
+    }
+
+    fn document(&self, line: &[u8]) -> Result<Exported> {
+        let line: Line<'_> = serde_json::from_slice(line).map_err(|e| self.wrong(e))?;
+        let path = path::decode(&line.path).and_then(|segments| DocumentPath::new(&segments));
+        let path = path.map_err(|e| self.wrong(e))?;
+        match self.caller.is_admin() {
+            true => {}
+            false => self.caller.require_path(path.segments())?,
+        }
+        let value = match (line.value, line.raw) {
+            (Some(value), None) => Bytes::copy_from_slice(value.get().as_bytes()),
+            (None, Some(raw)) if serde_json::from_str::<&RawValue>(&raw).is_ok() => raw.into(),
+            _ => return Err(self.wrong("needs value, or raw that is JSON")),
+        };
+        let Line { seq, create_time, version, expires_at, .. } = line;
+        Ok(Exported { path, seq, create_time, version, expires_at, value })
+    }
+
+    async fn flush(&mut self) -> Result<()> {
+        let batch = std::mem::take(&mut self.batch);
+        self.batch_bytes = 0;
+        let documents = batch.len() as u64;
+        if documents > 0 {
+            self.done.new += self.store.import(batch).await?;
+            self.done.documents += documents;
+        }
+        Ok(())
+    }
+
+    async fn finish(mut self) -> Result<Imported> {
+        self.flush().await?;
+        match self.ended {
+            true => Ok(self.done),
+            false => {
+                let message = format!("the export broke off after line {}; what was read is stored", self.line);
+                Err(ApiError::new(Code::MalformedJson, message))
+            }
+        }
+    }
+
+    fn wrong(&self, problem: impl std::fmt::Display) -> ApiError {
+        ApiError::invalid(format!("line {}", self.line), problem)
+    }
+}
+
+/// Puts the sample thread into an empty store.
+pub async fn write_sample(store: &Store) -> anyhow::Result<()> {
+    let to = scope::turns("demo", "welcome")?;
+    let at = now();
+    let lines = include_str!("../../../policies/sample/welcome.jsonl").lines();
+    let documents = lines.enumerate().map(|(i, line)| {
+        let message = Message::accept(Bytes::from_static(line.as_bytes()))?;
+        let id = NewId::Given(format!("sample-{:02}", i + 1).into());
+        Ok(NewDocument { id, create_time: at, value: message.raw().clone(), expires_at: None })
+    });
+    let documents = documents.collect::<anyhow::Result<Vec<_>>>()?;
+    store.append(&to, documents, AppendTerms::default()).await?;
+    Ok(())
+}

@@ -1,0 +1,238 @@
+//! Everything Novelo remembers: JSON documents in collections, addressed by a path.
+//!
+//! Owns the documents and every key and byte of them. Refuses to know what a document means: a value is opaque
+//! bytes, and only a merge parses it. The store has no clock and no randomness: times and ids come in.
+//!
+//! Its laws, each a test of `tests/conformance` over every back-end with a fresh store:
+//!
+//! - **L1** an acknowledged write survives `kill -9` and power loss (`relaxed` must be asked for)
+//! - **L2** an append is atomic, costs the same in a long thread as in a short one, and gives a dense seq; concurrent
+//!   appends never interleave inside a batch
+//! - **L3** a write is visible to every later read
+//! - **L4** the same id and the same bytes again is the first answer again; other bytes are a conflict
+//! - **L5** reading the last n, or a window, costs what it returns, not what is stored
+//! - **L6** a put merges deeply when asked; `if_version` refuses a lost update
+//! - **L7** a path names its own documents only, whatever the ids contain
+//! - **L8** a forget removes documents, index entries, caches and traces; the raw files then hold none of the text
+//! - **L9** a write is all or nothing
+//! - **L10** what was stored by any released version opens
+
+mod codec;
+mod error;
+mod local;
+mod memory;
+mod merge;
+mod op;
+mod read;
+mod record;
+
+use std::path::Path;
+
+use bytes::Bytes;
+use novelo_engine::path::{CollectionPath, DocumentPath, Prefix};
+
+pub use error::Error;
+pub use local::{Local, LocalOptions};
+pub use memory::Memory;
+pub use op::{
+    AppendTerms, Exported, Forgotten, NewDocument, NewId, Op, Outcome, PutTerms, SEQ_MAX, Stamp, VALUE_BYTES_MAX,
+};
+pub use read::{Cursor, Document, Finding, Health, Page, Range, ThreadRow, Turns, Window};
+
+/// The laws by name, so that a test can tell whether one has none.
+pub const LAWS: [&str; 10] = ["L1", "L2", "L3", "L4", "L5", "L6", "L7", "L8", "L9", "L10"];
+
+/// A handle on documents; clones are cheap and share them.
+#[derive(Debug, Clone)]
+pub enum Store {
+    /// A plain model, gone with the process.
+    Memory(Memory),
+    /// A directory on this machine.
+    Local(Local),
+}
+
+impl Store {
+    pub fn memory() -> Self {
+        Self::Memory(Memory::default())
+    }
+
+    pub async fn open_local(dir: &Path, options: LocalOptions) -> Result<Self, Error> {
+        Local::open(dir, options).await.map(Self::Local)
+    }
+
+    /// Applies all operations or none, and answers each in order.
+    pub async fn write(&self, ops: Vec<Op>) -> Result<Vec<Outcome>, Error> {
+        op::check(&ops)?;
+        match self {
+            Self::Memory(memory) => memory.write(ops),
+            Self::Local(local) => local.write(ops).await,
+        }
+    }
+
+    pub async fn append(
+        &self,
+        to: &CollectionPath,
+        documents: Vec<NewDocument>,
+        terms: AppendTerms,
+    ) -> Result<Vec<Stamp>, Error> {
+        match self.write_one(Op::Append { to: to.clone(), documents, terms }).await? {
+            Outcome::Appended(stamps) => Ok(stamps),
+            other => Err(mismatch(&other)),
+        }
+    }
+
+    pub async fn put(&self, at: &DocumentPath, value: Bytes, terms: PutTerms) -> Result<Stamp, Error> {
+        match self.write_one(Op::Put { at: at.clone(), value, terms }).await? {
+            Outcome::Put(stamp) => Ok(stamp),
+            other => Err(mismatch(&other)),
+        }
+    }
+
+    /// Whether there was something to delete.
+    pub async fn delete(&self, at: &DocumentPath, if_version: Option<u64>) -> Result<bool, Error> {
+        match self.write_one(Op::Delete { at: at.clone(), if_version }).await? {
+            Outcome::Deleted(existed) => Ok(existed),
+            other => Err(mismatch(&other)),
+        }
+    }
+
+    /// Makes `to` hold the turns of `from` up to and including `at_seq`; answers how many these are.
+    pub async fn fork(&self, from: &CollectionPath, at_seq: u64, to: &CollectionPath) -> Result<u64, Error> {
+        match self.write_one(Op::Fork { from: from.clone(), at_seq, to: to.clone() }).await? {
+            Outcome::Forked(turns) => Ok(turns),
+            other => Err(mismatch(&other)),
+        }
+    }
+
+    pub async fn forget(&self, what: &Prefix) -> Result<Forgotten, Error> {
+        match self.write_one(Op::Forget { what: what.clone() }).await? {
+            Outcome::Forgotten(forgotten) => Ok(forgotten),
+            other => Err(mismatch(&other)),
+        }
+    }
+
+    /// Puts exported documents back as they were; answers how many were not there yet.
+    pub async fn import(&self, batch: Vec<Exported>) -> Result<u64, Error> {
+        match self.write_one(Op::Import { documents: batch }).await? {
+            Outcome::Imported(documents) => Ok(documents),
+            other => Err(mismatch(&other)),
+        }
+    }
+
+    /// Removes what expired at `now` or before.
+    pub async fn sweep(&self, now: f64) -> Result<u64, Error> {
+        match self.write_one(Op::Sweep { now }).await? {
+            Outcome::Swept(documents) => Ok(documents),
+            other => Err(mismatch(&other)),
+        }
+    }
+
+    pub async fn get(&self, at: &DocumentPath) -> Result<Option<Document>, Error> {
+        match self {
+            Self::Memory(memory) => Ok(memory.get(at)),
+            Self::Local(local) => local.get(at).await,
+        }
+    }
+
+    pub async fn turns(&self, of: &CollectionPath, range: Range) -> Result<Turns, Error> {
+        match self {
+            Self::Memory(memory) => Ok(memory.turns(of, range)),
+            Self::Local(local) => local.turns(of, range).await,
+        }
+    }
+
+    pub async fn scan(&self, of: &CollectionPath, window: Window) -> Result<Page<Document>, Error> {
+        match self {
+            Self::Memory(memory) => Ok(memory.scan(of, window)),
+            Self::Local(local) => local.scan(of, window).await,
+        }
+    }
+
+    /// The sub-collections `child` of the documents below `under`, by id, whether or not these documents exist.
+    pub async fn threads(
+        &self,
+        under: &CollectionPath,
+        child: &str,
+        after: Option<&str>,
+        limit: usize,
+    ) -> Result<Page<ThreadRow>, Error> {
+        match self {
+            Self::Memory(memory) => Ok(memory.threads(under, child, after, limit)),
+            Self::Local(local) => local.threads(under, child, after, limit).await,
+        }
+    }
+
+    /// Everything below a prefix as it is now, whatever is written meanwhile.
+    pub fn export(&self, what: &Prefix) -> Result<Export, Error> {
+        match self {
+            Self::Memory(memory) => Ok(memory.export(what)),
+            Self::Local(local) => local.export(what),
+        }
+    }
+
+    /// Reads and cross-checks every record; no finding means healthy.
+    pub async fn check(&self) -> Result<Vec<Finding>, Error> {
+        match self {
+            Self::Memory(_) => Ok(Vec::new()),
+            Self::Local(local) => local.check().await,
+        }
+    }
+
+    pub fn health(&self) -> Health {
+        match self {
+            Self::Memory(memory) => memory.health(),
+            Self::Local(local) => local.health(),
+        }
+    }
+
+    /// Finishes the writes that wait and flushes; later writes through other handles are refused.
+    pub async fn close(self) -> Result<(), Error> {
+        match self {
+            Self::Memory(_) => Ok(()),
+            Self::Local(local) => local.close().await,
+        }
+    }
+
+    async fn write_one(&self, op: Op) -> Result<Outcome, Error> {
+        let mut outcomes = self.write(vec![op]).await?;
+        outcomes.pop().ok_or_else(|| Error::damaged("the committer", "a write had no outcome"))
+    }
+}
+
+/// Exported documents in the order of their paths and seqs.
+pub struct Export {
+    documents: Box<dyn Iterator<Item = Result<Exported, Error>> + Send>,
+    documents_hint: u64,
+}
+
+impl Export {
+    pub(crate) fn new(
+        documents: impl Iterator<Item = Result<Exported, Error>> + Send + 'static,
+        documents_hint: u64,
+    ) -> Self {
+        Self { documents: Box::new(documents), documents_hint }
+    }
+
+    /// About how many there are, for a progress bar.
+    pub fn documents_hint(&self) -> u64 {
+        self.documents_hint
+    }
+}
+
+impl std::fmt::Debug for Export {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Export").field("documents_hint", &self.documents_hint).finish_non_exhaustive()
+    }
+}
+
+impl Iterator for Export {
+    type Item = Result<Exported, Error>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.documents.next()
+    }
+}
+
+fn mismatch(outcome: &Outcome) -> Error {
+    Error::damaged("the committer", format!("an operation was answered with {outcome:?}"))
+}

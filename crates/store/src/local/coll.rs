@@ -1,0 +1,258 @@
+//! Collections as the process knows them: what is published, and the turns kept hot.
+//!
+//! Owns one `Coll` per path in use; readers and the committer share it. Only the committer publishes, after a commit
+//! and before it answers; a reader installs what it loaded only if nothing was published meanwhile. So nothing here is
+//! ever stale, and no reader sees a seq that was not acknowledged.
+//!
+//! Lock order: a shard, then a collection's state. Neither is held over a disk read.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use novelo_engine::Turn;
+use rustc_hash::{FxBuildHasher, FxHasher};
+
+use super::hot::{Hot, Moment};
+use crate::codec::Meta;
+use crate::read::{Range, Turns};
+
+const SHARDS: usize = 64;
+/// What a collection costs in the map besides its turns.
+const COLL_BYTES: usize = 320;
+
+pub(super) struct Colls {
+    shards: Vec<Mutex<HashMap<Box<[u8]>, Arc<Coll>, FxBuildHasher>>>,
+    /// All that is kept, turns and entries; written under a collection's lock, read by anyone.
+    bytes: AtomicUsize,
+    bytes_max: usize,
+    threads: AtomicUsize,
+    /// Counts uses, so that the least recently used is known.
+    tick: AtomicU64,
+    /// The next epoch of any collection: none comes twice in a process.
+    epochs: AtomicU64,
+    /// The shard where the next eviction looks.
+    hand: AtomicUsize,
+}
+
+/// One collection. The map holds one reference; it lets go only when it holds the last.
+pub(super) struct Coll {
+    pub key: Box<[u8]>,
+    used: AtomicU64,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    known: Option<Known>,
+    epoch: u64,
+    /// A commit that replaces or removes is under way: nothing may be installed.
+    changing: bool,
+    hot: Option<Hot>,
+}
+
+/// What is published of a collection.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Known {
+    /// `None` when the collection does not exist.
+    pub meta: Option<Meta>,
+    pub last_seq: u64,
+}
+
+impl Known {
+    pub fn count(&self) -> u64 {
+        self.last_seq - self.meta.as_ref().map_or(0, |meta| meta.removed.min(self.last_seq))
+    }
+}
+
+/// What a reader finds.
+pub(super) enum Look {
+    /// Everything asked for.
+    Served(Turns),
+    /// Nothing is known yet: load, then `learn`.
+    Unknown,
+    /// The disk is needed.
+    Cold(Cold),
+}
+
+/// A collection at the moment when a reader went to the disk.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Cold {
+    pub last_seq: u64,
+    pub epoch: u64,
+    /// Where the hot turns begin, if there are any.
+    pub hot_first: Option<u64>,
+    pub hot_len: usize,
+}
+
+impl Colls {
+    pub fn new(bytes_max: usize) -> Self {
+        Self {
+            shards: (0..SHARDS).map(|_| Mutex::default()).collect(),
+            bytes: AtomicUsize::new(0),
+            bytes_max,
+            threads: AtomicUsize::new(0),
+            tick: AtomicU64::new(0),
+            epochs: AtomicU64::new(1),
+            hand: AtomicUsize::new(0),
+        }
+    }
+
+    pub fn get(&self, key: &[u8]) -> Arc<Coll> {
+        let mut shard = lock(self.shard(key));
+        let coll = match shard.get(key) {
+            Some(coll) => coll.clone(),
+            None => {
+                self.bytes.fetch_add(COLL_BYTES + 2 * key.len(), Ordering::Relaxed);
+                let state = State { epoch: self.epoch(), ..State::default() };
+                let coll = Arc::new(Coll { key: key.into(), used: AtomicU64::new(0), state: Mutex::new(state) });
+                shard.insert(key.into(), coll.clone());
+                coll
+            }
+        };
+        coll.used.store(self.tick.fetch_add(1, Ordering::Relaxed), Ordering::Relaxed);
+        coll
+    }
+
+    pub fn bytes(&self) -> usize {
+        self.bytes.load(Ordering::Relaxed)
+    }
+
+    pub fn threads(&self) -> usize {
+        self.threads.load(Ordering::Relaxed)
+    }
+
+    pub fn look(&self, coll: &Coll, range: Range) -> Look {
+        let state = lock(&coll.state);
+        let Some(known) = &state.known else { return Look::Unknown };
+        let moment = Moment { last_seq: known.last_seq, epoch: state.epoch, count: known.count() };
+        if known.count() == 0 {
+            return Look::Served(Turns::from_list(Vec::new(), known.last_seq, false, state.epoch));
+        }
+        if let Some(turns) = state.hot.as_ref().and_then(|hot| hot.serve(range, moment)) {
+            return Look::Served(turns);
+        }
+        Look::Cold(Cold {
+            last_seq: known.last_seq,
+            epoch: state.epoch,
+            hot_first: state.hot.as_ref().map(|hot| hot.first),
+            hot_len: state.hot.as_ref().map_or(0, Hot::len),
+        })
+    }
+
+    /// What is published, if it was loaded.
+    pub fn known(&self, coll: &Coll) -> Option<Known> {
+        lock(&coll.state).known.clone()
+    }
+
+    /// Tells what was loaded, unless something was published since; answers what is published.
+    pub fn learn(&self, coll: &Coll, loaded: Known) -> Known {
+        lock(&coll.state).known.get_or_insert(loaded).clone()
+    }
+
+    /// Keeps turns that a reader loaded: all from `first` on that were not hot yet. Does nothing if the thread moved.
+    pub fn install(&self, coll: &Coll, cold: Cold, first: u64, turns: Vec<Turn>) {
+        let mut state = lock(&coll.state);
+        if state.changing || state.epoch != cold.epoch || turns.is_empty() {
+            return;
+        }
+        let grew = state.known.as_ref().is_none_or(|known| known.last_seq != cold.last_seq);
+        let before = state.hot.as_ref().map_or(0, |hot| hot.bytes);
+        match &mut state.hot {
+            Some(hot) if turns.last().is_some_and(|turn| turn.seq < hot.first) => hot.extend_back(first, turns),
+            Some(_) => return,
+            None if grew => return,
+            None => {
+                self.threads.fetch_add(1, Ordering::Relaxed);
+                state.hot = Some(Hot::new(first, turns));
+            }
+        }
+        let after = state.hot.as_ref().map_or(0, |hot| hot.bytes);
+        self.bytes.fetch_add(after - before, Ordering::Relaxed);
+        drop(state);
+        self.shrink();
+    }
+
+    /// Before a commit that replaces or removes.
+    pub fn begin_change(&self, coll: &Coll) {
+        let mut state = lock(&coll.state);
+        state.changing = true;
+        state.epoch = self.epoch();
+        self.cool(&mut state);
+    }
+
+    /// After a commit that failed.
+    pub fn abandon_change(&self, coll: &Coll) {
+        let mut state = lock(&coll.state);
+        state.changing = false;
+        state.epoch = self.epoch();
+    }
+
+    /// After a commit: what is true from now on, and the turns that were appended.
+    pub fn publish(&self, coll: &Coll, known: Known, changed: bool, appended: Vec<Turn>) {
+        let mut state = lock(&coll.state);
+        let is_new = state.known.as_ref().is_none_or(|before| before.last_seq == 0) && !changed;
+        state.known = Some(known);
+        if changed {
+            state.changing = false;
+            state.epoch = self.epoch();
+            self.cool(&mut state);
+            return;
+        }
+        if is_new && state.hot.is_none() && !appended.is_empty() {
+            self.threads.fetch_add(1, Ordering::Relaxed);
+            state.hot = Some(Hot::new(1, Vec::new()));
+        }
+        let Some(hot) = &mut state.hot else { return };
+        let before = hot.bytes;
+        appended.into_iter().for_each(|turn| hot.push(turn));
+        self.bytes.fetch_add(hot.bytes - before, Ordering::Relaxed);
+        drop(state);
+        self.shrink();
+    }
+
+    fn shard(&self, key: &[u8]) -> &Mutex<HashMap<Box<[u8]>, Arc<Coll>, FxBuildHasher>> {
+        use std::hash::Hasher;
+        let mut hasher = FxHasher::default();
+        hasher.write(key);
+        let at = (hasher.finish() >> 32) as usize % SHARDS;
+        self.shards.get(at).expect("the remainder is below the number of shards")
+    }
+
+    fn epoch(&self) -> u64 {
+        self.epochs.fetch_add(1, Ordering::Relaxed)
+    }
+
+    fn cool(&self, state: &mut State) {
+        if let Some(hot) = state.hot.take() {
+            self.bytes.fetch_sub(hot.bytes, Ordering::Relaxed);
+            self.threads.fetch_sub(1, Ordering::Relaxed);
+        }
+    }
+
+    /// Lets the least recently used of one shard after the other go, until all fits.
+    fn shrink(&self) {
+        let mut misses = 0;
+        while self.bytes() > self.bytes_max && misses < SHARDS {
+            let at = self.hand.fetch_add(1, Ordering::Relaxed) % SHARDS;
+            let Some(shard) = self.shards.get(at) else { return };
+            misses = if self.evict_from(&mut lock(shard)) { 0 } else { misses + 1 };
+        }
+    }
+
+    fn evict_from(&self, shard: &mut HashMap<Box<[u8]>, Arc<Coll>, FxBuildHasher>) -> bool {
+        let idle = shard.values().filter(|coll| Arc::strong_count(coll) == 1);
+        let Some(key) = idle.min_by_key(|coll| coll.used.load(Ordering::Relaxed)).map(|coll| coll.key.clone()) else {
+            return false;
+        };
+        let Some(coll) = shard.remove(&key) else { return false };
+        self.cool(&mut lock(&coll.state));
+        self.bytes.fetch_sub(COLL_BYTES + 2 * key.len(), Ordering::Relaxed);
+        true
+    }
+}
+
+/// No code that can panic runs under these locks, so a poisoned one still guards whole values.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,217 @@
+//! The embedded database and how it is read.
+//!
+//! Owns the keyspaces and the mapping of their errors. Refuses writes other than whole batches. Invariant: a view is
+//! one moment of all keyspaces, optionally with the writes of a transaction laid over it.
+
+use std::collections::BTreeMap;
+use std::ops::Bound;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use fjall::{Database, Keyspace, KeyspaceCreateOptions, PersistMode, Readable, Slice, Snapshot};
+
+use crate::Error;
+
+pub(super) const COMMIT: &[u8] = b"commit";
+pub(super) const FORMAT: &[u8] = b"format";
+pub(super) const NUMBER: &[u8] = b"number";
+pub(super) const ERASE: &[u8] = b"erase";
+/// A key below all others, in every keyspace; its value means nothing.
+pub(super) const PIN: &[u8] = &[0];
+
+const CACHE_BYTES: u64 = 16 * 1024 * 1024;
+const JOURNALS_BYTES_MAX: u64 = 128 * 1024 * 1024;
+const MEMTABLE_BYTES_MAX: u64 = 16 * 1024 * 1024;
+const INDEX_MEMTABLE_BYTES_MAX: u64 = 8 * 1024 * 1024;
+
+/// A keyspace of ours; the order is that of a batch's items, and `Meta` comes first on purpose.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Space {
+    /// Single values: format, commit number, next collection number, erase marker.
+    Meta,
+    /// Path to a collection's entry.
+    Collections,
+    /// Collection number and seq to a record.
+    Docs,
+    /// Collection number and id to seq.
+    Ids,
+    /// Collection number, time and seq.
+    Times,
+    /// Expiry, collection number and seq.
+    Expiry,
+    /// Source number and fork number to the fork's path.
+    Forks,
+}
+
+pub(super) const SPACES: [Space; 7] =
+    [Space::Meta, Space::Collections, Space::Docs, Space::Ids, Space::Times, Space::Expiry, Space::Forks];
+
+impl Space {
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Meta => "meta",
+            Self::Collections => "collections",
+            Self::Docs => "docs",
+            Self::Ids => "ids",
+            Self::Times => "times",
+            Self::Expiry => "expiry",
+            Self::Forks => "forks",
+        }
+    }
+}
+
+/// What a transaction will write: a value, or `None` to remove.
+pub(super) type Writes = BTreeMap<(Space, Vec<u8>), Option<Vec<u8>>>;
+
+pub(super) struct Db {
+    pub dir: PathBuf,
+    pub database: Database,
+    keyspaces: Vec<Keyspace>,
+    /// Holds nothing but what the eraser fills the journal with.
+    pub padding: Keyspace,
+    /// How often a reader went below the hot threads; a test reads it.
+    pub disk_reads: AtomicU64,
+}
+
+impl std::fmt::Debug for Db {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Db").field("dir", &self.dir).finish_non_exhaustive()
+    }
+}
+
+impl Db {
+    pub fn open(dir: &Path) -> Result<Self, Error> {
+        let database = Database::builder(dir)
+            .cache_size(CACHE_BYTES)
+            .worker_threads(2)
+            .max_journaling_size(JOURNALS_BYTES_MAX)
+            .journal_compression(fjall::CompressionType::None)
+            .open()
+            .map_err(|e| refused(dir, e))?;
+        let open = |name: &str, bytes: u64| {
+            let options = || KeyspaceCreateOptions::default().max_memtable_size(bytes);
+            database.keyspace(name, options).map_err(|e| refused(dir, e))
+        };
+        let bytes_max = |space| if space == Space::Docs { MEMTABLE_BYTES_MAX } else { INDEX_MEMTABLE_BYTES_MAX };
+        let keyspaces = SPACES.iter().map(|space| open(space.name(), bytes_max(*space))).collect::<Result<_, _>>()?;
+        let padding = open("padding", 4 * MEMTABLE_BYTES_MAX)?;
+        Ok(Self { dir: dir.into(), database, keyspaces, padding, disk_reads: AtomicU64::new(0) })
+    }
+
+    pub fn keyspace(&self, space: Space) -> &Keyspace {
+        self.keyspaces.get(space as usize).expect("every space was opened with the database")
+    }
+
+    /// Commits all writes in one batch; `relaxed` leaves the flush to the operating system.
+    pub fn commit(&self, writes: Writes, relaxed: bool) -> Result<(), Error> {
+        let mode = if relaxed { PersistMode::Buffer } else { PersistMode::SyncData };
+        let mut batch = self.database.batch().durability(Some(mode));
+        for ((space, key), value) in writes {
+            match value {
+                Some(value) => batch.insert(self.keyspace(space), key, value),
+                None => batch.remove(self.keyspace(space), key),
+            }
+        }
+        batch.commit().map_err(|e| refused(&self.dir, e))
+    }
+
+    /// Writes what is in memory to tables, so that the next opening has little to replay.
+    pub fn flush(&self) -> Result<(), Error> {
+        for keyspace in self.keyspaces.iter().chain([&self.padding]) {
+            keyspace.rotate_memtable_and_wait().map_err(|e| refused(&self.dir, e))?;
+        }
+        Ok(())
+    }
+
+    pub fn view(&self) -> View<'_> {
+        View { db: self, snapshot: self.database.snapshot(), over: None }
+    }
+
+    /// A reader's view, counted.
+    pub fn read(&self) -> View<'_> {
+        self.disk_reads.fetch_add(1, Ordering::Relaxed);
+        self.view()
+    }
+}
+
+/// One moment of the database, with a transaction's writes laid over it if there is one.
+pub(super) struct View<'a> {
+    pub db: &'a Db,
+    pub snapshot: Snapshot,
+    pub over: Option<&'a Writes>,
+}
+
+pub(super) type Pair = (Slice, Slice);
+
+impl<'a> View<'a> {
+    pub fn get(&self, space: Space, key: &[u8]) -> Result<Option<Slice>, Error> {
+        if let Some(over) = self.over.and_then(|over| over.get(&(space, key.to_vec()))) {
+            return Ok(over.as_ref().map(|value| Slice::from(value.as_slice())));
+        }
+        self.snapshot.get(self.db.keyspace(space), key).map_err(|e| unreadable(space, e))
+    }
+
+    pub fn number(&self, name: &[u8]) -> Result<Option<u64>, Error> {
+        let Some(bytes) = self.get(Space::Meta, name)? else { return Ok(None) };
+        match <[u8; 8]>::try_from(&*bytes) {
+            Ok(bytes) => Ok(Some(u64::from_be_bytes(bytes))),
+            Err(_) => Err(Error::damaged(format!("meta {}", String::from_utf8_lossy(name)), "it is not a number")),
+        }
+    }
+
+    /// Ascending, from `low` to `high`, both included.
+    pub fn range<'v>(
+        &'v self,
+        space: Space,
+        low: &[u8],
+        high: &[u8],
+    ) -> impl Iterator<Item = Result<Pair, Error>> + use<'v, 'a> {
+        let mut stored = self.stored(space, low, high).peekable();
+        let bounds = (Bound::Included((space, low.to_vec())), Bound::Included((space, high.to_vec())));
+        let mut over = self.over.map(|over| over.range(bounds)).into_iter().flatten().peekable();
+        std::iter::from_fn(move || {
+            loop {
+                let Some(((_, key), value)) = over.peek() else { return stored.next() };
+                match stored.peek() {
+                    Some(Err(_)) => return stored.next(),
+                    Some(Ok((earlier, _))) if **earlier < **key => return stored.next(),
+                    Some(Ok((same, _))) if **same == **key => drop(stored.next()),
+                    _ => {}
+                }
+                let found = value.as_ref().map(|value| (Slice::from(key.as_slice()), Slice::from(value.as_slice())));
+                over.next();
+                if let Some(found) = found {
+                    return Some(Ok(found));
+                }
+            }
+        })
+    }
+
+    /// What is stored, without a transaction's writes; from either end.
+    pub fn stored(
+        &self,
+        space: Space,
+        low: &[u8],
+        high: &[u8],
+    ) -> impl DoubleEndedIterator<Item = Result<Pair, Error>> + Send + use<> {
+        let range = self.snapshot.range(self.db.keyspace(space), low.to_vec()..=high.to_vec());
+        range.map(move |guard| guard.into_inner().map_err(|e| unreadable(space, e)))
+    }
+}
+
+/// An error of the database as a consequence for the caller.
+pub(super) fn refused(dir: &Path, error: fjall::Error) -> Error {
+    match error {
+        fjall::Error::Locked => Error::Locked { dir: dir.into() },
+        fjall::Error::Io(source) | fjall::Error::Storage(fjall::LsmError::Io(source)) => Error::io(dir, source),
+        fjall::Error::Poisoned => Error::ReadOnly { why: "an earlier write to the disk failed".into() },
+        fjall::Error::InvalidVersion(_) => {
+            Error::damaged(dir.display().to_string(), "the files are of another version of the database")
+        }
+        other => Error::damaged(dir.display().to_string(), other.to_string()),
+    }
+}
+
+fn unreadable(space: Space, error: fjall::Error) -> Error {
+    refused(Path::new(space.name()), error)
+}

@@ -1,0 +1,110 @@
+//! Forgetting and expiry.
+//!
+//! Owns what a forget removes from the keyspaces; `eraser` then cleans the raw files. Invariant: collections outside
+//! the prefix read the same afterwards, forks included.
+
+use novelo_engine::path::Prefix;
+
+use super::apply::{count, find, remove};
+use super::coll::Known;
+use super::db::{ERASE, Space};
+use super::docs;
+use super::fork::{forks_of, materialise};
+use super::txn::Txn;
+use crate::Error;
+use crate::codec::{Meta, below, ordered, pair_key, segments_key, triple_of};
+use crate::op::Forgotten;
+use crate::record::Record;
+
+pub(super) fn forget(txn: &mut Txn<'_>, what: &Prefix) -> Result<Forgotten, Error> {
+    let mut forgotten = Forgotten::default();
+    let keys = collections_under(txn, what)?;
+    keep_forks(txn, &keys)?;
+    for key in &keys {
+        let documents = drop_collection(txn, key)?;
+        forgotten.count(name_of(key), documents);
+    }
+    if let Some((id, collection)) = what.segments().split_last() {
+        let key = segments_key(collection);
+        let found = find(txn, &key, id)?;
+        forgotten.count(name_of(&key), u64::from(found.is_some()));
+        remove(txn, &key, found.into_iter().collect())?;
+    }
+    if forgotten != Forgotten::default() || !keys.is_empty() {
+        txn.put(Space::Meta, ERASE, vec![1]);
+        txn.erases = true;
+    }
+    Ok(forgotten)
+}
+
+fn collections_under(txn: &Txn<'_>, what: &Prefix) -> Result<Vec<Box<[u8]>>, Error> {
+    let (low, high) = below(what.segments());
+    let view = txn.view();
+    view.range(Space::Collections, &low, &high).map(|entry| entry.map(|(key, _)| Box::from(&*key))).collect()
+}
+
+/// Gives their own copy to the forks that stay.
+fn keep_forks(txn: &mut Txn<'_>, keys: &[Box<[u8]>]) -> Result<(), Error> {
+    for key in keys {
+        let Some(meta) = txn.known(key)?.meta else { continue };
+        for (_, fork_key) in forks_of(txn, meta.number)? {
+            if keys.binary_search(&fork_key).is_err() {
+                materialise(txn, &fork_key)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn drop_collection(txn: &mut Txn<'_>, key: &[u8]) -> Result<u64, Error> {
+    let known = txn.known(key)?;
+    let Some(meta) = known.meta else { return Ok(0) };
+    let own = Meta { sources: Vec::new(), ..meta.clone() };
+    let documents: Vec<(u64, Record)> = {
+        let view = txn.view();
+        docs::ascending(&view, &own, 0, u64::MAX).collect::<Result<_, _>>()?
+    };
+    for (seq, record) in &documents {
+        txn.erase(meta.number, *seq, record);
+    }
+    for source in &meta.sources {
+        txn.remove(Space::Forks, pair_key(source.number, meta.number));
+    }
+    txn.save(key, Known::default(), true);
+    Ok(count(&meta, known.last_seq))
+}
+
+/// Removes what expired; forks first get their own copies, which expire with the rest.
+pub(super) fn sweep(txn: &mut Txn<'_>, now: f64) -> Result<u64, Error> {
+    let mut swept = 0;
+    loop {
+        let expired = expired(txn, now)?;
+        if expired.is_empty() {
+            return Ok(swept);
+        }
+        for (key, number, seq) in expired {
+            let record = docs::record(&txn.view(), number, seq)?;
+            remove(txn, &key, vec![(seq, record)])?;
+            swept += 1;
+        }
+    }
+}
+
+fn expired(txn: &Txn<'_>, now: f64) -> Result<Vec<(Box<[u8]>, u64, u64)>, Error> {
+    let view = txn.view();
+    let mut high = ordered(now).to_be_bytes().to_vec();
+    high.extend_from_slice(&[0xff; 17]);
+    let entries = view.range(Space::Expiry, &[0, 0], &high);
+    entries
+        .map(|entry| {
+            let (key, path) = entry?;
+            let (_, number, seq) = triple_of(&key).ok_or_else(|| Error::damaged("expiry", "a key is cut short"))?;
+            Ok((Box::from(&*path), number, seq))
+        })
+        .collect()
+}
+
+fn name_of(key: &[u8]) -> &str {
+    let name = key.rsplit(|byte| *byte == 0).next().unwrap_or_default();
+    std::str::from_utf8(name).unwrap_or_default()
+}

@@ -1,0 +1,194 @@
+//! Looking over the journals before the database opens them.
+//!
+//! Owns the one check that the database does not make: it cuts a journal off at the first entry that it cannot read,
+//! silently. Here an unreadable batch with a readable one after it is damage, and nothing is touched. An unreadable
+//! end is a write that was never acknowledged, unless the witness knows better. Invariant: no length that was read
+//! from a file is trusted beyond the bytes that are there.
+
+use std::fs::{File, OpenOptions};
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use xxhash_rust::xxh3::Xxh3;
+
+use super::db::COMMIT;
+use crate::Error;
+
+const MAGIC: [u8; 4] = [b'F', b'J', b'L', 3];
+const START: u8 = 1;
+const ITEM: u8 = 2;
+const END: u8 = 3;
+const CLEAR: u8 = 4;
+const CHUNK_BYTES: usize = 1024 * 1024;
+
+/// What the journals say.
+#[derive(Debug, Default)]
+pub(super) struct Survey {
+    /// The highest commit that is readable.
+    pub commit: Option<u64>,
+    /// The database's own number of the last readable batch; its checksum does not cover this, but it only rises.
+    order: Option<u64>,
+    /// The unreadable end of the newest journal.
+    pub torn: Option<Torn>,
+}
+
+/// A batch that was not written to its end.
+#[derive(Debug)]
+pub(super) struct Torn {
+    pub path: PathBuf,
+    /// Everything before this is whole.
+    pub offset: u64,
+    /// Its commit number, if that much is readable.
+    pub commit: Option<u64>,
+}
+
+impl Torn {
+    /// Cuts the unreadable end off, as the database would.
+    pub fn cut(&self) -> Result<(), Error> {
+        let file = OpenOptions::new().write(true).open(&self.path).map_err(|e| Error::io(&self.path, e))?;
+        file.set_len(self.offset).and_then(|()| file.sync_all()).map_err(|e| Error::io(&self.path, e))
+    }
+}
+
+/// Reads every journal of a directory, and changes nothing.
+pub(super) fn survey(dir: &Path) -> Result<Survey, Error> {
+    let journals = journals(dir)?;
+    let newest = journals.last().map(|(id, _)| *id);
+    let mut survey = Survey::default();
+    for (id, path) in journals {
+        let bytes = read_used(&path).map_err(|e| Error::io(&path, e))?;
+        let good = whole_batches(&bytes, &mut survey);
+        let Some(rest) = bytes.get(good..).filter(|rest| !rest.is_empty()) else { continue };
+        if Some(id) != newest || batch_follows(rest) {
+            let what = format!("the write at byte {good} is unreadable, and acknowledged writes follow it");
+            return Err(Error::damaged(path.display().to_string(), what));
+        }
+        survey.torn = Some(Torn { path, offset: good as u64, commit: first_commit(rest) });
+    }
+    Ok(survey)
+}
+
+/// The journals, oldest first. They are numbered without gaps.
+fn journals(dir: &Path) -> Result<Vec<(u64, PathBuf)>, Error> {
+    let mut journals = Vec::new();
+    for entry in std::fs::read_dir(dir).map_err(|e| Error::io(dir, e))? {
+        let path = entry.map_err(|e| Error::io(dir, e))?.path();
+        if path.extension().is_none_or(|extension| extension != "jnl") {
+            continue;
+        }
+        let id = path.file_stem().and_then(|stem| stem.to_str()).and_then(|stem| stem.parse().ok());
+        match id {
+            Some(id) => journals.push((id, path)),
+            None => return Err(Error::damaged(path.display().to_string(), "its name is not that of a journal")),
+        }
+    }
+    journals.sort();
+    let has_gap = journals.windows(2).any(|pair| matches!(pair, [(a, _), (b, _)] if a + 1 != *b));
+    match has_gap {
+        true => Err(Error::damaged(dir.display().to_string(), "a journal between two others is missing")),
+        false => Ok(journals),
+    }
+}
+
+/// A journal without the zeros that it was allocated with.
+fn read_used(path: &Path) -> std::io::Result<Vec<u8>> {
+    let mut file = File::open(path)?;
+    let (mut used, mut zeros) = (Vec::new(), 0);
+    let mut chunk = vec![0; CHUNK_BYTES];
+    loop {
+        let count = file.read(&mut chunk)?;
+        let bytes = chunk.get(..count).unwrap_or_default();
+        if bytes.is_empty() {
+            break;
+        }
+        match bytes.iter().all(|byte| *byte == 0) {
+            true => zeros += count,
+            false => {
+                used.resize(used.len() + std::mem::take(&mut zeros), 0);
+                used.extend_from_slice(bytes);
+            }
+        }
+    }
+    let end = used.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
+    used.truncate(end);
+    Ok(used)
+}
+
+/// Goes over the readable batches; gives where they end.
+fn whole_batches(bytes: &[u8], survey: &mut Survey) -> usize {
+    let mut good = 0;
+    while let Some(batch) = bytes.get(good..).and_then(batch).filter(|batch| Some(batch.order) > survey.order) {
+        survey.order = Some(batch.order);
+        survey.commit = survey.commit.max(batch.commit);
+        good += batch.len;
+    }
+    good
+}
+
+/// Whether a whole batch begins anywhere after the end mark of another.
+fn batch_follows(bytes: &[u8]) -> bool {
+    let ends = bytes.windows(MAGIC.len()).enumerate().filter(|(_, window)| *window == MAGIC);
+    ends.filter_map(|(at, _)| bytes.get(at + MAGIC.len()..)).any(|rest| batch(rest).is_some())
+}
+
+struct Batch {
+    len: usize,
+    order: u64,
+    commit: Option<u64>,
+}
+
+/// A whole batch at the beginning of some bytes.
+fn batch(bytes: &[u8]) -> Option<Batch> {
+    let mut rest = bytes;
+    let (items, order) = start(&mut rest)?;
+    let (mut hasher, mut commit) = (Xxh3::new(), None);
+    for at in 0..items {
+        let before = rest;
+        let item = item(&mut rest)?;
+        hasher.update(before.get(..before.len() - rest.len())?);
+        commit = if at == 0 { item } else { commit };
+    }
+    let [END] = take::<1>(&mut rest)? else { return None };
+    let check = u64::from_le_bytes(take(&mut rest)?);
+    let whole = take::<4>(&mut rest)? == MAGIC && check == hasher.digest();
+    whole.then_some(Batch { len: bytes.len() - rest.len(), order, commit })
+}
+
+/// The commit number at the head of a batch that may be cut short.
+fn first_commit(bytes: &[u8]) -> Option<u64> {
+    let mut rest = bytes;
+    start(&mut rest)?;
+    item(&mut rest)?
+}
+
+fn start(rest: &mut &[u8]) -> Option<(u32, u64)> {
+    let [START] = take::<1>(rest)? else { return None };
+    Some((u32::from_le_bytes(take(rest)?), u64::from_le_bytes(take(rest)?)))
+}
+
+/// Steps over one item; gives the commit number if it holds one.
+fn item(rest: &mut &[u8]) -> Option<Option<u64>> {
+    match take::<1>(rest)? {
+        [ITEM] => {}
+        [CLEAR] => return take::<8>(rest).map(|_| None),
+        _ => return None,
+    }
+    let [_kind, compression] = take::<2>(rest)?;
+    take::<8>(rest)?;
+    let key_len = u16::from_le_bytes(take(rest)?);
+    let (value_len, stored_len) = (u32::from_le_bytes(take(rest)?), u32::from_le_bytes(take(rest)?));
+    if compression != 0 || value_len != stored_len {
+        return None;
+    }
+    let (key, after) = rest.split_at_checked(usize::from(key_len))?;
+    let (value, after) = after.split_at_checked(usize::try_from(stored_len).ok()?)?;
+    *rest = after;
+    let commit = (key == COMMIT).then(|| value.try_into().ok().map(u64::from_be_bytes)).flatten();
+    Some(commit)
+}
+
+fn take<const N: usize>(rest: &mut &[u8]) -> Option<[u8; N]> {
+    let (head, tail) = rest.split_first_chunk::<N>()?;
+    *rest = tail;
+    Some(*head)
+}

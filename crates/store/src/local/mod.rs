@@ -1,0 +1,298 @@
+//! The store in a directory of this machine.
+//!
+//! Owns an embedded database, the committer that alone writes to it, and the threads kept hot before it. Readers
+//! never wait for the disk of a warm thread; writers wait for one flush that they share. Invariant: what is published
+//! to readers is durable, and what is acknowledged is published.
+
+mod apply;
+mod check;
+mod coll;
+mod committer;
+mod db;
+mod docs;
+mod eraser;
+mod export;
+mod forget;
+mod fork;
+mod hot;
+mod import;
+mod journal;
+mod open;
+mod read;
+mod scan;
+mod txn;
+mod witness;
+
+use std::path::Path;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use bytes::Bytes;
+use novelo_engine::Message;
+use novelo_engine::path::{CollectionPath, DocumentPath, Prefix};
+use tokio::sync::mpsc::error::TrySendError;
+use tokio::sync::{mpsc, oneshot};
+
+use self::apply::Prepared;
+use self::coll::Colls;
+use self::committer::Job;
+use self::db::Db;
+use self::eraser::Erasure;
+use self::open::Opened;
+use self::witness::Witness;
+use crate::op::{Op, Outcome};
+use crate::read::{Document, Finding, Health, Page, Range, ThreadRow, Turns, Window};
+use crate::{Error, Export};
+
+/// How long a forget waits for the raw files to be clean before it answers and lets that go on.
+const ERASE_WAIT: Duration = Duration::from_secs(10);
+
+/// How a local store behaves.
+#[derive(Debug, Clone)]
+pub struct LocalOptions {
+    /// Bytes of turns kept ready in memory.
+    pub hot_bytes_max: usize,
+    /// No flush per group: a power loss may take the last moments.
+    pub relaxed: bool,
+    /// Writes are refused while less than this is free on the disk.
+    pub free_bytes_min: u64,
+    /// Writes that may wait for the committer.
+    pub writes_waiting_max: usize,
+}
+
+impl Default for LocalOptions {
+    fn default() -> Self {
+        Self {
+            hot_bytes_max: 64 * 1024 * 1024,
+            relaxed: false,
+            free_bytes_min: 32 * 1024 * 1024,
+            writes_waiting_max: novelo_engine::limits::WRITE_QUEUE_MAX,
+        }
+    }
+}
+
+/// Documents on disk; clones share them. The directory is free again when the last clone is gone.
+#[derive(Debug, Clone)]
+pub struct Local(Arc<Inner>);
+
+/// What ends with the last handle.
+struct Inner {
+    shared: Arc<Shared>,
+    /// Taken away by `close`; the committer ends when no sender is left.
+    queue: Mutex<Option<mpsc::Sender<Job>>>,
+    /// Joined by `close` or by the last handle.
+    threads: Mutex<Vec<JoinHandle<()>>>,
+}
+
+/// What readers, the committer and the eraser share.
+struct Shared {
+    db: Db,
+    colls: Colls,
+    options: LocalOptions,
+    erasure: Erasure,
+    /// Set once by the committer, read by all.
+    read_only: Mutex<Option<String>>,
+}
+
+impl Local {
+    pub(crate) async fn open(dir: &Path, options: LocalOptions) -> Result<Self, Error> {
+        let dir = dir.to_path_buf();
+        blocking(move || Self::open_now(&dir, options)).await
+    }
+
+    fn open_now(dir: &Path, options: LocalOptions) -> Result<Self, Error> {
+        let Opened { db, commit, erases } = open::open(dir)?;
+        let witness = Witness::open(dir)?;
+        let (sender, queue) = mpsc::channel(options.writes_waiting_max.max(1));
+        let shared = Arc::new(Shared {
+            db,
+            colls: Colls::new(options.hot_bytes_max),
+            options,
+            erasure: Erasure::default(),
+            read_only: Mutex::default(),
+        });
+        if erases {
+            shared.erasure.announce();
+            shared.erasure.request();
+        }
+        let committer = {
+            let shared = shared.clone();
+            spawn("novelo:commit", dir, move || committer::run(&shared, queue, &witness, commit))?
+        };
+        let eraser = {
+            let shared = shared.clone();
+            spawn("novelo:erase", dir, move || eraser::run(&shared))?
+        };
+        let threads = Mutex::new(vec![committer, eraser]);
+        Ok(Self(Arc::new(Inner { shared, queue: Mutex::new(Some(sender)), threads })))
+    }
+
+    pub(crate) async fn write(&self, ops: Vec<Op>) -> Result<Vec<Outcome>, Error> {
+        let forgets = ops.iter().any(|op| matches!(op, Op::Forget { .. }));
+        let (answer, outcome) = oneshot::channel();
+        let job = Job { ops: ops.into_iter().map(prepare).collect(), answer };
+        match lock(&self.0.queue).as_ref().map(|queue| queue.try_send(job)) {
+            Some(Ok(())) => {}
+            Some(Err(TrySendError::Full(_))) => return Err(Error::Busy),
+            Some(Err(TrySendError::Closed(_))) | None => return Err(self.0.shared.not_writing()),
+        }
+        let outcomes = outcome.await.map_err(|_| self.0.shared.not_writing())??;
+        if forgets {
+            self.with(|shared| {
+                shared.erasure.wait(ERASE_WAIT);
+                Ok(())
+            })
+            .await?;
+        }
+        Ok(outcomes)
+    }
+
+    pub(crate) async fn get(&self, at: &DocumentPath) -> Result<Option<Document>, Error> {
+        let at = at.clone();
+        self.with(move |shared| shared.get(&at)).await
+    }
+
+    pub(crate) async fn turns(&self, of: &CollectionPath, range: Range) -> Result<Turns, Error> {
+        if let Some(turns) = self.0.shared.warm(of, range) {
+            return Ok(turns);
+        }
+        let of = of.clone();
+        self.with(move |shared| shared.turns(&of, range)).await
+    }
+
+    pub(crate) async fn scan(&self, of: &CollectionPath, window: Window) -> Result<Page<Document>, Error> {
+        let of = of.clone();
+        self.with(move |shared| shared.scan(&of, window)).await
+    }
+
+    pub(crate) async fn threads(
+        &self,
+        under: &CollectionPath,
+        child: &str,
+        after: Option<&str>,
+        limit: usize,
+    ) -> Result<Page<ThreadRow>, Error> {
+        let (under, child, after) = (under.clone(), child.to_owned(), after.map(str::to_owned));
+        self.with(move |shared| shared.threads(&under, &child, after.as_deref(), limit)).await
+    }
+
+    pub(crate) fn export(&self, what: &Prefix) -> Result<Export, Error> {
+        export::export(&self.0.shared, what)
+    }
+
+    pub(crate) async fn check(&self) -> Result<Vec<Finding>, Error> {
+        self.with(Shared::check).await
+    }
+
+    pub(crate) fn health(&self) -> Health {
+        let shared = &self.0.shared;
+        let why = shared.why_read_only();
+        Health {
+            writable: why.is_none(),
+            why,
+            hot_bytes: shared.colls.bytes(),
+            hot_threads: shared.colls.threads(),
+            queue_len: lock(&self.0.queue).as_ref().map_or(0, |queue| queue.max_capacity() - queue.capacity()),
+            disk_bytes: shared.db.database.disk_space().unwrap_or(0),
+            erasing: shared.erasure.is_running(),
+        }
+    }
+
+    pub(crate) async fn close(self) -> Result<(), Error> {
+        blocking(move || {
+            self.0.stop();
+            self.0.shared.db.flush()
+        })
+        .await
+    }
+
+    /// How often a read of this store went to the disk.
+    pub fn disk_reads(&self) -> u64 {
+        self.0.shared.db.disk_reads.load(std::sync::atomic::Ordering::Relaxed)
+    }
+
+    async fn with<T: Send + 'static>(
+        &self,
+        read: impl FnOnce(&Shared) -> Result<T, Error> + Send + 'static,
+    ) -> Result<T, Error> {
+        let shared = self.0.shared.clone();
+        blocking(move || read(&shared)).await
+    }
+}
+
+impl Inner {
+    fn stop(&self) {
+        drop(lock(&self.queue).take());
+        self.shared.erasure.stop();
+        for thread in lock(&self.threads).drain(..) {
+            if thread.join().is_err() {
+                tracing::error!("a thread of the store panicked");
+            }
+        }
+    }
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        self.stop();
+    }
+}
+
+impl std::fmt::Debug for Inner {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("Local").field(&self.shared.db).finish()
+    }
+}
+
+impl Shared {
+    /// Whether so many bytes fit, with what must stay free; if not, what is free and what would be needed.
+    fn room_for(&self, bytes: u64) -> Result<(), (u64, u64)> {
+        let needed = self.options.free_bytes_min.saturating_add(bytes.saturating_mul(2));
+        match rustix::fs::statvfs(&self.db.dir).map(|disk| disk.f_bavail.saturating_mul(disk.f_frsize)) {
+            Ok(free) if free < needed => Err((free, needed)),
+            _ => Ok(()),
+        }
+    }
+
+    fn why_read_only(&self) -> Option<String> {
+        lock(&self.read_only).clone()
+    }
+
+    fn stop_writing(&self, why: String) {
+        lock(&self.read_only).get_or_insert(why);
+    }
+
+    fn not_writing(&self) -> Error {
+        match self.why_read_only() {
+            Some(why) => Error::ReadOnly { why },
+            None => Error::closed(),
+        }
+    }
+}
+
+/// Scans the messages of an append while the caller waits anyway, and lets go of the request that they came in.
+fn prepare(mut op: Op) -> Prepared {
+    let mut messages = Vec::new();
+    if let Op::Append { documents, .. } = &mut op {
+        for document in documents {
+            document.value = Bytes::copy_from_slice(&document.value);
+            messages.push(Message::from_stored(document.value.clone()));
+        }
+    }
+    Prepared { op, messages }
+}
+
+async fn blocking<T: Send + 'static>(run: impl FnOnce() -> Result<T, Error> + Send + 'static) -> Result<T, Error> {
+    let done = tokio::task::spawn_blocking(run).await;
+    done.unwrap_or_else(|_| Err(Error::damaged("the store", "reading it failed in an unexpected way")))
+}
+
+fn spawn(name: &str, dir: &Path, run: impl FnOnce() + Send + 'static) -> Result<JoinHandle<()>, Error> {
+    std::thread::Builder::new().name(name.into()).spawn(run).map_err(|e| Error::io(dir, e))
+}
+
+/// These locks guard whole values only, so a poisoned one is as good as any.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

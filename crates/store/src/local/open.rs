@@ -1,0 +1,130 @@
+//! Opening a directory without losing anything.
+//!
+//! Owns the checks around the database's own recovery, which repairs by throwing away: it cuts journals, and deletes
+//! keyspaces that it takes for unfinished. Refuses to let it near a directory where that would lose what was
+//! acknowledged. Invariant: a refusal says which file, and leaves it as it was.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+
+use super::db::{COMMIT, Db, ERASE, FORMAT, PIN, SPACES, Space, Writes};
+use super::{journal, witness};
+use crate::Error;
+
+/// Present once a store was created to its end; says the format for people and for newer versions.
+const MARK: &str = "novelo";
+const MARK_TEXT: &str = "novelo store format ";
+const FORMAT_NOW: u64 = 1;
+
+/// An open database, the number of its last commit, and whether a forget was interrupted.
+pub(super) struct Opened {
+    pub db: Db,
+    pub commit: u64,
+    pub erases: bool,
+}
+
+pub(super) fn open(dir: &Path) -> Result<Opened, Error> {
+    std::fs::create_dir_all(dir).map_err(|e| Error::io(dir, e))?;
+    check_writable(dir)?;
+    let acked = witness::read(dir);
+    if read_mark(dir)? {
+        check_files(dir)?;
+        check_journals(dir, acked)?;
+    }
+    let db = guarded(dir, || Db::open(dir))?;
+    guarded(dir, || finish(db, dir, acked))
+}
+
+/// The database may panic on bytes that it never wrote.
+fn guarded<T>(dir: &Path, open: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
+    catch_unwind(AssertUnwindSafe(open))
+        .unwrap_or_else(|_| Err(Error::damaged(dir.display().to_string(), "the database cannot make sense of its files")))
+}
+
+fn finish(db: Db, dir: &Path, acked: Option<u64>) -> Result<Opened, Error> {
+    let view = db.view();
+    let commit = view.number(COMMIT)?.unwrap_or(0);
+    if let Some(acked) = acked.filter(|acked| *acked > commit) {
+        let what = format!("write {acked} was acknowledged, but the files end at write {commit}");
+        return Err(Error::damaged(dir.display().to_string(), what));
+    }
+    let erases = view.get(Space::Meta, ERASE)?.is_some();
+    match view.number(FORMAT)? {
+        Some(FORMAT_NOW) => {}
+        Some(format) => return Err(newer(dir, format)),
+        None => {
+            drop(view);
+            create(&db)?;
+        }
+    }
+    write_mark(dir)?;
+    Ok(Opened { db, commit, erases })
+}
+
+fn create(db: &Db) -> Result<(), Error> {
+    let mut first = Writes::new();
+    first.insert((Space::Meta, FORMAT.to_vec()), Some(FORMAT_NOW.to_be_bytes().to_vec()));
+    for space in SPACES {
+        first.insert((space, PIN.to_vec()), Some(Vec::new()));
+    }
+    db.commit(first, false)
+}
+
+fn check_writable(dir: &Path) -> Result<(), Error> {
+    rustix::fs::access(dir, rustix::fs::Access::WRITE_OK | rustix::fs::Access::EXEC_OK)
+        .map_err(|e| Error::io(dir, e.into()))
+}
+
+/// Whether the store was created to its end.
+fn read_mark(dir: &Path) -> Result<bool, Error> {
+    let path = dir.join(MARK);
+    let text = match std::fs::read(&path) {
+        Ok(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(false),
+        Err(e) => return Err(Error::io(&path, e)),
+    };
+    match text.trim().strip_prefix(MARK_TEXT.trim()).and_then(|format| format.trim().parse::<u64>().ok()) {
+        Some(format) if format > FORMAT_NOW => Err(newer(dir, format)),
+        _ => Ok(true),
+    }
+}
+
+fn write_mark(dir: &Path) -> Result<(), Error> {
+    let path = dir.join(MARK);
+    let text = format!("{MARK_TEXT}{FORMAT_NOW}\n");
+    if std::fs::read(&path).is_ok_and(|bytes| bytes == text.as_bytes()) {
+        return Ok(());
+    }
+    let written = std::fs::write(&path, text).and_then(|()| std::fs::File::open(&path)?.sync_all());
+    written.and_then(|()| std::fs::File::open(dir)?.sync_all()).map_err(|e| Error::io(&path, e))
+}
+
+fn newer(dir: &Path, format: u64) -> Error {
+    let dir = dir.display();
+    Error::Invalid(format!("{dir} is of format {format}; this version of novelo reads format {FORMAT_NOW}"))
+}
+
+/// Without these the database would start afresh, in a part or as a whole.
+fn check_files(dir: &Path) -> Result<(), Error> {
+    let own = (0..=SPACES.len() + 1).map(|id| format!("keyspaces/{id}/current"));
+    for file in ["version".into(), "lock".into()].into_iter().chain(own) {
+        let path = dir.join(file);
+        if !path.try_exists().map_err(|e| Error::io(&path, e))? {
+            return Err(Error::damaged(path.display().to_string(), "it is missing"));
+        }
+    }
+    Ok(())
+}
+
+fn check_journals(dir: &Path, acked: Option<u64>) -> Result<(), Error> {
+    let survey = journal::survey(dir)?;
+    let Some(torn) = survey.torn else { return Ok(()) };
+    let readable = survey.commit.or(torn.commit.map(|commit| commit.saturating_sub(1)));
+    if let (Some(readable), Some(acked)) = (readable, acked)
+        && readable < acked
+    {
+        let what = format!("write {acked} was acknowledged, but byte {} on is unreadable", torn.offset);
+        return Err(Error::damaged(torn.path.display().to_string(), what));
+    }
+    torn.cut()
+}

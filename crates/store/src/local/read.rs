@@ -1,0 +1,111 @@
+//! Reading turns and documents.
+//!
+//! Owns the way from a path to bytes: what is hot is answered at once; anything else is read on a blocking thread
+//! from one moment of the database. Invariant: a reader returns nothing above the published last seq, and leaves
+//! behind only what nobody changed meanwhile.
+
+use novelo_engine::path::{CollectionPath, DocumentPath};
+use novelo_engine::{Message, Turn};
+
+use super::Shared;
+use super::coll::{Cold, Coll, Known, Look};
+use super::docs;
+use super::txn::{entry, load};
+use crate::Error;
+use crate::codec::collection_key;
+use crate::read::{Document, Range, Turns};
+use crate::record::Record;
+
+/// A cold thread is warmed with at least this many of its newest turns.
+const WARM_TURNS: usize = 64;
+
+impl Shared {
+    /// The turns, if no disk is needed.
+    pub fn warm(&self, of: &CollectionPath, range: Range) -> Option<Turns> {
+        let coll = self.colls.get(&collection_key(of));
+        match self.colls.look(&coll, range) {
+            Look::Served(turns) => Some(turns),
+            Look::Unknown | Look::Cold(_) => None,
+        }
+    }
+
+    pub fn turns(&self, of: &CollectionPath, range: Range) -> Result<Turns, Error> {
+        let coll = self.colls.get(&collection_key(of));
+        loop {
+            match self.colls.look(&coll, range) {
+                Look::Served(turns) => return Ok(turns),
+                Look::Unknown => drop(self.known(&coll)?),
+                Look::Cold(cold) => {
+                    return match range {
+                        Range::Last(count) => self.last(&coll, cold, count),
+                        Range::After { seq, limit } => self.after(&coll, cold, seq, limit),
+                        Range::Between { first, last } => self.between(&coll, cold, first, last),
+                    };
+                }
+            }
+        }
+    }
+
+    /// What is published of a collection, loaded if need be.
+    pub fn known(&self, coll: &Coll) -> Result<Known, Error> {
+        match self.colls.known(coll) {
+            Some(known) => Ok(known),
+            None => Ok(self.colls.learn(coll, load(&self.db.read(), &coll.key)?)),
+        }
+    }
+
+    pub fn get(&self, at: &DocumentPath) -> Result<Option<Document>, Error> {
+        let view = self.db.read();
+        let Some(meta) = entry(&view, &collection_key(&at.collection()))? else { return Ok(None) };
+        let found = docs::find(&view, &meta, at.id())?;
+        Ok(found.map(|(seq, record)| record.into_document(seq)))
+    }
+
+    fn last(&self, coll: &Coll, cold: Cold, count: usize) -> Result<Turns, Error> {
+        let view = self.db.read();
+        let Some(meta) = entry(&view, &coll.key)? else { return Ok(cold.turns(Vec::new(), false)) };
+        let wanted = count.max(WARM_TURNS).saturating_sub(cold.hot_len);
+        let below = cold.hot_first.map_or(cold.last_seq, |first| first - 1);
+        let mut older = docs::descending(&view, &meta, below).take(wanted).map(turn).collect::<Result<Vec<_>, _>>()?;
+        let first = if older.len() < wanted { 1 } else { older.last().map_or(1, |turn| turn.seq) };
+        older.reverse();
+        self.colls.install(coll, cold, first, older);
+        if let Look::Served(turns) = self.colls.look(coll, Range::Last(count)) {
+            return Ok(turns);
+        }
+        let newest = docs::descending(&view, &meta, cold.last_seq).take(count.saturating_add(1)).map(turn);
+        let mut turns = newest.collect::<Result<Vec<_>, _>>()?;
+        let has_more = turns.len() > count;
+        turns.truncate(count);
+        turns.reverse();
+        Ok(cold.turns(turns, has_more))
+    }
+
+    fn after(&self, coll: &Coll, cold: Cold, seq: u64, limit: usize) -> Result<Turns, Error> {
+        let view = self.db.read();
+        let Some(meta) = entry(&view, &coll.key)? else { return Ok(cold.turns(Vec::new(), false)) };
+        let mut later = docs::ascending(&view, &meta, seq.saturating_add(1), cold.last_seq);
+        let turns = later.by_ref().take(limit).map(turn).collect::<Result<Vec<_>, _>>()?;
+        let has_more = later.next().transpose()?.is_some();
+        Ok(cold.turns(turns, has_more))
+    }
+
+    fn between(&self, coll: &Coll, cold: Cold, first: u64, last: u64) -> Result<Turns, Error> {
+        let view = self.db.read();
+        let Some(meta) = entry(&view, &coll.key)? else { return Ok(cold.turns(Vec::new(), false)) };
+        let inside = docs::ascending(&view, &meta, first, last.min(cold.last_seq)).map(turn);
+        Ok(cold.turns(inside.collect::<Result<Vec<_>, _>>()?, false))
+    }
+}
+
+impl Cold {
+    fn turns(self, turns: Vec<Turn>, has_more: bool) -> Turns {
+        Turns::from_list(turns, self.last_seq, has_more, self.epoch)
+    }
+}
+
+fn turn(document: Result<(u64, Record), Error>) -> Result<Turn, Error> {
+    let (seq, record) = document?;
+    let message = Message::from_stored(record.value);
+    Ok(Turn { seq, id: record.id, create_time: record.create_time, message })
+}

@@ -1,0 +1,197 @@
+//! The writes of the model.
+//!
+//! Owns all collections by path. Invariant: a single operation that fails has changed nothing.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use bytes::Bytes;
+use novelo_engine::path::{CollectionPath, DocumentPath, Prefix};
+
+use super::collection::{Collection, Origin};
+use crate::Error;
+use crate::op::{AppendTerms, Exported, Forgotten, NewDocument, NewId, Op, Outcome, PutTerms, Stamp};
+use crate::record::{Record, check_version};
+
+#[derive(Debug, Default)]
+pub(super) struct Model {
+    pub collections: BTreeMap<CollectionPath, Collection>,
+    numbers_given: u64,
+}
+
+impl Model {
+    pub fn apply(&mut self, op: Op) -> Result<Outcome, Error> {
+        match op {
+            Op::Append { to, documents, terms } => self.append(&to, &documents, terms).map(Outcome::Appended),
+            Op::Put { at, value, terms } => self.put(&at, value, terms).map(Outcome::Put),
+            Op::Delete { at, if_version } => self.delete(&at, if_version).map(Outcome::Deleted),
+            Op::Fork { from, at_seq, to } => self.fork(&from, at_seq, &to).map(Outcome::Forked),
+            Op::Forget { what } => Ok(Outcome::Forgotten(self.forget(&what))),
+            Op::Import { documents } => self.import(&documents).map(Outcome::Imported),
+            Op::Sweep { now } => Ok(Outcome::Swept(self.sweep(now))),
+        }
+    }
+
+    /// The collections that a write of several operations may change, as they are.
+    pub fn touched(&self, ops: &[Op]) -> Vec<(CollectionPath, Option<Collection>)> {
+        let paths: BTreeSet<_> = ops
+            .iter()
+            .filter_map(|op| match op {
+                Op::Append { to, .. } => Some(to.clone()),
+                Op::Put { at, .. } | Op::Delete { at, .. } => Some(at.collection()),
+                Op::Fork { .. } | Op::Forget { .. } | Op::Import { .. } | Op::Sweep { .. } => None,
+            })
+            .collect();
+        paths.into_iter().map(|path| (path.clone(), self.collections.get(&path).cloned())).collect()
+    }
+
+    pub fn put_back(&mut self, before: Vec<(CollectionPath, Option<Collection>)>) {
+        for (path, collection) in before {
+            match collection {
+                Some(collection) => self.collections.insert(path, collection),
+                None => self.collections.remove(&path),
+            };
+        }
+    }
+
+    fn number(&mut self) -> u64 {
+        self.numbers_given += 1;
+        self.numbers_given
+    }
+
+    fn collection(&mut self, path: &CollectionPath) -> &mut Collection {
+        let number = self.number();
+        self.collections.entry(path.clone()).or_insert_with(|| Collection::new(number))
+    }
+
+    fn append(&mut self, to: &CollectionPath, documents: &[NewDocument], terms: AppendTerms) -> Result<Vec<Stamp>, Error> {
+        let stored = self.collections.get(to);
+        let last_seq = stored.map_or(0, |c| c.last_seq);
+        let mut added: BTreeMap<u64, Record> = BTreeMap::new();
+        let mut stamps = Vec::with_capacity(documents.len());
+        for document in documents {
+            let known = match &document.id {
+                NewId::Given(id) => stored.and_then(|c| c.find(id)).or_else(|| twin(&added, id)),
+                NewId::Fresh(_) => None,
+            };
+            stamps.push(match known {
+                Some((seq, record)) if record.value == document.value => record.stamp(seq, true),
+                Some(_) => return Err(conflict(&document_path(to, document.id.as_str()))),
+                None => {
+                    let (seq, record) = (last_seq + 1 + added.len() as u64, Record::appended(document));
+                    let stamp = record.stamp(seq, false);
+                    added.insert(seq, record);
+                    stamp
+                }
+            });
+        }
+        if added.is_empty() {
+            return Ok(stamps);
+        }
+        check_version(terms.if_seq, last_seq)?;
+        let collection = self.collection(to);
+        added.into_iter().for_each(|(seq, record)| collection.insert(seq, record));
+        terms.keep_last.into_iter().for_each(|documents| collection.keep_last(documents));
+        Ok(stamps)
+    }
+
+    fn put(&mut self, at: &DocumentPath, value: Bytes, terms: PutTerms) -> Result<Stamp, Error> {
+        let found = self.collections.get(&at.collection()).and_then(|c| c.find(at.id()));
+        let Some((seq, old)) = found else {
+            let record = Record::put_new(at.id(), value, terms)?;
+            let collection = self.collection(&at.collection());
+            let stamp = record.stamp(collection.last_seq + 1, false);
+            collection.insert(stamp.seq, record);
+            return Ok(stamp);
+        };
+        let record = old.put(value, terms)?;
+        let stamp = record.stamp(seq, true);
+        self.collection(&at.collection()).replace(seq, record);
+        Ok(stamp)
+    }
+
+    fn delete(&mut self, at: &DocumentPath, if_version: Option<u64>) -> Result<bool, Error> {
+        let found = self.collections.get(&at.collection()).and_then(|c| c.find(at.id()));
+        check_version(if_version, found.map_or(0, |(_, record)| record.version))?;
+        Ok(self.collections.get_mut(&at.collection()).is_some_and(|c| c.remove(at.id())))
+    }
+
+    fn fork(&mut self, from: &CollectionPath, at_seq: u64, to: &CollectionPath) -> Result<u64, Error> {
+        let source = self.collections.get(from).ok_or_else(|| Error::NotFound { path: from.to_string() })?;
+        if at_seq > source.last_seq {
+            return Err(Error::Invalid(format!("at_seq {at_seq} is beyond the end, {}", source.last_seq)));
+        }
+        let documents: BTreeMap<_, _> = source.documents.range(..=at_seq).map(|(s, r)| (*s, r.clone())).collect();
+        let origin = Origin { from: source.number, at_seq, turns: documents.len() as u64 };
+        match self.collections.get(to).map(|c| c.origin) {
+            Some(Some(first)) if (first.from, first.at_seq) == (origin.from, at_seq) => return Ok(first.turns),
+            Some(_) => return Err(Error::Conflict { path: to.to_string() }),
+            None => {}
+        }
+        let number = self.number();
+        self.collections.insert(to.clone(), Collection::forked(number, origin, documents));
+        Ok(origin.turns)
+    }
+
+    fn forget(&mut self, what: &Prefix) -> Forgotten {
+        let mut forgotten = Forgotten::default();
+        self.collections.retain(|path, collection| {
+            let name = path.segments().last().map_or("", |s| s);
+            if what.holds(path.segments()) {
+                forgotten.count(name, collection.documents.len() as u64);
+                return false;
+            }
+            if let Some([id]) = what.segments().strip_prefix(path.segments()) {
+                forgotten.count(name, u64::from(collection.remove(id)));
+            }
+            true
+        });
+        forgotten
+    }
+
+    fn import(&mut self, documents: &[Exported]) -> Result<u64, Error> {
+        let mut planned: BTreeMap<CollectionPath, BTreeMap<u64, Record>> = BTreeMap::new();
+        for document in documents {
+            let path = document.path.collection();
+            let stored = self.collections.get(&path);
+            let added = planned.entry(path).or_default();
+            let known = stored.and_then(|c| c.find(document.path.id())).or_else(|| twin(added, document.path.id()));
+            match known {
+                Some((_, record)) if record.value == document.value => continue,
+                Some(_) => return Err(conflict(&document.path)),
+                None => {}
+            }
+            let taken = stored.is_some_and(|c| c.documents.contains_key(&document.seq));
+            if taken || added.insert(document.seq, Record::imported(document)).is_some() {
+                return Err(conflict(&document.path));
+            }
+        }
+        let mut count = 0;
+        for (path, added) in planned.into_iter().filter(|(_, added)| !added.is_empty()) {
+            count += added.len() as u64;
+            let collection = self.collection(&path);
+            collection.epoch += 1;
+            added.into_iter().for_each(|(seq, record)| collection.insert(seq, record));
+        }
+        Ok(count)
+    }
+
+    fn sweep(&mut self, now: f64) -> u64 {
+        let sweep = |collection: &mut Collection| {
+            let expired = collection.expired(now);
+            expired.iter().filter(|id| collection.remove(id)).count() as u64
+        };
+        self.collections.values_mut().map(sweep).sum()
+    }
+}
+
+fn twin<'a>(added: &'a BTreeMap<u64, Record>, id: &str) -> Option<(u64, &'a Record)> {
+    added.iter().find(|(_, record)| &*record.id == id).map(|(seq, record)| (*seq, record))
+}
+
+fn conflict(path: &DocumentPath) -> Error {
+    Error::Conflict { path: path.to_string() }
+}
+
+pub(super) fn document_path(collection: &CollectionPath, id: &str) -> DocumentPath {
+    collection.document(id).expect("the id was checked when the write came in")
+}

@@ -1,0 +1,176 @@
+//! What a write is made of, and what it answers.
+//!
+//! Owns the operations and the checks that need no stored state. Refuses times that are not numbers, ids that are
+//! not ids, and an operation over many collections that does not stand alone. Invariant: an operation that passed
+//! `check` can fail only because of what is stored.
+
+use bytes::Bytes;
+use novelo_engine::path::{CollectionPath, DocumentPath, Prefix, check_id};
+
+use crate::Error;
+
+/// Bytes of one stored value; what a request may carry is capped far lower, at the edge.
+pub const VALUE_BYTES_MAX: usize = 64 * 1024 * 1024;
+/// The highest seq that an import may bring, so that adding to it never overflows.
+pub const SEQ_MAX: u64 = 1 << 53;
+
+/// One operation of a write.
+#[derive(Debug, Clone)]
+pub enum Op {
+    Append { to: CollectionPath, documents: Vec<NewDocument>, terms: AppendTerms },
+    Put { at: DocumentPath, value: Bytes, terms: PutTerms },
+    Delete { at: DocumentPath, if_version: Option<u64> },
+    Fork { from: CollectionPath, at_seq: u64, to: CollectionPath },
+    Forget { what: Prefix },
+    Import { documents: Vec<Exported> },
+    Sweep { now: f64 },
+}
+
+/// The answer to one operation, in the order of the write.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Outcome {
+    Appended(Vec<Stamp>),
+    Put(Stamp),
+    Deleted(bool),
+    Forked(u64),
+    Forgotten(Forgotten),
+    Imported(u64),
+    Swept(u64),
+}
+
+/// A document to append.
+#[derive(Debug, Clone)]
+pub struct NewDocument {
+    pub id: NewId,
+    pub create_time: f64,
+    pub value: Bytes,
+    pub expires_at: Option<f64>,
+}
+
+/// Where a new document's id comes from.
+#[derive(Debug, Clone)]
+pub enum NewId {
+    /// The caller's: it may be there already.
+    Given(Box<str>),
+    /// Generated for this document, so nobody looks for a duplicate.
+    Fresh(Box<str>),
+}
+
+impl NewId {
+    pub fn as_str(&self) -> &str {
+        match self {
+            Self::Given(id) | Self::Fresh(id) => id,
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, Default)]
+pub struct AppendTerms {
+    /// The last seq the caller knows; anything else is stale.
+    pub if_seq: Option<u64>,
+    /// Trim the collection to its last n documents in the same transaction.
+    pub keep_last: Option<u64>,
+}
+
+#[derive(Debug, Clone, Copy, Default)]
+pub struct PutTerms {
+    /// Deep merge of JSON objects instead of replacement.
+    pub merge: bool,
+    /// The version the caller knows; 0 means that the document must not exist.
+    pub if_version: Option<u64>,
+    /// `None` keeps the old one on update.
+    pub create_time: Option<f64>,
+    /// The time of a new document when `create_time` is `None`.
+    pub now: f64,
+    /// On a merge `None` keeps the old one.
+    pub expires_at: Option<f64>,
+}
+
+/// What a stored document was given.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Stamp {
+    pub id: Box<str>,
+    pub seq: u64,
+    pub create_time: f64,
+    pub version: u64,
+    /// Whether the document was there before this write.
+    pub existed: bool,
+}
+
+/// What a forget removed. Traces are the documents of collections named `traces`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Forgotten {
+    pub documents: u64,
+    pub traces: u64,
+}
+
+impl Forgotten {
+    pub(crate) fn count(&mut self, collection: &str, documents: u64) {
+        match collection {
+            "traces" => self.traces += documents,
+            _ => self.documents += documents,
+        }
+    }
+}
+
+/// A document with everything that import needs to put it back as it was.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Exported {
+    pub path: DocumentPath,
+    pub seq: u64,
+    pub create_time: f64,
+    pub version: u64,
+    pub expires_at: Option<f64>,
+    pub value: Bytes,
+}
+
+/// Refuses what no stored state could make right.
+pub(crate) fn check(ops: &[Op]) -> Result<(), Error> {
+    if ops.len() > 1 && ops.iter().any(stands_alone) {
+        return Err(Error::Invalid("fork, forget, import and sweep each stand alone in a write".into()));
+    }
+    ops.iter().try_for_each(check_one)
+}
+
+fn stands_alone(op: &Op) -> bool {
+    matches!(op, Op::Fork { .. } | Op::Forget { .. } | Op::Import { .. } | Op::Sweep { .. })
+}
+
+fn check_one(op: &Op) -> Result<(), Error> {
+    match op {
+        Op::Append { documents, .. } => documents.iter().try_for_each(|d| {
+            check_id(d.id.as_str()).map_err(|e| Error::Invalid(e.to_string()))?;
+            check_times(&[Some(d.create_time), d.expires_at])?;
+            check_value(&d.value)
+        }),
+        Op::Put { value, terms, .. } => {
+            check_times(&[terms.create_time, Some(terms.now), terms.expires_at])?;
+            check_value(value)
+        }
+        Op::Import { documents } => documents.iter().try_for_each(|d| {
+            check_times(&[Some(d.create_time), d.expires_at])?;
+            if !(1..=SEQ_MAX).contains(&d.seq) || d.version == 0 {
+                return Err(Error::Invalid(format!("{}: seq and version count from 1", d.path)));
+            }
+            check_value(&d.value)
+        }),
+        Op::Fork { at_seq: 0, .. } => Err(Error::Invalid("a fork needs at least one turn: at_seq counts from 1".into())),
+        Op::Fork { from, to, .. } if from == to => Err(Error::Invalid("a thread cannot be forked into itself".into())),
+        Op::Sweep { now } => check_times(&[Some(*now)]),
+        Op::Delete { .. } | Op::Fork { .. } | Op::Forget { .. } => Ok(()),
+    }
+}
+
+fn check_times(times: &[Option<f64>]) -> Result<(), Error> {
+    match times.iter().flatten().all(|t| t.is_finite()) {
+        true => Ok(()),
+        false => Err(Error::Invalid("a time is not a finite number".into())),
+    }
+}
+
+pub(crate) fn check_value(value: &[u8]) -> Result<(), Error> {
+    match value.len() <= VALUE_BYTES_MAX {
+        true => Ok(()),
+        false => Err(Error::Invalid(format!("a value has {} bytes; the store keeps at most {VALUE_BYTES_MAX}", value.len()))),
+    }
+}

@@ -1,0 +1,134 @@
+//! What a read asks for, and what it answers.
+//!
+//! Owns the shapes of reading; holds no state. Invariant: `Turns` is a snapshot: what is appended or removed later
+//! does not change it.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use novelo_engine::Turn;
+
+/// A stored document.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Document {
+    pub id: Box<str>,
+    pub seq: u64,
+    pub create_time: f64,
+    pub version: u64,
+    pub value: Bytes,
+}
+
+/// Which turns of a thread.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Range {
+    Last(usize),
+    After { seq: u64, limit: usize },
+    /// Both ends included.
+    Between { first: u64, last: u64 },
+}
+
+/// Documents by time, oldest first, ties by seq.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Window {
+    /// Later than this.
+    pub begin: Option<f64>,
+    /// Not later than this.
+    pub end: Option<f64>,
+    pub after: Option<Cursor>,
+    pub limit: usize,
+}
+
+/// The place of a document in the order of a window.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Cursor {
+    pub create_time: f64,
+    pub seq: u64,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Page<T> {
+    pub items: Vec<T>,
+    pub has_more: bool,
+}
+
+/// A thread in a list. Threads without a turn are not listed.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ThreadRow {
+    pub id: Box<str>,
+    pub turns: u64,
+    /// The time of the newest turn.
+    pub updated_at: f64,
+}
+
+/// Something that `doctor` should say.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Finding {
+    pub place: String,
+    pub what: String,
+    pub advice: String,
+}
+
+/// How the store is, without asking the disk.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Health {
+    pub writable: bool,
+    /// Why it is not writable.
+    pub why: Option<String>,
+    pub hot_bytes: usize,
+    pub hot_threads: usize,
+    pub queue_len: usize,
+    pub disk_bytes: u64,
+    /// Whether forgotten text is still being removed from the raw files.
+    pub erasing: bool,
+}
+
+/// Turns are kept in blocks of at most this many, shared between the hot threads and their readers.
+pub(crate) const BLOCK_TURNS: usize = 32;
+
+/// A run of turns of one thread, oldest first. Cloning it copies no turn.
+#[derive(Debug, Clone, Default)]
+pub struct Turns {
+    parts: Vec<Part>,
+    /// The thread's last seq at the moment of reading.
+    pub last_seq: u64,
+    /// Whether there are more in the direction of reading.
+    pub has_more: bool,
+    /// Changes when stored turns were replaced or removed.
+    pub epoch: u64,
+}
+
+#[derive(Debug, Clone)]
+pub(crate) struct Part {
+    pub block: Arc<Vec<Turn>>,
+    pub from: usize,
+    pub to: usize,
+}
+
+impl Part {
+    fn turns(&self) -> &[Turn] {
+        self.block.get(self.from..self.to).unwrap_or_default()
+    }
+}
+
+impl Turns {
+    pub(crate) fn new(parts: Vec<Part>, last_seq: u64, has_more: bool, epoch: u64) -> Self {
+        Self { parts, last_seq, has_more, epoch }
+    }
+
+    pub(crate) fn from_list(turns: Vec<Turn>, last_seq: u64, has_more: bool, epoch: u64) -> Self {
+        let to = turns.len();
+        Self::new(vec![Part { block: Arc::new(turns), from: 0, to }], last_seq, has_more, epoch)
+    }
+
+    pub fn iter(&self) -> impl DoubleEndedIterator<Item = &Turn> + Clone {
+        self.parts.iter().flat_map(|part| part.turns().iter())
+    }
+
+    pub fn len(&self) -> usize {
+        self.parts.iter().map(|part| part.turns().len()).sum()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}

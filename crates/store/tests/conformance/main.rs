@@ -1,0 +1,70 @@
+//! The laws of the store, each over every back-end with a fresh store.
+//!
+//! A law's tests stand in its own module; the list below runs them all and tells when a law has none.
+
+mod fork;
+mod fresh;
+mod order;
+mod reading;
+mod removal;
+mod survival;
+mod versions;
+
+use fresh::Kind;
+
+macro_rules! laws {
+    ($($law:ident: $module:ident::$test:ident;)*) => {
+        const TESTED: &[&str] = &[$(stringify!($law)),*];
+
+        mod memory {
+            $(#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+            async fn $test() { super::$module::$test(super::Kind::Memory).await; })*
+        }
+
+        mod local {
+            $(#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+            async fn $test() { super::$module::$test(super::Kind::Local).await; })*
+        }
+    };
+}
+
+laws! {
+    L1: survival::an_acknowledged_write_survives_a_kill;
+    L1: survival::what_was_stored_is_there_after_a_close;
+    L2: order::appends_give_a_dense_seq_from_one;
+    L2: order::concurrent_appends_never_interleave_inside_a_batch;
+    L2: order::a_stale_if_seq_is_refused;
+    L2: order::keep_last_trims_in_the_same_write;
+    L2: order::a_deleted_newest_seq_is_not_given_again;
+    L3: reading::a_write_is_visible_to_the_next_read;
+    L3: reading::a_snapshot_of_turns_does_not_change;
+    L3: reading::the_epoch_tells_that_stored_turns_changed;
+    L4: versions::the_same_append_again_is_the_first_answer_again;
+    L4: versions::the_same_id_with_other_bytes_is_a_conflict;
+    L4: fork::the_same_fork_again_is_the_first_answer_again;
+    L4: fork::a_fork_onto_something_else_is_a_conflict;
+    L5: reading::ranges_of_turns;
+    L5: reading::windows_page_in_the_order_of_time;
+    L5: reading::threads_page_in_the_order_of_ids;
+    L6: versions::a_put_merges_deeply_when_asked;
+    L6: versions::if_version_refuses_a_lost_update;
+    L6: versions::values_keep_their_bytes;
+    L7: removal::hostile_ids_reach_nothing_of_others;
+    L8: removal::forget_removes_a_user_and_nothing_else;
+    L8: removal::the_raw_files_hold_none_of_the_text;
+    L8: fork::a_fork_outlives_its_parent;
+    L8: fork::a_change_of_the_parent_does_not_reach_the_fork;
+    L8: removal::a_sweep_removes_what_expired;
+    L9: versions::a_batch_is_all_or_nothing;
+    L9: versions::a_batch_reads_its_own_writes;
+    L9: versions::what_can_never_be_right_is_refused;
+    L10: survival::an_export_imports_into_an_empty_store;
+    L10: survival::an_export_is_one_moment;
+}
+
+#[test]
+fn every_law_has_a_test() {
+    for law in novelo_store::LAWS {
+        assert!(TESTED.contains(&law), "{law} has no test");
+    }
+}
