@@ -18,7 +18,9 @@ pub enum Need {
     Turns,
     Summary,
     UserData,
-    Collection { name: String },
+    Collection {
+        name: String,
+    },
 }
 
 /// What the loader answered.
@@ -72,12 +74,12 @@ impl Component {
             Self::History { framing } => {
                 out.extend(loaded.turns.iter().map(|turn| emit_turn(turn, framing, tokenizer)));
             }
-            Self::Summary => out.extend(
-                loaded.summary.map(|m| Piece::stored(aside("summary", None), "summary", m, tokenizer)),
-            ),
-            Self::UserData => out.extend(
-                loaded.user_data.map(|m| Piece::stored(aside("userData", None), "userData", m, tokenizer)),
-            ),
+            Self::Summary => {
+                out.extend(loaded.summary.map(|m| Piece::stored(aside("summary", None), "summary", m, tokenizer)))
+            }
+            Self::UserData => {
+                out.extend(loaded.user_data.map(|m| Piece::stored(aside("userData", None), "userData", m, tokenizer)))
+            }
             Self::Collection { name, framing } => {
                 let items = loaded.collections.iter().filter(|(of, _)| of == name).flat_map(|(_, items)| *items);
                 out.extend(items.map(|item| {

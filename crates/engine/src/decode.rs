@@ -74,7 +74,8 @@ impl<'v> Fields<'v> {
     /// A whole number from `least` to `most`.
     pub fn number(&mut self, name: &'static str, least: u32, most: u32) -> Result<Option<u32>, DecodeError> {
         let fits = |v: &Value| {
-            let whole = v.as_u64().or_else(|| v.as_f64().filter(|f| f.fract() == 0.0 && *f >= 0.0).map(|f| f as u64))?;
+            let whole =
+                v.as_u64().or_else(|| v.as_f64().filter(|f| f.fract() == 0.0 && *f >= 0.0).map(|f| f as u64))?;
             u32::try_from(whole).ok().filter(|n| (least..=most).contains(n))
         };
         self.read(name, &format!("must be a whole number from {least} to {most}"), fits)

@@ -37,6 +37,7 @@ pub struct Message {
     content: Option<Content>,
     tools: Option<Arc<Tools>>,
     exact: Exact,
+    edited: Edited,
 }
 
 /// A stored message: its place in a thread.
@@ -149,6 +150,7 @@ impl Message {
             content: fields.content(text),
             tools: fields.tools(text).map(Arc::new),
             exact: Exact::default(),
+            edited: Edited::default(),
             raw,
         }
     }
@@ -204,6 +206,18 @@ impl Message {
         }
     }
 
+    /// Tokens of an edited form of this message, known by its print. The exact count of the newest one is kept.
+    pub fn edited_tokens(&self, tokenizer: Tokenizer, print: u64, count: impl FnOnce() -> u32) -> u32 {
+        let kept = self.edited.of(tokenizer);
+        let (print, known) = (print & !TOKENS_MASK, kept.load(Ordering::Relaxed));
+        if known != 0 && known & !TOKENS_MASK == print {
+            return (known & TOKENS_MASK) as u32;
+        }
+        let tokens = count();
+        kept.store(print | u64::from(tokens), Ordering::Relaxed);
+        tokens
+    }
+
     /// What it costs in a prompt.
     pub fn tokens(&self, tokenizer: Tokenizer) -> u32 {
         self.text_tokens(tokenizer) + OVERHEAD_TOKENS
@@ -211,7 +225,9 @@ impl Message {
 
     /// Bytes it takes in memory, more or less.
     pub fn weight(&self) -> usize {
-        let files = |t: &Tools| t.calls.iter().filter_map(|c| c.file.as_ref()).chain(&t.file).map(FilePayload::weight).sum::<usize>();
+        let files = |t: &Tools| {
+            t.calls.iter().filter_map(|c| c.file.as_ref()).chain(&t.file).map(FilePayload::weight).sum::<usize>()
+        };
         let tools: usize = self.tools().map(|t| 96 + t.calls.len() * 64 + files(t)).unwrap_or(0);
         self.raw.len() + std::mem::size_of::<Self>() + tools
     }
@@ -246,6 +262,26 @@ impl Exact {
 impl Clone for Exact {
     fn clone(&self) -> Self {
         Self(self.0.each_ref().map(|n| AtomicU32::new(n.load(Ordering::Relaxed))))
+    }
+}
+
+/// The exact count of the newest edited form: the print above, the tokens below the mask, so that they change together.
+#[derive(Debug, Default)]
+struct Edited([AtomicU64; 2]);
+
+/// Wide enough for the tokens of any message within `MESSAGE_BYTES_MAX`.
+const TOKENS_MASK: u64 = (1 << 24) - 1;
+
+impl Edited {
+    fn of(&self, tokenizer: Tokenizer) -> &AtomicU64 {
+        let [o200k, cl100k] = &self.0;
+        if tokenizer == Tokenizer::O200kBase { o200k } else { cl100k }
+    }
+}
+
+impl Clone for Edited {
+    fn clone(&self) -> Self {
+        Self(self.0.each_ref().map(|n| AtomicU64::new(n.load(Ordering::Relaxed))))
     }
 }
 
@@ -381,10 +417,7 @@ fn read_calls(text: &str, calls: Span) -> Vec<Call> {
         .filter_map(|call| {
             let call = call.shifted(calls.start);
             let arguments = member(text, call, "function").and_then(|f| member(text, f, "arguments"));
-            Some(Call {
-                id: call_id(call.of(text))?,
-                file: arguments.and_then(|a| FilePayload::read(text, a)),
-            })
+            Some(Call { id: call_id(call.of(text))?, file: arguments.and_then(|a| FilePayload::read(text, a)) })
         })
         .collect()
 }

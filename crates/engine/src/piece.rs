@@ -31,12 +31,20 @@ pub struct Piece<'a> {
 /// Where a piece comes from.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Origin<'a> {
-    Turn { seq: u64, id: &'a str },
-    Inline { index: usize },
+    Turn {
+        seq: u64,
+        id: &'a str,
+    },
+    Inline {
+        index: usize,
+    },
     /// What is being asked now.
     Question,
     /// A component that is not the log: its name, and the document's id where there is one.
-    Component { name: &'a str, id: Option<&'a str> },
+    Component {
+        name: &'a str,
+        id: Option<&'a str>,
+    },
     /// Made by a filter, to stand after another piece.
     Made,
 }
@@ -62,19 +70,45 @@ pub enum Why<'a> {
     Leads,
     NewestUser,
     InWindow,
-    Fits { room_tokens: u32 },
-    OutsideWindow { window: &'static str, size: u64 },
-    NoRoom { tokens: u32, room_tokens: u32 },
+    Fits {
+        room_tokens: u32,
+    },
+    OutsideWindow {
+        window: &'static str,
+        size: u64,
+    },
+    NoRoom {
+        tokens: u32,
+        room_tokens: u32,
+    },
     AfterGap,
-    TooLarge { tokens: u32, room_tokens: u32 },
+    TooLarge {
+        tokens: u32,
+        room_tokens: u32,
+    },
     OnlySystem,
-    Evicted { max_tokens: u32, keep_tokens: u32 },
-    ContentCut { from_units: u32, to_units: u32 },
+    Evicted {
+        max_tokens: u32,
+        keep_tokens: u32,
+    },
+    ContentCut {
+        from_units: u32,
+        to_units: u32,
+    },
     /// Paths, each with the option that left no room for it.
-    FilesHidden { files: Vec<(&'a str, &'static str)> },
-    Unanswered { call: &'a str },
-    Orphan { call: Option<Cow<'a, str>>, role: &'a str },
-    FollowsCall { call: &'a str },
+    FilesHidden {
+        files: Vec<(&'a str, &'static str)>,
+    },
+    Unanswered {
+        call: &'a str,
+    },
+    Orphan {
+        call: Option<Cow<'a, str>>,
+        role: &'a str,
+    },
+    FollowsCall {
+        call: &'a str,
+    },
     Repeats,
 }
 
@@ -115,13 +149,7 @@ impl<'a> Piece<'a> {
         Self { origin, tokens, fate, by, why, earlier, body: Body::Stored(message) }
     }
 
-    pub fn made(
-        origin: Origin<'a>,
-        by: &'static str,
-        why: Why<'a>,
-        message: Message,
-        tokenizer: Tokenizer,
-    ) -> Self {
+    pub fn made(origin: Origin<'a>, by: &'static str, why: Why<'a>, message: Message, tokenizer: Tokenizer) -> Self {
         let tokens = message.tokens(tokenizer);
         Self { origin, tokens, fate: Fate::Made, by, why, earlier: Vec::new(), body: Body::Made(Box::new(message)) }
     }
@@ -346,13 +374,27 @@ impl<'a> Edited<'a> {
     fn tokens(&self, tokenizer: Tokenizer) -> u32 {
         let text = match tokenizer {
             Tokenizer::Approx => tokens::approx(self.units.max(0) as u32),
-            exact => {
+            exact => self.base.edited_tokens(exact, self.print(), || {
                 let mut raw = Vec::new();
                 self.write(&mut raw);
                 exact.count(&json::compact(&String::from_utf8_lossy(&raw)))
-            }
+            }),
         };
         text + OVERHEAD_TOKENS
+    }
+
+    /// What tells one edited form of a message from another.
+    fn print(&self) -> u64 {
+        use std::hash::{Hash, Hasher};
+        let mut hasher = rustc_hash::FxHasher::default();
+        for edit in &self.edits {
+            edit.at.hash(&mut hasher);
+            match &edit.splice {
+                Splice::Hidden(_, placeholder) => placeholder.text().hash(&mut hasher),
+                Splice::Text(text) => text.hash(&mut hasher),
+            }
+        }
+        hasher.finish()
     }
 
     fn write(&self, out: &mut Vec<u8>) {

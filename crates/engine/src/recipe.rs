@@ -24,13 +24,21 @@ pub struct Recipe {
 /// What proposes pieces.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Component {
-    Literal { role: Role, value: String },
+    Literal {
+        role: Role,
+        value: String,
+    },
     /// The turns of the thread.
-    History { framing: String },
+    History {
+        framing: String,
+    },
     Summary,
     UserData,
     /// Documents of another collection of the thread.
-    Collection { name: String, framing: String },
+    Collection {
+        name: String,
+        framing: String,
+    },
 }
 
 const KINDS: [&str; 8] = ["literal", "history", "summary", "userData", "collection", "group", "yoj", "ista"];
@@ -127,6 +135,10 @@ impl Tree<'_> {
         let leaf = leaf(kind, &mut fields)?;
         fields.finish()?;
         if children.is_empty() {
+            let is_log = |c: &Component| matches!(c, Component::History { .. });
+            if leaf.as_ref().is_some_and(is_log) && self.leaves.iter().any(is_log) {
+                return Err(DecodeError::new(path, "shows the turns of the thread a second time"));
+            }
             self.leaves.extend(leaf);
             return Ok(());
         }

@@ -20,12 +20,15 @@ fn leaves_emit_depth_first_and_parents_do_not() {
         ]},
     ]});
     let recipe = Recipe::decode("recipe", &value).unwrap();
-    assert_eq!(recipe.components, [
-        literal(Role::System, "hi"),
-        collection("topicInfos", ""),
-        collection("summaries", "f"),
-        Component::History { framing: String::new() },
-    ]);
+    assert_eq!(
+        recipe.components,
+        [
+            literal(Role::System, "hi"),
+            collection("topicInfos", ""),
+            collection("summaries", "f"),
+            Component::History { framing: String::new() },
+        ]
+    );
 }
 
 #[test]
@@ -43,6 +46,10 @@ fn errors_name_the_path() {
         (
             component(json!({"kind": "group", "children": [{"kind": "history"}, {"kind": "yoj"}]})),
             "recipe.components[0][children][1].name is missing",
+        ),
+        (
+            refused(json!({"components": [{"kind": "history"}, {"kind": "yoj", "name": "messages"}]})),
+            "recipe.components[1] shows the turns of the thread a second time",
         ),
         (refused(json!({"filters": [{"options": {}}]})), "recipe.filters[0].name is missing"),
         (

@@ -120,7 +120,7 @@ fn find(app: &Shared, name: &str) -> Result<Arc<Preset>> {
 
 /// Exact vocabularies take a moment to load, which must not hold up other requests.
 async fn load_tokenizers(recipe: &Recipe) {
-    for tokenizer in recipe.tokenizers().filter(|t| *t != Tokenizer::Approx) {
+    for tokenizer in recipe.tokenizers().filter(|t| !t.is_loaded()) {
         if let Err(error) = tokio::task::spawn_blocking(move || tokenizer.load()).await {
             tracing::error!(%error, tokenizer = tokenizer.name(), "a tokenizer did not load");
         }

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 use bytes::Bytes;
 use novelo_engine::component::{self, Item, show_summary, show_user_data};
 use novelo_engine::limits::{CONTEXT_TURNS_MAX, PAGE_MAX};
-use novelo_engine::path::{DocumentPath, PathError};
+use novelo_engine::path::{DocumentPath, PathError, Prefix};
 use novelo_engine::{Loaded, Message, Need, Role, Turn, scope};
 use novelo_store::{Range, Store, Turns, Window};
 use rustc_hash::FxHashMap;
@@ -215,6 +215,11 @@ impl ShownCache {
         }
         cache.insert(path.clone(), shown.clone());
         Ok(Some(shown))
+    }
+
+    /// Lets go of what was forgotten.
+    pub fn forget(&self, what: &Prefix) {
+        self.lock().retain(|path, _| !what.holds(path.segments()));
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, FxHashMap<DocumentPath, Shown>> {

@@ -7,9 +7,7 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 
-use bytes::Bytes;
-use novelo_engine::path::CollectionPath;
-use novelo_store::{AppendTerms, NewDocument, NewId, Op, Store};
+use novelo_store::{Op, PutTerms, Store};
 use rustc_hash::FxHashMap;
 use tokio::sync::Notify;
 
@@ -25,6 +23,8 @@ const STATELESS_BYTES_MAX: usize = 32 * 1024 * 1024;
 pub struct Recorder {
     state: Mutex<State>,
     wake: Notify,
+    /// Held by the writer from taking traces to having stored them, and by a forget, so that none slips past it.
+    pen: tokio::sync::Mutex<()>,
 }
 
 #[derive(Debug, Default)]
@@ -60,6 +60,11 @@ impl Recorder {
         waiting.or(state.writing.get(id)).or(stateless).cloned()
     }
 
+    /// Keeps the writer from storing anything, once what it has in hand is stored.
+    pub async fn pause(&self) -> tokio::sync::MutexGuard<'_, ()> {
+        self.pen.lock().await
+    }
+
     /// Forgets what is on its way to documents that are being forgotten.
     pub fn forget(&self, user: &str, thread: Option<&str>) -> u64 {
         let mut state = self.lock();
@@ -73,17 +78,18 @@ impl Recorder {
     /// Stores traces until `close`. Errors are logged; the traces in hand are then lost, and counted.
     pub async fn run(&self, store: &Store, ttl_seconds: u64, metrics: &Metrics) {
         loop {
+            let pen = self.pen.lock().await;
             let (batch, closed) = self.take();
             if !batch.is_empty() {
-                let lost = batch.len() as u64;
-                if let Err(error) = store.write(ops(batch, ttl_seconds)).await {
-                    tracing::warn!(%error, traces = lost, "traces were not stored");
-                    metrics.traces_lost.fetch_add(lost, std::sync::atomic::Ordering::Relaxed);
+                if let Err(error) = store.write(ops(&batch, ttl_seconds)).await {
+                    tracing::warn!(%error, traces = batch.len(), "traces were not stored");
+                    metrics.traces_lost.fetch_add(batch.len() as u64, std::sync::atomic::Ordering::Relaxed);
                 }
                 self.lock().writing.clear();
             } else if closed {
                 return;
             } else {
+                drop(pen);
                 self.wake.notified().await;
             }
         }
@@ -119,19 +125,16 @@ impl State {
     }
 }
 
-/// One append per thread.
-fn ops(batch: Vec<(TraceId, Arc<Trace>)>, ttl_seconds: u64) -> Vec<Op> {
-    let mut by_thread: FxHashMap<CollectionPath, Vec<NewDocument>> = FxHashMap::default();
-    for (id, trace) in batch {
-        let Some(path) = id.path() else { continue };
-        let Ok(value) = serde_json::to_vec(&*trace) else { continue };
-        by_thread.entry(path.collection()).or_default().push(NewDocument {
-            id: NewId::Fresh(path.id().into()),
-            create_time: trace.at,
-            value: Bytes::from(value),
+/// Traces are put, not appended: what is appended is read as a turn and kept hot.
+fn ops(batch: &[(TraceId, Arc<Trace>)], ttl_seconds: u64) -> Vec<Op> {
+    let put = |(id, trace): &(TraceId, Arc<Trace>)| {
+        let terms = PutTerms {
+            create_time: Some(trace.at),
+            now: trace.at,
             expires_at: (ttl_seconds > 0).then(|| trace.at + ttl_seconds as f64),
-        });
-    }
-    let op = |(to, documents)| Op::Append { to, documents, terms: AppendTerms::default() };
-    by_thread.into_iter().map(op).collect()
+            ..PutTerms::default()
+        };
+        Some(Op::Put { at: id.path()?, value: serde_json::to_vec(&**trace).ok()?.into(), terms })
+    };
+    batch.iter().filter_map(put).collect()
 }

@@ -6,12 +6,13 @@
 
 use std::pin::Pin;
 use std::task::{Context, Poll};
+use std::time::Duration;
 
 use axum::body::Body;
 use bytes::{Bytes, BytesMut};
 use http_body_util::BodyExt;
 use hyper::body::Frame;
-use novelo_engine::limits::IMPORT_LINE_BYTES_MAX;
+use novelo_engine::limits::{BODY_WAIT_S_MAX, IMPORT_LINE_BYTES_MAX};
 use novelo_engine::message::Message;
 use novelo_engine::path::{self, DocumentPath};
 use novelo_engine::{json, scope};
@@ -123,7 +124,7 @@ pub async fn import(store: &Store, caller: &Caller, mut body: Body) -> Result<Im
     let mut reader =
         Reader { store, caller, line: 0, batch: Vec::new(), batch_bytes: 0, done: Imported::default(), ended: false };
     let mut rest = BytesMut::new();
-    while let Some(frame) = body.frame().await {
+    while let Some(frame) = next_frame(&mut body).await? {
         let frame = frame.map_err(|e| ApiError::new(Code::MalformedJson, format!("the body broke off: {e}")))?;
         let Ok(data) = frame.into_data() else { continue };
         rest.extend_from_slice(&data);
@@ -140,6 +141,15 @@ pub async fn import(store: &Store, caller: &Caller, mut body: Body) -> Result<Im
         reader.line(&rest).await?;
     }
     reader.finish().await
+}
+
+/// The next piece of a body of any length, which may not take longer than a whole body of the usual kind.
+async fn next_frame(body: &mut Body) -> Result<Option<std::result::Result<Frame<Bytes>, axum::Error>>> {
+    let patience = Duration::from_secs(BODY_WAIT_S_MAX as u64);
+    tokio::time::timeout(patience, body.frame()).await.map_err(|_| {
+        let message = format!("nothing came for longer than BODY_WAIT_S_MAX, {BODY_WAIT_S_MAX} seconds");
+        ApiError::new(Code::Timeout, message)
+    })
 }
 
 struct Reader<'r> {

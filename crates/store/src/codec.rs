@@ -263,7 +263,13 @@ mod tests {
     use super::*;
 
     fn record() -> Record {
-        Record { id: "olá".into(), version: 3, create_time: 1.5, expires_at: Some(9.25), value: Bytes::from_static(b"{ }") }
+        Record {
+            id: "olá".into(),
+            version: 3,
+            create_time: 1.5,
+            expires_at: Some(9.25),
+            value: Bytes::from_static(b"{ }"),
+        }
     }
 
     #[test]

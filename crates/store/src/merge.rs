@@ -117,7 +117,11 @@ mod tests {
 
     #[test]
     fn objects_merge_deeply_and_the_rest_is_replaced() {
-        check(r#"{"a":{"x":1,"y":2},"b":[1]}"#, r#"{"a":{"y":3,"z":4},"b":[2]}"#, r#"{"a":{"x":1,"y":3,"z":4},"b":[2]}"#);
+        check(
+            r#"{"a":{"x":1,"y":2},"b":[1]}"#,
+            r#"{"a":{"y":3,"z":4},"b":[2]}"#,
+            r#"{"a":{"x":1,"y":3,"z":4},"b":[2]}"#,
+        );
         check(r#"{"a":1}"#, "null", "null");
         check("3", r#"{"a":1}"#, r#"{"a":1}"#);
         check(r#"{"a":{"b":1}}"#, r#"{"a":null}"#, r#"{"a":null}"#);

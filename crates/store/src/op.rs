@@ -154,7 +154,9 @@ fn check_one(op: &Op) -> Result<(), Error> {
             }
             check_value(&d.value)
         }),
-        Op::Fork { at_seq: 0, .. } => Err(Error::Invalid("a fork needs at least one turn: at_seq counts from 1".into())),
+        Op::Fork { at_seq: 0, .. } => {
+            Err(Error::Invalid("a fork needs at least one turn: at_seq counts from 1".into()))
+        }
         Op::Fork { from, to, .. } if from == to => Err(Error::Invalid("a thread cannot be forked into itself".into())),
         Op::Sweep { now } => check_times(&[Some(*now)]),
         Op::Delete { .. } | Op::Fork { .. } | Op::Forget { .. } => Ok(()),
@@ -171,6 +173,8 @@ fn check_times(times: &[Option<f64>]) -> Result<(), Error> {
 pub(crate) fn check_value(value: &[u8]) -> Result<(), Error> {
     match value.len() <= VALUE_BYTES_MAX {
         true => Ok(()),
-        false => Err(Error::Invalid(format!("a value has {} bytes; the store keeps at most {VALUE_BYTES_MAX}", value.len()))),
+        false => {
+            Err(Error::Invalid(format!("a value has {} bytes; the store keeps at most {VALUE_BYTES_MAX}", value.len())))
+        }
     }
 }

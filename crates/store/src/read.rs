@@ -22,9 +22,15 @@ pub struct Document {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Range {
     Last(usize),
-    After { seq: u64, limit: usize },
+    After {
+        seq: u64,
+        limit: usize,
+    },
     /// Both ends included.
-    Between { first: u64, last: u64 },
+    Between {
+        first: u64,
+        last: u64,
+    },
 }
 
 /// Documents by time, oldest first, ties by seq.

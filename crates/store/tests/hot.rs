@@ -1,5 +1,7 @@
 //! Hot threads: warm reads touch no disk, memory is bounded, nothing is stale.
 
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "a panic is how a test fails")]
+
 use bytes::Bytes;
 use novelo_engine::path::CollectionPath;
 use novelo_store::{AppendTerms, LocalOptions, NewDocument, NewId, Range, Store};
@@ -69,6 +71,14 @@ async fn memory_is_bounded_and_what_was_let_go_comes_back() {
     for n in 0..200 {
         assert_eq!(store.turns(&log(n), Range::Last(30)).await.unwrap().len(), 20);
     }
+    for n in 200..2_000 {
+        assert!(store.turns(&log(n), Range::Last(30)).await.unwrap().is_empty());
+    }
+    let health = store.health();
+    assert!(
+        health.hot_bytes <= hot_bytes_max + 20_000,
+        "asking for what is not there costs nothing lasting: {health:?}"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

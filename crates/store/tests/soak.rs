@@ -2,6 +2,8 @@
 //!
 //! `PROPTEST_CASES=1000 cargo nextest run -p novelo-store --test soak` runs longer.
 
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "a panic is how a test fails")]
+
 use bytes::Bytes;
 use novelo_engine::path::{CollectionPath, DocumentPath, Prefix};
 use novelo_store::{
@@ -39,13 +41,30 @@ fn simple() -> impl Strategy<Value = Op> {
     let append = append.prop_map(|(to, documents, n, is_seq)| Op::Append {
         to: log(to),
         documents,
-        terms: if is_seq { AppendTerms { if_seq: n, keep_last: None } } else { AppendTerms { if_seq: None, keep_last: n } },
+        terms: if is_seq {
+            AppendTerms { if_seq: n, keep_last: None }
+        } else {
+            AppendTerms { if_seq: None, keep_last: n }
+        },
     });
-    let put = (0..4u8, 0..12u8, 0..4u8, any::<bool>(), proptest::option::weighted(0.2, 0..3u64), proptest::option::of(0..6u8));
+    let put = (
+        0..4u8,
+        0..12u8,
+        0..4u8,
+        any::<bool>(),
+        proptest::option::weighted(0.2, 0..3u64),
+        proptest::option::of(0..6u8),
+    );
     let put = put.prop_map(|(to, id, v, merge, if_version, time)| Op::Put {
         at: log(to).document(&id.to_string()).unwrap(),
         value: value(v),
-        terms: PutTerms { merge, if_version, create_time: time.map(f64::from), now: 1.0, expires_at: time.map(f64::from) },
+        terms: PutTerms {
+            merge,
+            if_version,
+            create_time: time.map(f64::from),
+            now: 1.0,
+            expires_at: time.map(f64::from),
+        },
     });
     let delete = (0..4u8, 0..12u8)
         .prop_map(|(to, id)| Op::Delete { at: log(to).document(&id.to_string()).unwrap(), if_version: None });
@@ -53,7 +72,8 @@ fn simple() -> impl Strategy<Value = Op> {
 }
 
 fn step() -> impl Strategy<Value = Step> {
-    let fork = (0..4u8, 1..10u64, 0..4u8).prop_map(|(from, at_seq, to)| Op::Fork { from: log(from), at_seq, to: log(to) });
+    let fork =
+        (0..4u8, 1..10u64, 0..4u8).prop_map(|(from, at_seq, to)| Op::Fork { from: log(from), at_seq, to: log(to) });
     let exported = (0..4u8, 0..12u8, 1..15u64, 0..4u8).prop_map(|(to, id, seq, v)| Exported {
         path: log(to).document(&id.to_string()).unwrap(),
         seq,
@@ -93,12 +113,20 @@ async fn turns(store: &Store, of: &CollectionPath, range: Range) -> (Vec<(u64, S
 
 async fn compare(local: &Store, model: &Store, n: u8) {
     let of = log(n);
-    for range in [Range::Last(3), Range::Last(50), Range::After { seq: 2, limit: 3 }, Range::Between { first: 2, last: 6 }] {
+    for range in
+        [Range::Last(3), Range::Last(50), Range::After { seq: 2, limit: 3 }, Range::Between { first: 2, last: 6 }]
+    {
         assert_eq!(turns(local, &of, range).await, turns(model, &of, range).await, "{range:?} of {of}");
     }
     let after = Some(Cursor { create_time: 2.0, seq: 3 });
-    for window in [Window { limit: 50, ..Window::default() }, Window { begin: Some(1.0), end: Some(4.0), after, limit: 2 }] {
-        assert_eq!(local.scan(&of, window).await.unwrap(), model.scan(&of, window).await.unwrap(), "{window:?} of {of}");
+    for window in
+        [Window { limit: 50, ..Window::default() }, Window { begin: Some(1.0), end: Some(4.0), after, limit: 2 }]
+    {
+        assert_eq!(
+            local.scan(&of, window).await.unwrap(),
+            model.scan(&of, window).await.unwrap(),
+            "{window:?} of {of}"
+        );
     }
     for id in 0..12 {
         let at = of.document(&id.to_string()).unwrap();

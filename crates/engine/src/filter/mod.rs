@@ -49,16 +49,42 @@ pub struct Draft<'a> {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "note", rename_all = "snake_case")]
 pub enum Note {
-    UnknownFilter { name: String },
-    SizeLimited { kept: usize, dropped: usize, tokens: u32, max_tokens: u32 },
-    FilesHidden { payloads: usize },
-    Backfilled { made: usize, moved: usize, orphans: usize },
-    Windowed { kept: usize, dropped: usize },
-    Evicted { turns: usize, tokens: u32 },
-    Deduped { dropped: usize },
+    UnknownFilter {
+        name: String,
+    },
+    SizeLimited {
+        kept: usize,
+        dropped: usize,
+        tokens: u32,
+        max_tokens: u32,
+    },
+    FilesHidden {
+        payloads: usize,
+    },
+    Backfilled {
+        made: usize,
+        moved: usize,
+        orphans: usize,
+    },
+    Windowed {
+        kept: usize,
+        dropped: usize,
+    },
+    Evicted {
+        turns: usize,
+        tokens: u32,
+    },
+    Deduped {
+        dropped: usize,
+    },
     /// Turns that are older than what one context looks at.
-    NotLoaded { turns: u64 },
-    Budgeted { dropped: usize, tokens: u32 },
+    NotLoaded {
+        turns: u64,
+    },
+    Budgeted {
+        dropped: usize,
+        tokens: u32,
+    },
 }
 
 impl Filter {

@@ -202,9 +202,5 @@ fn plan_answers<'a>(pieces: &[Piece<'a>], calls: &'a [Call], answers: &[usize], 
 /// For each place, the live piece right before it.
 fn live_before(pieces: &[Piece<'_>]) -> Vec<Option<usize>> {
     let mut last = None;
-    pieces
-        .iter()
-        .enumerate()
-        .map(|(at, piece)| if piece.is_out() { last } else { last.replace(at) })
-        .collect()
+    pieces.iter().enumerate().map(|(at, piece)| if piece.is_out() { last } else { last.replace(at) }).collect()
 }

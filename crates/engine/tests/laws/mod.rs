@@ -170,12 +170,17 @@ fn string(chars: &mut std::str::Chars<'_>) -> String {
             c => units.extend(c.encode_utf16(&mut [0; 2]).iter()),
         }
     }
-    let spelled = char::decode_utf16(units).map(|c| match c {
-        Ok('"') => "\\\"".to_owned(),
-        Ok(c) => serde_json::to_string(&c).expect("a character").replace('"', ""),
-        Err(lone) => format!("\\u{:04x}", lone.unpaired_surrogate()),
-    });
-    format!("\"{}\"", spelled.collect::<String>())
+    let mut out = String::from("\"");
+    for c in char::decode_utf16(units) {
+        match c {
+            Ok(c @ ('"' | '\\')) => out.extend(['\\', c]),
+            Ok(c) if c < ' ' => out.push_str(serde_json::to_string(&c).expect("a character").trim_matches('"')),
+            Ok(c) => out.push(c),
+            Err(lone) => out.push_str(&format!("\\u{:04x}", lone.unpaired_surrogate())),
+        }
+    }
+    out.push('"');
+    out
 }
 
 fn escape(chars: &mut std::str::Chars<'_>) -> u16 {

@@ -168,17 +168,21 @@ async fn export(client: &Client, path: &str, file: Option<&Path>) -> anyhow::Res
     std::fs::rename(&partial, file).with_context(place)
 }
 
+/// More than the last line of an export ever has, which may come in two frames.
+const LAST_LINE_BYTES_MAX: usize = 64;
+
 async fn write_lines(mut body: Body, to: &mut impl Write, hint: Option<u64>) -> anyhow::Result<()> {
     let bar = progress::documents(hint);
-    let mut last = Vec::new();
+    let mut end = Vec::new();
     while let Some(frame) = body.frame().await {
         let Ok(data) = frame.context("the export broke off")?.into_data() else { continue };
         bar.inc(data.iter().filter(|b| **b == b'\n').count() as u64);
         to.write_all(&data)?;
-        last = data.to_vec();
+        end.extend_from_slice(&data);
+        end.drain(..end.len().saturating_sub(LAST_LINE_BYTES_MAX));
     }
     bar.finish_and_clear();
-    let tail = last.trim_ascii_end().rsplit(|b| *b == b'\n').next().unwrap_or_default();
+    let tail = end.trim_ascii_end().rsplit(|b| *b == b'\n').next().unwrap_or_default();
     match tail.starts_with(b"{\"documents\":") {
         true => Ok(()),
         false => bail!("the export broke off before its last line"),

@@ -1,6 +1,6 @@
 //! `novelo serve`: the server, until it is told to stop.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use tokio::signal::unix::{SignalKind, signal};
@@ -28,11 +28,18 @@ pub async fn run(config: Config) -> anyhow::Result<()> {
     let addr = listener.local_addr()?;
     let note = write_note(&app, &addr.to_string())?;
     println!("novelo is ready at http://{addr}");
-    http::serve(app.clone(), listener, stop()?).await;
+    http::serve(http::router(app.clone()), listener, stop()?).await;
     if let Some(note) = note {
-        std::fs::remove_file(&note).with_context(|| format!("cannot remove {}", note.display()))?;
+        remove_note(&note);
     }
     app::close(app, tasks).await
+}
+
+/// A note that stays behind misleads nobody for long: who reads it finds that nobody answers there.
+fn remove_note(note: &Path) {
+    if let Err(error) = std::fs::remove_file(note) {
+        tracing::warn!(%error, note = %note.display(), "the note of this server was not removed");
+    }
 }
 
 /// Resolves at SIGTERM or SIGINT.

@@ -65,7 +65,8 @@ table! {
 }
 
 /// A refusal.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
+#[error("{message}")]
 pub struct ApiError {
     pub code: Code,
     pub message: String,

@@ -48,8 +48,7 @@ pub async fn bind(app: &App, addr: SocketAddr) -> anyhow::Result<TcpListener> {
 }
 
 /// Serves until `stop` resolves, then finishes what is in flight.
-pub async fn serve(app: App, listener: TcpListener, stop: impl Future<Output = ()>) {
-    let router = router(app);
+pub async fn serve(router: Router, listener: TcpListener, stop: impl Future<Output = ()>) {
     let graceful = GracefulShutdown::new();
     let room = Arc::new(Semaphore::new(CONNECTIONS_MAX));
     tokio::pin!(stop);

@@ -9,8 +9,8 @@ use novelo_engine::{Message, Turn};
 
 use super::coll::Known;
 use super::docs;
-use super::fork;
 use super::forget;
+use super::fork;
 use super::import;
 use super::txn::Txn;
 use crate::Error;

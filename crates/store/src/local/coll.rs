@@ -17,12 +17,15 @@ use super::hot::{Hot, Moment};
 use crate::codec::Meta;
 use crate::read::{Range, Turns};
 
+/// The collections in use whose keys fall together.
+type Shard = HashMap<Box<[u8]>, Arc<Coll>, FxBuildHasher>;
+
 const SHARDS: usize = 64;
 /// What a collection costs in the map besides its turns.
 const COLL_BYTES: usize = 320;
 
 pub(super) struct Colls {
-    shards: Vec<Mutex<HashMap<Box<[u8]>, Arc<Coll>, FxBuildHasher>>>,
+    shards: Vec<Mutex<Shard>>,
     /// All that is kept, turns and entries; written under a collection's lock, read by anyone.
     bytes: AtomicUsize,
     bytes_max: usize,
@@ -99,18 +102,23 @@ impl Colls {
     }
 
     pub fn get(&self, key: &[u8]) -> Arc<Coll> {
-        let mut shard = lock(self.shard(key));
-        let coll = match shard.get(key) {
-            Some(coll) => coll.clone(),
-            None => {
-                self.bytes.fetch_add(COLL_BYTES + 2 * key.len(), Ordering::Relaxed);
-                let state = State { epoch: self.epoch(), ..State::default() };
-                let coll = Arc::new(Coll { key: key.into(), used: AtomicU64::new(0), state: Mutex::new(state) });
-                shard.insert(key.into(), coll.clone());
-                coll
+        let coll = {
+            let mut shard = lock(self.shard(key));
+            match shard.get(key) {
+                Some(coll) => coll.clone(),
+                None => self.enter(&mut shard, key),
             }
         };
         coll.used.store(self.tick.fetch_add(1, Ordering::Relaxed), Ordering::Relaxed);
+        self.shrink();
+        coll
+    }
+
+    fn enter(&self, shard: &mut Shard, key: &[u8]) -> Arc<Coll> {
+        self.bytes.fetch_add(COLL_BYTES + 2 * key.len(), Ordering::Relaxed);
+        let state = State { epoch: self.epoch(), ..State::default() };
+        let coll = Arc::new(Coll { key: key.into(), used: AtomicU64::new(0), state: Mutex::new(state) });
+        shard.insert(key.into(), coll.clone());
         coll
     }
 
@@ -211,7 +219,7 @@ impl Colls {
         self.shrink();
     }
 
-    fn shard(&self, key: &[u8]) -> &Mutex<HashMap<Box<[u8]>, Arc<Coll>, FxBuildHasher>> {
+    fn shard(&self, key: &[u8]) -> &Mutex<Shard> {
         use std::hash::Hasher;
         let mut hasher = FxHasher::default();
         hasher.write(key);
@@ -240,7 +248,7 @@ impl Colls {
         }
     }
 
-    fn evict_from(&self, shard: &mut HashMap<Box<[u8]>, Arc<Coll>, FxBuildHasher>) -> bool {
+    fn evict_from(&self, shard: &mut Shard) -> bool {
         let idle = shard.values().filter(|coll| Arc::strong_count(coll) == 1);
         let Some(key) = idle.min_by_key(|coll| coll.used.load(Ordering::Relaxed)).map(|coll| coll.key.clone()) else {
             return false;

@@ -94,12 +94,10 @@ fn settle(shared: &Arc<Shared>, mut txn: Txn<'_>, answers: Vec<Answer>, witness:
             number
         }
         Err(error) => {
-            let why = error.to_string();
-            tracing::error!(error = %why, "a commit failed; the store no longer writes");
-            shared.stop_writing(why.clone());
+            tracing::error!(%error, "a commit failed; the store no longer writes");
+            shared.stop_writing(error.to_string());
             touched.iter().filter(|t| t.changed).for_each(|t| shared.colls.abandon_change(&t.coll));
-            let failed = || Error::ReadOnly { why: why.clone() };
-            answers.into_iter().for_each(|(answer, _)| reply(answer, Err(failed())));
+            answers.into_iter().for_each(|(answer, _)| reply(answer, Err(again(&error))));
             commit
         }
     }
@@ -118,7 +116,47 @@ fn publish(shared: &Shared, touched: Vec<Touched>) {
     }
 }
 
+/// One error for each of those who share it.
+fn again(error: &Error) -> Error {
+    match error {
+        Error::Io { place, source } => {
+            Error::Io { place: place.clone(), source: std::io::Error::new(source.kind(), source.to_string()) }
+        }
+        other => Error::ReadOnly { why: other.to_string() },
+    }
+}
+
 /// A caller that stopped waiting does not undo its write.
 fn reply(answer: oneshot::Sender<Result<Vec<Outcome>, Error>>, outcome: Result<Vec<Outcome>, Error>) {
     drop(answer.send(outcome));
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::Ordering;
+
+    use novelo_engine::path::DocumentPath;
+
+    use crate::{Error, Local, LocalOptions, PutTerms, Store};
+
+    #[tokio::test]
+    async fn after_a_failed_commit_nothing_is_written_and_reads_go_on() {
+        let dir = tempfile::tempdir().unwrap();
+        let local = Local::open(dir.path(), LocalOptions::default()).await.unwrap();
+        let store = Store::Local(local.clone());
+        let put = async |store: &Store, id, value: &'static str| {
+            store.put(&DocumentPath::new(&["notes", id]).unwrap(), value.into(), PutTerms::default()).await
+        };
+        put(&store, "a", "1").await.unwrap();
+        local.shared().db.fails.store(true, Ordering::Relaxed);
+        assert!(matches!(put(&store, "a", "2").await, Err(Error::Io { .. })));
+        local.shared().db.fails.store(false, Ordering::Relaxed);
+        assert!(matches!(put(&store, "b", "3").await, Err(Error::ReadOnly { .. })));
+        assert!(!store.health().writable);
+        let at = DocumentPath::new(&["notes", "a"]).unwrap();
+        assert_eq!(store.get(&at).await.unwrap().unwrap().value, "1");
+        drop((store, local));
+        let store = Store::open_local(dir.path(), LocalOptions::default()).await.unwrap();
+        assert_eq!(put(&store, "a", "2").await.unwrap().version, 2);
+    }
 }

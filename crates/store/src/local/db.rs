@@ -16,15 +16,15 @@ pub(super) const COMMIT: &[u8] = b"commit";
 pub(super) const FORMAT: &[u8] = b"format";
 pub(super) const NUMBER: &[u8] = b"number";
 pub(super) const ERASE: &[u8] = b"erase";
-/// A key below all others, in every keyspace; its value means nothing.
+/// A key below all others, in each keyspace; its value means nothing.
 pub(super) const PIN: &[u8] = &[0];
 
 const CACHE_BYTES: u64 = 16 * 1024 * 1024;
 const JOURNALS_BYTES_MAX: u64 = 128 * 1024 * 1024;
 const MEMTABLE_BYTES_MAX: u64 = 16 * 1024 * 1024;
-const INDEX_MEMTABLE_BYTES_MAX: u64 = 8 * 1024 * 1024;
 
-/// A keyspace of ours; the order is that of a batch's items, and `Meta` comes first on purpose.
+/// A kind of key; the order is that of a batch's items, and `Meta` comes first on purpose. Documents have a keyspace
+/// of their own; the others share one, told apart by their first byte.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Space {
     /// Single values: format, commit number, next collection number, erase marker.
@@ -37,7 +37,7 @@ pub(super) enum Space {
     Ids,
     /// Collection number, time and seq.
     Times,
-    /// Expiry, collection number and seq.
+    /// Expiry, collection number and seq to the collection's path.
     Expiry,
     /// Source number and fork number to the fork's path.
     Forks,
@@ -58,6 +58,30 @@ impl Space {
             Self::Forks => "forks",
         }
     }
+
+    fn tag(self) -> Option<u8> {
+        match self {
+            Self::Docs => None,
+            Self::Meta => Some(b'm'),
+            Self::Collections => Some(b'c'),
+            Self::Ids => Some(b'i'),
+            Self::Times => Some(b't'),
+            Self::Expiry => Some(b'e'),
+            Self::Forks => Some(b'f'),
+        }
+    }
+
+    /// A key as it stands in the keyspace.
+    pub fn key(self, key: &[u8]) -> Vec<u8> {
+        self.tag().into_iter().chain(key.iter().copied()).collect()
+    }
+
+    fn untagged(self, key: Slice) -> Slice {
+        match self.tag() {
+            Some(_) => Slice::from(key.get(1..).unwrap_or_default()),
+            None => key,
+        }
+    }
 }
 
 /// What a transaction will write: a value, or `None` to remove.
@@ -66,11 +90,13 @@ pub(super) type Writes = BTreeMap<(Space, Vec<u8>), Option<Vec<u8>>>;
 pub(super) struct Db {
     pub dir: PathBuf,
     pub database: Database,
-    keyspaces: Vec<Keyspace>,
-    /// Holds nothing but what the eraser fills the journal with.
-    pub padding: Keyspace,
+    pub docs: Keyspace,
+    pub index: Keyspace,
     /// How often a reader went below the hot threads; a test reads it.
     pub disk_reads: AtomicU64,
+    /// Makes commits fail as a broken disk would.
+    #[cfg(test)]
+    pub fails: std::sync::atomic::AtomicBool,
 }
 
 impl std::fmt::Debug for Db {
@@ -88,28 +114,43 @@ impl Db {
             .journal_compression(fjall::CompressionType::None)
             .open()
             .map_err(|e| refused(dir, e))?;
-        let open = |name: &str, bytes: u64| {
-            let options = || KeyspaceCreateOptions::default().max_memtable_size(bytes);
-            database.keyspace(name, options).map_err(|e| refused(dir, e))
-        };
-        let bytes_max = |space| if space == Space::Docs { MEMTABLE_BYTES_MAX } else { INDEX_MEMTABLE_BYTES_MAX };
-        let keyspaces = SPACES.iter().map(|space| open(space.name(), bytes_max(*space))).collect::<Result<_, _>>()?;
-        let padding = open("padding", 4 * MEMTABLE_BYTES_MAX)?;
-        Ok(Self { dir: dir.into(), database, keyspaces, padding, disk_reads: AtomicU64::new(0) })
+        let options = || KeyspaceCreateOptions::default().max_memtable_size(MEMTABLE_BYTES_MAX);
+        let open = |name: &str| database.keyspace(name, options).map_err(|e| refused(dir, e));
+        Ok(Self {
+            dir: dir.into(),
+            docs: open("docs")?,
+            index: open("index")?,
+            database,
+            disk_reads: AtomicU64::new(0),
+            #[cfg(test)]
+            fails: Default::default(),
+        })
     }
 
     pub fn keyspace(&self, space: Space) -> &Keyspace {
-        self.keyspaces.get(space as usize).expect("every space was opened with the database")
+        match space {
+            Space::Docs => &self.docs,
+            _ => &self.index,
+        }
+    }
+
+    /// Holds nothing but what the eraser fills the journal with, and exists from the first forget on.
+    pub fn padding(&self) -> Result<Keyspace, Error> {
+        self.database.keyspace("padding", KeyspaceCreateOptions::default).map_err(|e| refused(&self.dir, e))
     }
 
     /// Commits all writes in one batch; `relaxed` leaves the flush to the operating system.
     pub fn commit(&self, writes: Writes, relaxed: bool) -> Result<(), Error> {
+        #[cfg(test)]
+        if self.fails.load(Ordering::Relaxed) {
+            return Err(Error::io(&self.dir, std::io::Error::other("no such luck")));
+        }
         let mode = if relaxed { PersistMode::Buffer } else { PersistMode::SyncData };
         let mut batch = self.database.batch().durability(Some(mode));
         for ((space, key), value) in writes {
             match value {
-                Some(value) => batch.insert(self.keyspace(space), key, value),
-                None => batch.remove(self.keyspace(space), key),
+                Some(value) => batch.insert(self.keyspace(space), space.key(&key), value),
+                None => batch.remove(self.keyspace(space), space.key(&key)),
             }
         }
         batch.commit().map_err(|e| refused(&self.dir, e))
@@ -117,7 +158,7 @@ impl Db {
 
     /// Writes what is in memory to tables, so that the next opening has little to replay.
     pub fn flush(&self) -> Result<(), Error> {
-        for keyspace in self.keyspaces.iter().chain([&self.padding]) {
+        for keyspace in [&self.docs, &self.index] {
             keyspace.rotate_memtable_and_wait().map_err(|e| refused(&self.dir, e))?;
         }
         Ok(())
@@ -148,7 +189,7 @@ impl<'a> View<'a> {
         if let Some(over) = self.over.and_then(|over| over.get(&(space, key.to_vec()))) {
             return Ok(over.as_ref().map(|value| Slice::from(value.as_slice())));
         }
-        self.snapshot.get(self.db.keyspace(space), key).map_err(|e| unreadable(space, e))
+        self.snapshot.get(self.db.keyspace(space), space.key(key)).map_err(|e| unreadable(space, e))
     }
 
     pub fn number(&self, name: &[u8]) -> Result<Option<u64>, Error> {
@@ -194,8 +235,11 @@ impl<'a> View<'a> {
         low: &[u8],
         high: &[u8],
     ) -> impl DoubleEndedIterator<Item = Result<Pair, Error>> + Send + use<> {
-        let range = self.snapshot.range(self.db.keyspace(space), low.to_vec()..=high.to_vec());
-        range.map(move |guard| guard.into_inner().map_err(|e| unreadable(space, e)))
+        let range = self.snapshot.range(self.db.keyspace(space), space.key(low)..=space.key(high));
+        range.map(move |guard| {
+            let (key, value) = guard.into_inner().map_err(|e| unreadable(space, e))?;
+            Ok((space.untagged(key), value))
+        })
     }
 }
 

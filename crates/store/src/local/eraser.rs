@@ -11,7 +11,7 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use super::Shared;
-use super::db::{Db, ERASE, PIN, SPACES, Space, refused};
+use super::db::{Db, ERASE, PIN, Space, refused};
 use crate::Error;
 
 /// The database changes to a new journal once this much is in the old one.
@@ -98,7 +98,7 @@ pub(super) fn run(shared: &Shared) {
         let mut state = shared.erasure.lock();
         state.tried = target;
         let settled = cleaned.and_then(|()| match state.announced == target {
-            true => shared.db.keyspace(Space::Meta).remove(ERASE).map_err(|e| refused(&shared.db.dir, e)),
+            true => shared.db.index.remove(Space::Meta.key(ERASE)).map_err(|e| refused(&shared.db.dir, e)),
             false => Ok(()),
         });
         match settled {
@@ -121,8 +121,8 @@ fn clean(shared: &Shared) -> Result<(), Error> {
         flush(db)?;
         Ok(db.database.supervisor.snapshot_tracker.get_seqno_safe_to_gc() >= forgotten_at)
     })?;
-    for space in SPACES {
-        db.keyspace(space).major_compact().map_err(|e| refused(&db.dir, e))?;
+    for keyspace in [&db.docs, &db.index] {
+        keyspace.major_compact().map_err(|e| refused(&db.dir, e))?;
     }
     flush(db)
 }
@@ -131,14 +131,15 @@ fn clean(shared: &Shared) -> Result<(), Error> {
 fn replace_journals(shared: &Shared) -> Result<(), Error> {
     let db = &shared.db;
     let old = journals(&db.dir)?;
+    let padding = db.padding()?;
     let pad = vec![0; PAD_BYTES];
     let mut written = 0;
     while journals(&db.dir)?.is_subset(&old) && written < 2 * JOURNAL_FULL_BYTES {
         for _ in 0..PADS_PER_FLUSH {
-            db.padding.insert(PIN, pad.as_slice()).map_err(|e| refused(&db.dir, e))?;
+            padding.insert(PIN, pad.as_slice()).map_err(|e| refused(&db.dir, e))?;
             written += pad.len() as u64;
         }
-        db.padding.rotate_memtable_and_wait().map_err(|e| refused(&db.dir, e))?;
+        padding.rotate_memtable_and_wait().map_err(|e| refused(&db.dir, e))?;
     }
     until(shared, || {
         flush(db)?;
@@ -149,7 +150,7 @@ fn replace_journals(shared: &Shared) -> Result<(), Error> {
 /// Writes what is in memory to tables. The pin keeps each keyspace's newest table, without which the database would
 /// not let go of a journal.
 fn flush(db: &Db) -> Result<(), Error> {
-    for keyspace in SPACES.iter().map(|space| db.keyspace(*space)).chain([&db.padding]) {
+    for keyspace in [&db.docs, &db.index, &db.padding()?] {
         let flushed = keyspace.insert(PIN, []).and_then(|()| keyspace.rotate_memtable_and_wait());
         flushed.map_err(|e| refused(&db.dir, e))?;
     }

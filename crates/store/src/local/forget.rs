@@ -47,7 +47,7 @@ fn collections_under(txn: &Txn<'_>, what: &Prefix) -> Result<Vec<Box<[u8]>>, Err
 fn keep_forks(txn: &mut Txn<'_>, keys: &[Box<[u8]>]) -> Result<(), Error> {
     for key in keys {
         let Some(meta) = txn.known(key)?.meta else { continue };
-        for (_, fork_key) in forks_of(txn, meta.number)? {
+        for fork_key in forks_of(txn, meta.number)? {
             if keys.binary_search(&fork_key).is_err() {
                 materialise(txn, &fork_key)?;
             }
@@ -74,6 +74,9 @@ fn drop_collection(txn: &mut Txn<'_>, key: &[u8]) -> Result<u64, Error> {
     Ok(count(&meta, known.last_seq))
 }
 
+/// A document that expired: the path and the number of its collection, and its seq.
+type Expired = (Box<[u8]>, u64, u64);
+
 /// Removes what expired; forks first get their own copies, which expire with the rest.
 pub(super) fn sweep(txn: &mut Txn<'_>, now: f64) -> Result<u64, Error> {
     let mut swept = 0;
@@ -90,7 +93,7 @@ pub(super) fn sweep(txn: &mut Txn<'_>, now: f64) -> Result<u64, Error> {
     }
 }
 
-fn expired(txn: &Txn<'_>, now: f64) -> Result<Vec<(Box<[u8]>, u64, u64)>, Error> {
+fn expired(txn: &Txn<'_>, now: f64) -> Result<Vec<Expired>, Error> {
     let view = txn.view();
     let mut high = ordered(now).to_be_bytes().to_vec();
     high.extend_from_slice(&[0xff; 17]);

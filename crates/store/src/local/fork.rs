@@ -11,7 +11,7 @@ use super::db::Space;
 use super::docs;
 use super::txn::Txn;
 use crate::Error;
-use crate::codec::{Meta, Origin, Source, collection_key, pair_key, pair_of};
+use crate::codec::{Meta, Origin, Source, collection_key, pair_key};
 use crate::record::Record;
 
 /// Forks of forks name at most this many runs; deeper ones copy.
@@ -71,7 +71,7 @@ pub(super) fn make_own(txn: &mut Txn<'_>, key: &[u8], seq: u64) -> Result<Meta, 
     let Some(meta) = txn.known(key)?.meta else {
         return Err(Error::damaged("a collection", "it vanished while it was written"));
     };
-    for (_, fork_key) in forks_of(txn, meta.number)? {
+    for fork_key in forks_of(txn, meta.number)? {
         let names = |fork: &Meta| fork.sources.iter().any(|s| s.number == meta.number && seq <= s.last);
         if txn.known(&fork_key)?.meta.as_ref().is_some_and(names) {
             materialise(txn, &fork_key)?;
@@ -80,17 +80,11 @@ pub(super) fn make_own(txn: &mut Txn<'_>, key: &[u8], seq: u64) -> Result<Meta, 
     Ok(meta)
 }
 
-/// The forks that share documents stored under a number, with their paths.
-pub(super) fn forks_of(txn: &Txn<'_>, number: u64) -> Result<Vec<(u64, Box<[u8]>)>, Error> {
+/// The paths of the forks that share documents stored under a number.
+pub(super) fn forks_of(txn: &Txn<'_>, number: u64) -> Result<Vec<Box<[u8]>>, Error> {
     let view = txn.view();
     let forks = view.range(Space::Forks, &pair_key(number, 0), &pair_key(number, u64::MAX));
-    forks
-        .map(|entry| {
-            let (key, path) = entry?;
-            let (_, fork) = pair_of(&key).ok_or_else(|| Error::damaged("forks", "a key is cut short"))?;
-            Ok((fork, Box::from(&*path)))
-        })
-        .collect()
+    forks.map(|entry| entry.map(|(_, path)| Box::from(&*path))).collect()
 }
 
 /// Copies what a fork shares, so that it shares nothing any more. Nobody sees a difference.

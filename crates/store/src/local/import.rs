@@ -8,10 +8,10 @@ use super::coll::Known;
 use super::docs;
 use super::fork::make_own;
 use super::txn::Txn;
+use crate::Error;
 use crate::codec::collection_key;
 use crate::op::Exported;
 use crate::record::Record;
-use crate::Error;
 
 /// How many documents were not there yet.
 pub(super) fn import(txn: &mut Txn<'_>, documents: &[Exported]) -> Result<u64, Error> {
@@ -38,7 +38,7 @@ fn import_one(txn: &mut Txn<'_>, document: &Exported) -> Result<bool, Error> {
     let last_seq = txn.known(&key)?.last_seq;
     match document.seq.checked_sub(last_seq + 1) {
         Some(skipped) => meta.removed += skipped,
-        None => meta.removed -= 1,
+        None => meta.removed = meta.removed.saturating_sub(1),
     }
     txn.insert(&key, meta.number, document.seq, &Record::imported(document));
     txn.save(&key, Known { meta: Some(meta), last_seq: last_seq.max(document.seq) }, true);

@@ -6,12 +6,12 @@
 //! from a file is trusted beyond the bytes that are there.
 
 use std::fs::{File, OpenOptions};
-use std::io::Read;
+use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
 use xxhash_rust::xxh3::Xxh3;
 
-use super::db::COMMIT;
+use super::db::{COMMIT, Space};
 use crate::Error;
 
 const MAGIC: [u8; 4] = [b'F', b'J', b'L', 3];
@@ -19,7 +19,7 @@ const START: u8 = 1;
 const ITEM: u8 = 2;
 const END: u8 = 3;
 const CLEAR: u8 = 4;
-const CHUNK_BYTES: usize = 1024 * 1024;
+const CHUNK_BYTES: usize = 256 * 1024;
 
 /// What the journals say.
 #[derive(Debug, Default)]
@@ -90,28 +90,37 @@ fn journals(dir: &Path) -> Result<Vec<(u64, PathBuf)>, Error> {
     }
 }
 
-/// A journal without the zeros that it was allocated with.
+/// A journal without the zeros that it was allocated with. Holes are stepped over, not read.
 fn read_used(path: &Path) -> std::io::Result<Vec<u8>> {
     let mut file = File::open(path)?;
-    let (mut used, mut zeros) = (Vec::new(), 0);
+    let mut used = Vec::new();
     let mut chunk = vec![0; CHUNK_BYTES];
-    loop {
+    let mut at = 0;
+    while let Some(start) = next_data(&file, at)? {
+        file.seek(SeekFrom::Start(start))?;
         let count = file.read(&mut chunk)?;
         let bytes = chunk.get(..count).unwrap_or_default();
-        if bytes.is_empty() {
-            break;
-        }
-        match bytes.iter().all(|byte| *byte == 0) {
-            true => zeros += count,
-            false => {
-                used.resize(used.len() + std::mem::take(&mut zeros), 0);
-                used.extend_from_slice(bytes);
-            }
-        }
+        let Some(last) = bytes.iter().rposition(|byte| *byte != 0) else {
+            at = start + (count as u64).max(1);
+            continue;
+        };
+        used.resize(usize::try_from(start).map_err(std::io::Error::other)?, 0);
+        used.extend_from_slice(bytes.get(..=last).unwrap_or_default());
+        at = start + count as u64;
     }
-    let end = used.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
-    used.truncate(end);
     Ok(used)
+}
+
+/// Where the next bytes are that the disk holds; `None` at the end.
+fn next_data(file: &File, at: u64) -> std::io::Result<Option<u64>> {
+    if at >= file.metadata()?.len() {
+        return Ok(None);
+    }
+    match rustix::fs::seek(file, rustix::fs::SeekFrom::Data(at)) {
+        Ok(start) => Ok(Some(start)),
+        Err(rustix::io::Errno::NXIO) => Ok(None),
+        Err(_) => Ok(Some(at)),
+    }
 }
 
 /// Goes over the readable batches; gives where they end.
@@ -183,7 +192,7 @@ fn item(rest: &mut &[u8]) -> Option<Option<u64>> {
     let (key, after) = rest.split_at_checked(usize::from(key_len))?;
     let (value, after) = after.split_at_checked(usize::try_from(stored_len).ok()?)?;
     *rest = after;
-    let commit = (key == COMMIT).then(|| value.try_into().ok().map(u64::from_be_bytes)).flatten();
+    let commit = (key == Space::Meta.key(COMMIT)).then(|| value.try_into().ok().map(u64::from_be_bytes)).flatten();
     Some(commit)
 }
 

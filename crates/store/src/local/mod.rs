@@ -17,6 +17,7 @@ mod fork;
 mod hot;
 mod import;
 mod journal;
+mod manifest;
 mod open;
 mod read;
 mod scan;
@@ -210,6 +211,11 @@ impl Local {
     /// How often a read of this store went to the disk.
     pub fn disk_reads(&self) -> u64 {
         self.0.shared.db.disk_reads.load(std::sync::atomic::Ordering::Relaxed)
+    }
+
+    #[cfg(test)]
+    fn shared(&self) -> &Shared {
+        &self.0.shared
     }
 
     async fn with<T: Send + 'static>(

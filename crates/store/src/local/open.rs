@@ -7,14 +7,16 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
-use super::db::{COMMIT, Db, ERASE, FORMAT, PIN, SPACES, Space, Writes};
-use super::{journal, witness};
+use super::db::{COMMIT, Db, ERASE, FORMAT, Space, Writes};
+use super::{journal, manifest, witness};
 use crate::Error;
 
 /// Present once a store was created to its end; says the format for people and for newer versions.
 const MARK: &str = "novelo";
 const MARK_TEXT: &str = "novelo store format ";
 const FORMAT_NOW: u64 = 1;
+/// The two of ours come after the database's own, number 0.
+const KEYSPACES: usize = 2;
 
 /// An open database, the number of its last commit, and whether a forget was interrupted.
 pub(super) struct Opened {
@@ -37,8 +39,9 @@ pub(super) fn open(dir: &Path) -> Result<Opened, Error> {
 
 /// The database may panic on bytes that it never wrote.
 fn guarded<T>(dir: &Path, open: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
-    catch_unwind(AssertUnwindSafe(open))
-        .unwrap_or_else(|_| Err(Error::damaged(dir.display().to_string(), "the database cannot make sense of its files")))
+    catch_unwind(AssertUnwindSafe(open)).unwrap_or_else(|_| {
+        Err(Error::damaged(dir.display().to_string(), "the database cannot make sense of its files"))
+    })
 }
 
 fn finish(db: Db, dir: &Path, acked: Option<u64>) -> Result<Opened, Error> {
@@ -62,12 +65,8 @@ fn finish(db: Db, dir: &Path, acked: Option<u64>) -> Result<Opened, Error> {
 }
 
 fn create(db: &Db) -> Result<(), Error> {
-    let mut first = Writes::new();
-    first.insert((Space::Meta, FORMAT.to_vec()), Some(FORMAT_NOW.to_be_bytes().to_vec()));
-    for space in SPACES {
-        first.insert((space, PIN.to_vec()), Some(Vec::new()));
-    }
-    db.commit(first, false)
+    let format = ((Space::Meta, FORMAT.to_vec()), Some(FORMAT_NOW.to_be_bytes().to_vec()));
+    db.commit(Writes::from([format]), false)
 }
 
 fn check_writable(dir: &Path) -> Result<(), Error> {
@@ -106,14 +105,12 @@ fn newer(dir: &Path, format: u64) -> Error {
 
 /// Without these the database would start afresh, in a part or as a whole.
 fn check_files(dir: &Path) -> Result<(), Error> {
-    let own = (0..=SPACES.len() + 1).map(|id| format!("keyspaces/{id}/current"));
-    for file in ["version".into(), "lock".into()].into_iter().chain(own) {
-        let path = dir.join(file);
+    for path in ["version", "lock"].map(|name| dir.join(name)) {
         if !path.try_exists().map_err(|e| Error::io(&path, e))? {
             return Err(Error::damaged(path.display().to_string(), "it is missing"));
         }
     }
-    Ok(())
+    (0..=KEYSPACES).try_for_each(|id| manifest::check(&dir.join(format!("keyspaces/{id}"))))
 }
 
 fn check_journals(dir: &Path, acked: Option<u64>) -> Result<(), Error> {

@@ -76,11 +76,7 @@ fn thread_row(view: &View<'_>, key: &[u8], id: String) -> Result<Option<ThreadRo
     let known = load(view, key)?;
     let Some(meta) = &known.meta else { return Ok(None) };
     let newest = docs::descending(view, meta, known.last_seq).next().transpose()?;
-    Ok(newest.map(|(_, record)| ThreadRow {
-        id: id.into(),
-        turns: known.count(),
-        updated_at: record.create_time,
-    }))
+    Ok(newest.map(|(_, record)| ThreadRow { id: id.into(), turns: known.count(), updated_at: record.create_time }))
 }
 
 /// The places of one run that come after the window's beginning and its cursor.
@@ -88,9 +84,7 @@ fn by_time(view: &View<'_>, run: Source, window: Window) -> impl Iterator<Item =
     let after_begin = window.begin.map(|begin| (ordered(begin), u64::MAX));
     let after_cursor = window.after.map(|cursor| (ordered(cursor.create_time), cursor.seq));
     let after = after_begin.max(after_cursor);
-    let low = after.map_or(time_key(run.number, f64::MIN, 0), |(time, seq)| {
-        time_key(run.number, unordered(time), seq)
-    });
+    let low = after.map_or(time_key(run.number, f64::MIN, 0), |(time, seq)| time_key(run.number, unordered(time), seq));
     let places = view.stored(Space::Times, &low, &time_key(run.number, f64::MAX, u64::MAX)).map(move |entry| {
         let (number, time, seq) = triple_of(&entry?.0).ok_or_else(|| Error::damaged("times", "a key is cut short"))?;
         Ok((time, seq, number))

@@ -63,7 +63,12 @@ impl Model {
         self.collections.entry(path.clone()).or_insert_with(|| Collection::new(number))
     }
 
-    fn append(&mut self, to: &CollectionPath, documents: &[NewDocument], terms: AppendTerms) -> Result<Vec<Stamp>, Error> {
+    fn append(
+        &mut self,
+        to: &CollectionPath,
+        documents: &[NewDocument],
+        terms: AppendTerms,
+    ) -> Result<Vec<Stamp>, Error> {
         let stored = self.collections.get(to);
         let last_seq = stored.map_or(0, |c| c.last_seq);
         let mut added: BTreeMap<u64, Record> = BTreeMap::new();

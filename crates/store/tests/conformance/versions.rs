@@ -11,7 +11,10 @@ pub async fn the_same_append_again_is_the_first_answer_again(kind: Kind) {
     fresh.append("users/a/log", &["3"]).await;
     for fresh in [fresh.reopened().await] {
         let again = fresh.append("users/a/log", &["1", "2", "4", "4"]).await;
-        assert_eq!(again.iter().map(|s| (s.seq, s.existed)).collect::<Vec<_>>(), [(1, true), (2, true), (4, false), (4, true)]);
+        assert_eq!(
+            again.iter().map(|s| (s.seq, s.existed)).collect::<Vec<_>>(),
+            [(1, true), (2, true), (4, false), (4, true)]
+        );
         assert_eq!(again[0].create_time, first[0].create_time);
         assert_eq!(fresh.ids("users/a/log").await, ["1", "2", "3", "4"]);
     }
@@ -73,7 +76,11 @@ pub async fn a_batch_is_all_or_nothing(kind: Kind) {
     fresh.put("users/a/data/x", "1").await;
     let stale = PutTerms { if_version: Some(9), ..PutTerms::default() };
     let refused = fresh.store.write(vec![
-        Op::Append { to: collection("users/a/log"), documents: vec![document("1", "{}")], terms: AppendTerms::default() },
+        Op::Append {
+            to: collection("users/a/log"),
+            documents: vec![document("1", "{}")],
+            terms: AppendTerms::default(),
+        },
         put("users/a/data/y", "2", PutTerms::default()),
         Op::Delete { at: path("users/a/data/x"), if_version: None },
         put("users/a/data/x", "3", stale),

@@ -155,6 +155,11 @@ async fn list_collection(app: &App, of: &CollectionPath, list: List) -> Result<J
         None => None,
     };
     let limit = page_size("limit", list.limit, LIMIT_DEFAULT)?;
+    for (name, bound) in [("begin", list.begin), ("end", list.end)] {
+        if bound.is_some_and(|time| !time.is_finite()) {
+            return Err(ApiError::invalid(name, "must be a number of seconds"));
+        }
+    }
     let page = app.store.scan(of, Window { begin: list.begin, end: list.end, after, limit }).await?;
     let mut out = b"{\"documents\":[".to_vec();
     for (n, document) in page.items.iter().enumerate() {

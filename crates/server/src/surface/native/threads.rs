@@ -66,19 +66,21 @@ pub async fn forget(
 ) -> Result<Json> {
     caller.require_user(&user)?;
     let what = scope::thread(&user, &thread).map_err(|e| ApiError::bad_id("user or thread", &e))?;
-    let waiting = app.recorder.forget(&user, Some(&thread));
-    forgotten(&app, &what.prefix(), waiting).await
+    forgotten(&app, &what.prefix(), &user, Some(&thread)).await
 }
 
 pub async fn forget_user(State(app): State<App>, caller: Caller, Ids(user): Ids<String>) -> Result<Json> {
     caller.require_user(&user)?;
     let what = scope::user(&user).map_err(|e| ApiError::bad_id("user", &e))?;
-    let waiting = app.recorder.forget(&user, None);
-    forgotten(&app, &what.prefix(), waiting).await
+    forgotten(&app, &what.prefix(), &user, None).await
 }
 
-async fn forgotten(app: &App, what: &Prefix, traces_waiting: u64) -> Result<Json> {
+async fn forgotten(app: &App, what: &Prefix, user: &str, thread: Option<&str>) -> Result<Json> {
+    let paused = app.recorder.pause().await;
     let forgotten = app.store.forget(what).await?;
+    let traces_waiting = app.recorder.forget(user, thread);
+    drop(paused);
+    app.shown.forget(what);
     let erasing = app.store.health().erasing;
     Ok(Json::of(&serde_json::json!({
         "forgotten": {

@@ -4,9 +4,13 @@
 //! units by four, the exact tokenizers count real tokens of the same text. Counts are made once per message and kept
 //! beside it; [`counted`] tells how many were made, so that a test can prove that warm work makes none.
 
+mod vocabulary;
+
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde::Serialize;
+use vocabulary::Vocabulary;
 
 /// Tokens that frame a message, beside its text.
 pub const OVERHEAD_TOKENS: u32 = 8;
@@ -36,18 +40,33 @@ impl Tokenizer {
         Self::ALL.into_iter().find(|t| t.name() == name)
     }
 
-    /// Loads the vocabulary. The first count with an exact tokenizer does it too, but takes half a second longer.
+    /// Loads the vocabulary. The first count with an exact tokenizer does it too, and then takes longer.
     pub fn load(self) {
-        self.count("");
+        self.vocabulary();
+    }
+
+    pub fn is_loaded(self) -> bool {
+        match self {
+            Self::Approx => true,
+            Self::O200kBase => O200K.get().is_some(),
+            Self::Cl100kBase => CL100K.get().is_some(),
+        }
+    }
+
+    fn vocabulary(self) -> Option<&'static Vocabulary> {
+        match self {
+            Self::Approx => None,
+            Self::O200kBase => Some(O200K.get_or_init(|| Vocabulary::load(&vocabulary::O200K))),
+            Self::Cl100kBase => Some(CL100K.get_or_init(|| Vocabulary::load(&vocabulary::CL100K))),
+        }
     }
 
     /// Tokens of a text.
     pub fn count(self, text: &str) -> u32 {
         COUNTED.fetch_add(1, Ordering::Relaxed);
-        match self {
-            Self::Approx => approx(crate::json::utf16_units(text)),
-            Self::O200kBase => bpe_openai::o200k_base().count(text) as u32,
-            Self::Cl100kBase => bpe_openai::cl100k_base().count(text) as u32,
+        match self.vocabulary() {
+            Some(vocabulary) => vocabulary.count(text),
+            None => approx(crate::json::utf16_units(text)),
         }
     }
 }
@@ -68,3 +87,6 @@ pub fn counted() -> u64 {
 }
 
 static COUNTED: AtomicU64 = AtomicU64::new(0);
+
+static O200K: OnceLock<Vocabulary> = OnceLock::new();
+static CL100K: OnceLock<Vocabulary> = OnceLock::new();

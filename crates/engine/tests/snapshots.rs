@@ -1,0 +1,179 @@
+//! Assemblies as people see them: the text that `novelo explain`, the inspector and the docs show.
+
+use novelo_engine::component::{Item, item, show_summary, show_user_data};
+use novelo_engine::{Loaded, Message, Recipe, Role, Turn, assemble, render};
+use serde_json::{Value, json};
+
+fn turns(messages: Vec<Value>, first_seq: u64) -> Vec<Turn> {
+    let turn = |(n, message): (usize, Value)| {
+        let seq = first_seq + n as u64;
+        let message = Message::from_stored(message.to_string().into());
+        Turn { seq, id: format!("turn-{seq}").into(), create_time: seq as f64, message }
+    };
+    messages.into_iter().enumerate().map(turn).collect()
+}
+
+fn text(recipe: Value, loaded: &Loaded<'_>) -> String {
+    let recipe = Recipe::decode("recipe", &recipe).unwrap();
+    render::text(&assemble(&recipe, loaded, recipe.budget_tokens).unwrap())
+}
+
+fn said(role: Role, text: &str) -> Value {
+    json!({"role": role, "content": text})
+}
+
+#[test]
+fn a_chat_over_its_budget() {
+    let turns = turns(
+        vec![
+            said(Role::System, "You are a patient gardener."),
+            said(Role::User, "When do I sow broad beans?"),
+            said(Role::Assistant, "In autumn where winters are mild, else in early spring."),
+            said(Role::User, "And how deep?"),
+            json!({"role": "assistant", "content": null, "tool_calls": [
+                {"id": "call_1", "type": "function", "function": {"name": "almanac", "arguments": "{\"crop\":\"bean\"}"}},
+            ]}),
+            json!({"role": "tool", "tool_call_id": "call_1", "content": "5 cm"}),
+            said(Role::Assistant, "Five centimetres, a hand apart."),
+        ],
+        1,
+    );
+    let summary = show_summary(br#"{"text": "The user has a small garden in Porto."}"#).unwrap();
+    let user_data = show_user_data(br#"{"name": "Ana", "beds": 3}"#).unwrap();
+    let question = Message::text(Role::User, "What can stand next to them?");
+    let loaded = Loaded {
+        turns: turns.iter().collect(),
+        summary: Some(&summary),
+        user_data: Some(&user_data),
+        question: Some(&question),
+        ..Loaded::default()
+    };
+    let recipe = json!({
+        "components": [{"kind": "summary"}, {"kind": "userData"}, {"kind": "history"}],
+        "budget_tokens": 170,
+    });
+    insta::assert_snapshot!(text(recipe, &loaded), @r#"
+    5 messages from 10 pieces, 124 tokens of 170 (approx)
+    + summary          system        32  kept      summary: as stored  | Previous context summary: The user has a small g…
+    + userData         system        23  kept      userData: as stored  | User data: name: Ana beds: 3
+    + history #1       system        23  kept      budget: leads the thread, always stays  | You are a patient gardener.
+    - history #2       user          22  dropped   budget: older than the first turn that did not fit  | When do I sow broad beans?
+    - history #3       assistant     30  dropped   budget: older than the first turn that did not fit  | In autumn where winters are mild, else in early …
+    - history #4       user          19  dropped   budget: older than the first turn that did not fit  | And how deep?
+    - history #5       assistant     45  dropped   budget: needs 67 tokens, 46 were left
+    - history #6       tool          22  dropped   budget: needs 67 tokens, 46 were left  | 5 cm
+    + history #7       assistant     24  kept      budget: fits, 70 tokens were left  | Five centimetres, a hand apart.
+    + question         user          22  kept      budget: newest user turn, always stays  | What can stand next to them?
+    note {"note":"budgeted","dropped":5,"tokens":124}
+    "#);
+}
+
+#[test]
+fn inline_messages_with_files_and_a_missing_answer() {
+    let file = |path: &str, content: &str| json!({"filepath": path, "content": content}).to_string();
+    let write = |id: &str, path: &str, content: &str| json!({"id": id, "type": "function", "function": {"name": "write", "arguments": file(path, content)}});
+    let inline: Vec<Message> = [
+        json!({"role": "tool", "tool_call_id": "call_0", "content": "a result from before the window"}),
+        said(Role::User, "Split main.rs"),
+        json!({"role": "assistant", "tool_calls": [
+            write("call_1", "src/main.rs", "mod cli; fn main() { cli::run() }"),
+            write("call_2", "src/cli.rs", "pub fn run() { println!(\"hello\") }"),
+        ]}),
+        said(Role::User, "And a test, please"),
+        json!({"role": "tool", "tool_call_id": "call_2", "content": "written"}),
+        json!({"role": "assistant", "tool_calls": [write("call_3", "src/cli.rs", "pub fn run() {} mod tests;")]}),
+        json!({"role": "tool", "tool_call_id": "call_3", "content": file("src/cli.rs", "pub fn run() {} mod tests;")}),
+    ]
+    .iter()
+    .map(|message| Message::accept(message.to_string().into()).unwrap())
+    .collect();
+    let loaded = Loaded { inline: &inline, ..Loaded::default() };
+    let recipe = json!({"filters": [
+        {"name": "fileContentsLimiter", "options": {"filesLimit": 1, "versionsPerFile": 2}},
+        {"name": "sizeLimiter", "options": {"maxContentChars": 16}},
+        "toolCallBackfill",
+        "sparkle",
+    ]});
+    insta::assert_snapshot!(text(recipe, &loaded), @r#"
+    8 messages from 8 pieces, 284 tokens no budget (approx)
+    + inline [0]       system        20  redacted  toolCallBackfill: no call call_0 in the window, now a system message; content cut from 31 to 16 characters  | a result from before the window
+    + inline [1]       user          19  kept      messages: as stored  | Split main.rs
+    + inline [2]       assistant     95  redacted  fileContentsLimiter: contents of src/main.rs hidden, beyond filesLimit; contents of src/cli.rs hidden, beyond versionsPerFile
+    + made             tool          28  made      toolCallBackfill: answers call call_1, which had no answer  | Tool call failed to respond
+    + inline [4]       tool          23  moved     toolCallBackfill: moved to follow its call call_2  | written
+    + inline [3]       user          19  cut       sizeLimiter: content cut from 18 to 16 characters  | And a test, please
+    + inline [5]       assistant     54  kept      messages: as stored
+    + inline [6]       tool          26  cut       sizeLimiter: content cut from 64 to 16 characters  | {"filepath":"src/cli.rs","content":"pub fn run()…
+    note {"note":"files_hidden","payloads":2}
+    note {"note":"size_limited","kept":7,"dropped":0,"tokens":261,"max_tokens":24000}
+    note {"note":"backfilled","made":1,"moved":1,"orphans":1}
+    note {"note":"unknown_filter","name":"sparkle"}
+    "#);
+}
+
+#[test]
+fn a_stable_window() {
+    let mut log = vec![said(Role::System, "Be brief.")];
+    for n in 1..=4 {
+        log.push(said(Role::User, &format!("question {n}")));
+        log.push(said(Role::Assistant, &format!("answer {n}")));
+    }
+    let turns = turns(log, 1);
+    let loaded = Loaded { turns: turns.iter().collect(), ..Loaded::default() };
+    let recipe = json!({
+        "components": [{"kind": "history"}],
+        "filters": [{"name": "stableWindow", "options": {"maxTokens": 120, "keep": 0.5}}],
+    });
+    insta::assert_snapshot!(text(recipe, &loaded), @r#"
+    5 messages from 9 pieces, 92 tokens no budget (approx)
+    + history #1       system        18  kept      history: as stored  | Be brief.
+    - history #2       user          18  dropped   stableWindow: evicted in a block: past 120 tokens the window falls back to 60  | question 1
+    - history #3       assistant     19  dropped   stableWindow: evicted in a block: past 120 tokens the window falls back to 60  | answer 1
+    - history #4       user          18  dropped   stableWindow: evicted in a block: past 120 tokens the window falls back to 60  | question 2
+    - history #5       assistant     19  dropped   stableWindow: evicted in a block: past 120 tokens the window falls back to 60  | answer 2
+    + history #6       user          18  kept      history: as stored  | question 3
+    + history #7       assistant     19  kept      history: as stored  | answer 3
+    + history #8       user          18  kept      history: as stored  | question 4
+    + history #9       assistant     19  kept      history: as stored  | answer 4
+    note {"note":"evicted","turns":4,"tokens":74}
+    "#);
+}
+
+#[test]
+fn a_long_thread_of_which_only_the_end_is_loaded() {
+    let turns = turns(
+        vec![
+            said(Role::Assistant, "…and that was the last of the forty steps."),
+            said(Role::User, "Thanks!\nNow the other one, in the same words as before, if you would be so kind"),
+            json!({"note": "no message at all", "by": "an older client"}),
+        ],
+        9_041,
+    );
+    let notes: Vec<Item> = vec![item("n1", r#"{"likes": "tables"}"#.into())];
+    let loaded = Loaded {
+        turns: turns.iter().collect(),
+        turns_before: 9_040,
+        collections: vec![("notes", &notes)],
+        ..Loaded::default()
+    };
+    let recipe = json!({
+        "intro": {"system": "Answer in tables."},
+        "components": [
+            {"kind": "collection", "name": "notes", "framing": "Known: "},
+            {"kind": "history", "framing": "Earlier: "},
+        ],
+        "filters": [{"name": "historyWindow", "options": {"turns": 2}}],
+        "tokenizer": "o200k_base",
+    });
+    insta::assert_snapshot!(text(recipe, &loaded), @r#"
+    4 messages from 5 pieces, 115 tokens no budget (o200k_base)
+    - history 9040 turns -              0  dropped   history: older than what one context looks at
+    + literal          system        20  made      literal: as stored  | Answer in tables.
+    + notes            system        25  kept      collection: as stored, after its framing  | {"likes":"tables"}
+    - history #9041    assistant     29  dropped   historyWindow: before the last 2 turns  | …and that was the last of the forty steps.
+    + history #9042    user          39  kept      historyWindow: inside the window; as stored, after its framing  | Thanks! Now the other one, in the same words as …
+    + history #9043    system        31  made      history: as stored  | {"note":"no message at all","by":"an older clien…
+    note {"note":"not_loaded","turns":9040}
+    note {"note":"windowed","kept":4,"dropped":1}
+    "#);
+}

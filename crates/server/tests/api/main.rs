@@ -1,0 +1,14 @@
+//! Every endpoint and shape of the native API, on a running server.
+
+#[path = "../support/mod.rs"]
+mod support;
+
+mod context;
+mod documents;
+mod health;
+mod keys;
+mod policies;
+mod removal;
+mod threads;
+mod traces;
+mod turns;

@@ -1,0 +1,109 @@
+//! Every operation of the API once, so that a promise about all of them can be tested on all of them.
+
+use super::{Answer, Client, Value, enc, json, says, thread, user};
+
+/// A call that succeeds for a caller who may make it.
+#[derive(Debug, Clone)]
+pub struct Call {
+    /// The operation's id in the OpenAPI document.
+    pub operation: &'static str,
+    pub method: &'static str,
+    pub path: String,
+    pub body: String,
+}
+
+/// What the calls are about.
+pub struct About<'a> {
+    pub user: &'a str,
+    pub thread: &'a str,
+    pub trace: &'a str,
+    pub key: &'a str,
+}
+
+impl Call {
+    pub fn send(&self, client: &Client) -> Answer {
+        client.call(self.method, &self.path, &self.body)
+    }
+}
+
+/// All of them, in an order in which each succeeds: what removes comes last.
+pub fn every(about: &About<'_>) -> Vec<Call> {
+    [of_thread(about), of_documents(about), of_the_server(about), removal(about)].concat()
+}
+
+/// The documents of a user other than turns, with the thread's own time to look at.
+pub fn note(of: &str) -> String {
+    format!("/v1/docs/users/{}/notes/n", enc(of))
+}
+
+fn call(operation: &'static str, method: &'static str, path: String, body: impl ToString) -> Call {
+    Call { operation, method, path, body: body.to_string() }
+}
+
+fn of_thread(about: &About<'_>) -> Vec<Call> {
+    let at = |rest: &str| thread(about.user, about.thread, rest);
+    let context = json!({"user": about.user, "thread": about.thread});
+    vec![
+        call("appendTurns", "POST", at("/turns"), json!({"messages": [says("user", "hi")]})),
+        call("listTurns", "GET", at("/turns"), ""),
+        call("listThreads", "GET", user(about.user, "/threads"), ""),
+        call("forkThread", "POST", at("/fork"), json!({"at_seq": 1, "to": "fork"})),
+        call("exportThread", "GET", at("/export"), ""),
+        call("exportUser", "GET", user(about.user, "/export"), ""),
+        call("makeContext", "POST", "/v1/context".into(), context),
+        call("getTrace", "GET", format!("/v1/traces/{}", about.trace), ""),
+        call("replayTrace", "POST", format!("/v1/traces/{}/replay", about.trace), ""),
+    ]
+}
+
+fn of_documents(about: &About<'_>) -> Vec<Call> {
+    let (at, data) = (note(about.user), user(about.user, "/data"));
+    let op = json!({"op": "put", "path": format!("users/{}/notes/batched", enc(about.user)), "value": 1});
+    vec![
+        call("putDocument", "PUT", at.clone(), json!({"a": 1})),
+        call("patchDocument", "PATCH", at.clone(), json!({"b": 1})),
+        call("getDocument", "GET", at.clone(), ""),
+        call("getDocument", "GET", at.trim_end_matches("/n").into(), ""),
+        call("batchDocuments", "POST", "/v1/docs:batch".into(), json!({"ops": [op]})),
+        call("putUserData", "PUT", data.clone(), json!({"name": "Ada"})),
+        call("patchUserData", "PATCH", data.clone(), json!({"city": "Paris"})),
+        call("getUserData", "GET", data, ""),
+        call("importDocuments", "POST", "/v1/import".into(), import(about.user, "imported")),
+        call("deleteDocument", "DELETE", at, ""),
+    ]
+}
+
+fn of_the_server(about: &About<'_>) -> Vec<Call> {
+    vec![
+        call("exportAll", "GET", "/v1/export".into(), ""),
+        call("listKeys", "GET", "/v1/keys".into(), ""),
+        call("createKey", "POST", "/v1/keys".into(), json!({"user": about.user})),
+        call("revokeKey", "DELETE", format!("/v1/keys/{}", about.key), ""),
+        call("checkStore", "GET", "/v1/doctor".into(), ""),
+        call("getLive", "GET", "/health/live".into(), ""),
+        call("getReady", "GET", "/health/ready".into(), ""),
+        call("getMetrics", "GET", "/metrics".into(), ""),
+    ]
+}
+
+fn removal(about: &About<'_>) -> Vec<Call> {
+    vec![
+        call("forgetThread", "DELETE", thread(about.user, about.thread, ""), ""),
+        call("forgetUser", "DELETE", user(about.user, ""), ""),
+    ]
+}
+
+/// An export of one document.
+pub fn import(of: &str, text: &str) -> String {
+    let path = format!("users/{}/notes/imported", enc(of));
+    let document = json!({"path": path, "seq": 900, "create_time": 1.0, "version": 1, "value": text});
+    format!("{}\n{document}\n{}\n", json!({"novelo_export": 1, "prefix": ""}), json!({"documents": 1}))
+}
+
+/// The operations of the OpenAPI document.
+pub fn documented(client: &Client) -> Vec<String> {
+    let document = client.get("/openapi.json").ok();
+    let methods = document["paths"].as_object().unwrap().values().flat_map(|path| path.as_object().unwrap().values());
+    let id = |operation: &Value| operation["operationId"].as_str().unwrap().to_owned();
+    methods.map(id).collect()
+}

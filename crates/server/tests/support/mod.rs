@@ -1,0 +1,242 @@
+//! The real binary in a temporary directory, and a client that sends what it is told, byte for byte.
+//!
+//! Owns every process that a test starts: each ends with its handle, whatever becomes of the test.
+
+#![allow(dead_code, reason = "each test binary uses its own part")]
+
+pub mod calls;
+pub mod client;
+
+use std::io::{BufRead, BufReader};
+use std::net::SocketAddr;
+use std::ops::Deref;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+pub use client::{Answer, Client};
+pub use novelo_engine::path::encode_segment as enc;
+pub use serde_json::{Value, json};
+use tempfile::TempDir;
+
+const READY: &str = "novelo is ready at http://";
+
+/// A directory of its own: data, policies, and where commands run.
+pub struct Home {
+    dir: TempDir,
+}
+
+/// A running server. It takes calls as a client without a key.
+pub struct Server {
+    pub home: Arc<Home>,
+    client: Client,
+    child: Child,
+}
+
+/// What a command printed, and how it ended.
+#[derive(Debug)]
+pub struct Ran {
+    pub code: Option<i32>,
+    pub out: String,
+    pub err: String,
+}
+
+impl Home {
+    pub fn new() -> Arc<Self> {
+        Arc::new(Self { dir: tempfile::tempdir().unwrap() })
+    }
+
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.dir.path().join(name)
+    }
+
+    pub fn data(&self) -> PathBuf {
+        self.path("data")
+    }
+
+    pub fn command(&self, args: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_novelo"));
+        command.args(args).current_dir(self.dir.path()).stdin(Stdio::null());
+        command.env("NOVELO_DATA", self.data()).env("NOVELO_POLICIES", self.path("policies"));
+        command.env("NOVELO_SAMPLE", "false").env("NOVELO_LOG_LEVEL", "warn");
+        command
+    }
+
+    /// Runs a command to its end.
+    pub fn run(&self, args: &[&str]) -> Ran {
+        Ran::of(&mut self.command(args))
+    }
+
+    /// Runs a command that must succeed, and gives what it printed.
+    pub fn done(&self, args: &[&str]) -> String {
+        let ran = self.run(args);
+        assert_eq!(ran.code, Some(0), "{args:?}: {ran:?}");
+        ran.out
+    }
+
+    pub fn write(&self, name: &str, text: &str) -> PathBuf {
+        let path = self.path(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(&path, text).unwrap();
+        path
+    }
+
+    pub fn serve(self: &Arc<Self>) -> Server {
+        self.serve_with(&[])
+    }
+
+    /// Starts a server with more settings.
+    pub fn serve_with(self: &Arc<Self>, settings: &[(&str, &str)]) -> Server {
+        let mut command = self.command(&["serve", "--addr", "127.0.0.1:0"]);
+        command.envs(settings.iter().copied());
+        self.started(command)
+    }
+
+    pub fn serve_at(self: &Arc<Self>, addr: &str) -> Server {
+        self.started(self.command(&["serve", "--addr", addr]))
+    }
+
+    /// Waits until the server of a command is ready.
+    fn started(self: &Arc<Self>, mut command: Command) -> Server {
+        let log = self.path("stderr.log");
+        command.stdout(Stdio::piped()).stderr(std::fs::File::create(&log).unwrap());
+        let mut child = command.spawn().unwrap();
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        let addr = line.trim().strip_prefix(READY).and_then(|addr| addr.parse().ok());
+        let addr: SocketAddr = addr.unwrap_or_else(|| {
+            child.wait().unwrap();
+            panic!("the server did not start: {line:?} {}", std::fs::read_to_string(&log).unwrap())
+        });
+        Server { home: self.clone(), client: Client::new(addr), child }
+    }
+}
+
+impl Ran {
+    pub fn of(command: &mut Command) -> Self {
+        let output = command.output().unwrap();
+        let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+        Self { code: output.status.code(), out: text(output.stdout), err: text(output.stderr) }
+    }
+
+    /// Standard output as one JSON value.
+    pub fn json(&self) -> Value {
+        serde_json::from_str(&self.out).unwrap_or_else(|e| panic!("{e}: {self:?}"))
+    }
+
+    /// Asserts exit code 1 and words on standard error.
+    pub fn failed(&self, words: &[&str]) {
+        assert_eq!(self.code, Some(1), "{self:?}");
+        assert!(self.err.starts_with("error: "), "{self:?}");
+        words.iter().for_each(|word| assert!(self.err.contains(word), "{word:?} is not in {self:?}"));
+    }
+}
+
+impl Server {
+    /// A fresh server in a fresh directory.
+    pub fn start() -> Self {
+        Home::new().serve()
+    }
+
+    /// Ends it at once, as `kill -9` does.
+    pub fn kill(mut self) -> Arc<Home> {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+        self.home.clone()
+    }
+
+    /// Ends it at once and starts another on the same data.
+    pub fn restart(self) -> Self {
+        self.kill().serve()
+    }
+
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    pub fn signal(&self, name: &str) {
+        let sent = Command::new("sh").args(["-c", &format!("kill -{name} {}", self.pid())]).status().unwrap();
+        assert!(sent.success());
+    }
+
+    /// Waits for its end.
+    pub fn ended(mut self) -> (ExitStatus, Arc<Home>) {
+        (self.child.wait().unwrap(), self.home.clone())
+    }
+
+    /// One counter of `/metrics`.
+    pub fn metric(&self, name: &str) -> u64 {
+        let page = self.get("/metrics").text();
+        let line = page.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
+        line.unwrap_or_else(|| panic!("no {name} in {page}")).parse().unwrap()
+    }
+
+    /// A client with a new key of one user.
+    pub fn user_key(&self, admin: &Client, user: &str) -> Client {
+        self.keyed(admin, json!({"user": user}))
+    }
+
+    pub fn admin_key(&self) -> Client {
+        self.keyed(self, json!({"admin": true}))
+    }
+
+    fn keyed(&self, admin: &Client, wish: Value) -> Client {
+        let key = admin.post("/v1/keys", wish).ok();
+        self.client.with("authorization", &format!("Bearer {}", key["key"].as_str().unwrap()))
+    }
+}
+
+impl Deref for Server {
+    type Target = Client;
+
+    fn deref(&self) -> &Client {
+        &self.client
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        // It may have ended already, which is no reason to hide how the test went.
+        drop(self.child.kill());
+        drop(self.child.wait());
+    }
+}
+
+/// `/v1/users/{user}/threads/{thread}` and what follows.
+pub fn thread(user: &str, thread: &str, rest: &str) -> String {
+    format!("/v1/users/{}/threads/{}{rest}", enc(user), enc(thread))
+}
+
+pub fn user(user: &str, rest: &str) -> String {
+    format!("/v1/users/{}{rest}", enc(user))
+}
+
+pub fn says(role: &str, text: &str) -> Value {
+    json!({"role": role, "content": text})
+}
+
+/// Asks again and again, for as long as anyone would wait.
+pub fn eventually(mut is_so: impl FnMut() -> bool) -> bool {
+    let started = Instant::now();
+    while started.elapsed() < Duration::from_secs(30) {
+        if is_so() {
+            return true;
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    false
+}
+
+/// Every file below a directory.
+pub fn files(dir: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for path in std::fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path()) {
+        match path.is_dir() {
+            true => found.extend(files(&path)),
+            false => found.push(path),
+        }
+    }
+    found.sort();
+    found
+}

@@ -1,0 +1,111 @@
+//! A warm context build parses no JSON and counts no tokens, as the server's own counters tell.
+
+mod support;
+
+use support::{Client, Server, Value, json, says, thread, user};
+
+fn counters(server: &Server) -> [u64; 2] {
+    ["novelo_messages_scanned_total", "novelo_texts_counted_total"].map(|name| server.metric(name))
+}
+
+/// An agent's thread: files read and written again and again, each call answered.
+fn agent_turns(count: usize) -> Vec<Value> {
+    let file = |n: usize| json!({"filepath": format!("src/f{}.rs", n % 9), "content": format!("fn f() {{ {n} }}\n").repeat(40)});
+    let step = |n: usize| {
+        let (id, payload) = (format!("call_{n}"), file(n).to_string());
+        let call = json!({"id": id, "type": "function", "function": {"name": "write", "arguments": payload}});
+        [
+            says("user", &format!("step {n}, please")),
+            json!({"role": "assistant", "content": null, "tool_calls": [call]}),
+            json!({"role": "tool", "tool_call_id": id, "content": payload}),
+            says("assistant", &format!("did step {n}")),
+        ]
+    };
+    (0..count).flat_map(step).collect()
+}
+
+fn fill(client: &Client) {
+    for turns in agent_turns(100).chunks(100) {
+        client.append("u", "t", turns);
+    }
+    client.put("/v1/docs/users/u/convo.sessions/t/memory/summary", json!({"text": "They build a compiler."})).ok();
+    client.put(&user("u", "/data"), json!({"name": "Ada", "likes": "tests"})).ok();
+}
+
+/// Asks once to warm up, then again and again, and asserts that the counters stand still.
+fn check(server: &Server, request: &Value) -> Value {
+    let first = server.context(request.clone());
+    let before = counters(server);
+    assert!(before[0] > 0, "the counters count");
+    for _ in 0..5 {
+        assert_eq!(server.context(request.clone())["messages"], first["messages"]);
+    }
+    assert_eq!(counters(server), before, "messages scanned, texts counted: {request}");
+    first
+}
+
+fn of_thread(more: Value) -> Value {
+    let mut request = json!({"user": "u", "thread": "t"});
+    request.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    request
+}
+
+#[test]
+fn a_warm_context_scans_and_counts_nothing_by_any_preset() {
+    let server = Server::start();
+    fill(&server);
+    for (preset, front) in [("chat", "Previous context summary"), ("agent", "Previous context summary"), ("stable", "step")] {
+        let made = check(&server, &of_thread(json!({"preset": preset})));
+        assert!(made["messages"][0]["content"].as_str().unwrap().starts_with(front), "{preset}");
+    }
+    let made = check(&server, &of_thread(json!({"preset": "agent", "explain": true})));
+    let redacted = |row: &&Value| row["fate"] == "redacted";
+    assert!(made["explain"]["pieces"].as_array().unwrap().iter().filter(redacted).count() > 10);
+}
+
+#[test]
+fn exact_counts_are_made_once() {
+    let server = Server::start();
+    fill(&server);
+    for preset in ["chat", "stable", "agent"] {
+        check(&server, &of_thread(json!({"preset": preset, "tokenizer": "o200k_base"})));
+    }
+}
+
+#[test]
+fn a_thread_stays_warm_while_it_grows() {
+    let server = Server::start();
+    fill(&server);
+    let request = of_thread(json!({"preset": "agent"}));
+    check(&server, &request);
+    for n in 0..3 {
+        let before = counters(&server);
+        server.say("u", "t", &[&format!("more {n}")]);
+        let appended = counters(&server);
+        assert!(appended[0] > before[0], "a new turn is scanned as it comes in");
+        server.context(request.clone());
+        assert_eq!(counters(&server), appended, "and never again");
+    }
+}
+
+#[test]
+fn reading_the_turns_of_a_warm_thread_scans_nothing() {
+    let server = Server::start();
+    fill(&server);
+    let before = counters(&server);
+    let turns = server.get(&thread("u", "t", "/turns?last=100")).ok();
+    assert_eq!(turns["turns"].as_array().unwrap().len(), 100);
+    assert_eq!(counters(&server), before);
+}
+
+#[test]
+fn a_cold_thread_is_scanned_once_after_a_restart() {
+    let server = Server::start();
+    fill(&server);
+    let server = server.restart();
+    let before = counters(&server);
+    server.context(of_thread(json!({"preset": "agent"})));
+    let scanned = counters(&server)[0] - before[0];
+    assert!(scanned >= 400, "all turns come from the disk: {scanned}");
+    check(&server, &of_thread(json!({"preset": "agent"})));
+}
