@@ -214,7 +214,9 @@ impl Message {
             return (known & TOKENS_MASK) as u32;
         }
         let tokens = count();
-        kept.store(print | u64::from(tokens), Ordering::Relaxed);
+        if u64::from(tokens) <= TOKENS_MASK {
+            kept.store(print | u64::from(tokens), Ordering::Relaxed);
+        }
         tokens
     }
 
@@ -269,7 +271,7 @@ impl Clone for Exact {
 #[derive(Debug, Default)]
 struct Edited([AtomicU64; 2]);
 
-/// Wide enough for the tokens of any message within `MESSAGE_BYTES_MAX`.
+/// Wide enough for the tokens of any message within `MESSAGE_BYTES_MAX`; a larger count is not kept.
 const TOKENS_MASK: u64 = (1 << 24) - 1;
 
 impl Edited {

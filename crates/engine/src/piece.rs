@@ -321,7 +321,10 @@ impl<'a> Piece<'a> {
 
     fn spliced(&self, span: Span) -> Option<&Splice<'a>> {
         match &self.body {
-            Body::Edited(edited) => edited.edits.iter().find(|edit| edit.at == span).map(|edit| &edit.splice),
+            Body::Edited(edited) => {
+                let found = edited.edits.binary_search_by_key(&span, |edit| edit.at).ok()?;
+                edited.edits.get(found).map(|edit| &edit.splice)
+            }
             _ => None,
         }
     }
@@ -390,8 +393,8 @@ impl<'a> Edited<'a> {
         for edit in &self.edits {
             edit.at.hash(&mut hasher);
             match &edit.splice {
-                Splice::Hidden(_, placeholder) => placeholder.text().hash(&mut hasher),
-                Splice::Text(text) => text.hash(&mut hasher),
+                Splice::Hidden(_, placeholder) => (0, placeholder.text()).hash(&mut hasher),
+                Splice::Text(text) => (1, text).hash(&mut hasher),
             }
         }
         hasher.finish()

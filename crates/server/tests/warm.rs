@@ -54,9 +54,10 @@ fn of_thread(more: Value) -> Value {
 fn a_warm_context_scans_and_counts_nothing_by_any_preset() {
     let server = Server::start();
     fill(&server);
-    for (preset, front) in [("chat", "Previous context summary"), ("agent", "Previous context summary"), ("stable", "step")] {
-        let made = check(&server, &of_thread(json!({"preset": preset})));
-        assert!(made["messages"][0]["content"].as_str().unwrap().starts_with(front), "{preset}");
+    for (preset, aside) in [("chat", true), ("agent", true), ("stable", false)] {
+        let made = check(&server, &of_thread(json!({"preset": preset}))).to_string();
+        assert_eq!(made.contains("They build a compiler."), aside, "{preset}");
+        assert_eq!(made.contains("name: Ada likes: tests"), aside, "{preset}");
     }
     let made = check(&server, &of_thread(json!({"preset": "agent", "explain": true})));
     let redacted = |row: &&Value| row["fate"] == "redacted";
@@ -67,9 +68,11 @@ fn a_warm_context_scans_and_counts_nothing_by_any_preset() {
 fn exact_counts_are_made_once() {
     let server = Server::start();
     fill(&server);
+    assert_eq!(counters(&server)[1], 0, "the usual estimate needs no vocabulary");
     for preset in ["chat", "stable", "agent"] {
         check(&server, &of_thread(json!({"preset": preset, "tokenizer": "o200k_base"})));
     }
+    assert!(counters(&server)[1] >= 400);
 }
 
 #[test]

@@ -4,7 +4,7 @@
 
 use bytes::Bytes;
 use novelo_engine::path::CollectionPath;
-use novelo_store::{AppendTerms, LocalOptions, NewDocument, NewId, Range, Store};
+use novelo_store::{AppendTerms, LocalOptions, NewDocument, NewId, PutTerms, Range, Store};
 
 fn log(n: usize) -> CollectionPath {
     CollectionPath::new(&["users", &n.to_string(), "log"]).unwrap()
@@ -55,6 +55,32 @@ async fn a_warm_read_touches_no_disk() {
     assert_eq!(disk_reads(&store), cold + 1, "older turns are read once");
     assert_eq!(store.turns(&log(0), Range::Last(150)).await.unwrap().len(), 150);
     assert_eq!(disk_reads(&store), cold + 1);
+}
+
+#[tokio::test]
+async fn a_document_read_again_touches_no_disk_and_is_never_stale() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = open(dir.path(), 1 << 20).await;
+    let (here, absent) = (log(0).document("here").unwrap(), log(0).document("absent").unwrap());
+    let elsewhere = log(1).document("x").unwrap();
+    for n in 0..3 {
+        let value = Bytes::from(format!("{{\"n\":{n}}}"));
+        store.put(&here, value.clone(), PutTerms::default()).await.unwrap();
+        assert_eq!(store.get(&here).await.unwrap().unwrap().value, value);
+        assert_eq!(store.get(&absent).await.unwrap(), None);
+        assert_eq!(store.get(&elsewhere).await.unwrap(), None);
+        let before = disk_reads(&store);
+        assert_eq!(store.get(&here).await.unwrap().unwrap().value, value);
+        assert_eq!(store.get(&absent).await.unwrap(), None);
+        assert_eq!(store.get(&elsewhere).await.unwrap(), None);
+        assert_eq!(disk_reads(&store), before);
+    }
+    store.append(&log(0), documents(0, 1), AppendTerms::default()).await.unwrap();
+    assert!(store.get(&log(0).document("0").unwrap()).await.unwrap().is_some());
+    store.put(&absent, Bytes::from_static(b"1"), PutTerms::default()).await.unwrap();
+    assert!(store.get(&absent).await.unwrap().is_some());
+    assert!(store.delete(&here, None).await.unwrap());
+    assert_eq!(store.get(&here).await.unwrap(), None);
 }
 
 #[tokio::test]

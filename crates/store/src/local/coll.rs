@@ -15,7 +15,7 @@ use rustc_hash::{FxBuildHasher, FxHasher};
 
 use super::hot::{Hot, Moment};
 use crate::codec::Meta;
-use crate::read::{Range, Turns};
+use crate::read::{Document, Range, Turns};
 
 /// The collections in use whose keys fall together.
 type Shard = HashMap<Box<[u8]>, Arc<Coll>, FxBuildHasher>;
@@ -23,6 +23,9 @@ type Shard = HashMap<Box<[u8]>, Arc<Coll>, FxBuildHasher>;
 const SHARDS: usize = 64;
 /// What a collection costs in the map besides its turns.
 const COLL_BYTES: usize = 320;
+/// Documents that one collection keeps for readers by id: so many, each so small.
+const DOCUMENTS_MAX: usize = 16;
+const DOCUMENT_BYTES_MAX: usize = 16 * 1024;
 
 pub(super) struct Colls {
     shards: Vec<Mutex<Shard>>,
@@ -52,6 +55,8 @@ struct State {
     /// A commit that replaces or removes is under way: nothing may be installed.
     changing: bool,
     hot: Option<Hot>,
+    /// Small documents that were read by id, and ids that have none; gone with the next change.
+    documents: HashMap<Box<str>, Option<Document>, FxBuildHasher>,
 }
 
 /// What is published of a collection.
@@ -148,6 +153,44 @@ impl Colls {
         })
     }
 
+    /// A document by id, or that there is none, where that is known.
+    pub fn look_document(&self, coll: &Coll, id: &str) -> Option<Option<Document>> {
+        let state = lock(&coll.state);
+        if state.changing {
+            return None;
+        }
+        match &state.known {
+            Some(Known { meta: None, .. }) => Some(None),
+            _ => state.documents.get(id).cloned(),
+        }
+    }
+
+    /// The moment at which a reader goes to the disk for a document; `None` while a change is under way.
+    pub fn moment(&self, coll: &Coll) -> Option<(u64, u64)> {
+        let state = lock(&coll.state);
+        let last_seq = state.known.as_ref().map(|known| known.last_seq);
+        last_seq.filter(|_| !state.changing).map(|last_seq| (last_seq, state.epoch))
+    }
+
+    /// Keeps a small document that was read, unless something was published since that moment.
+    pub fn install_document(&self, coll: &Coll, moment: Option<(u64, u64)>, id: &str, found: &Option<Document>) {
+        let small = found.as_ref().is_none_or(|document| document.value.len() <= DOCUMENT_BYTES_MAX);
+        if !small || moment.is_none() {
+            return;
+        }
+        let mut state = lock(&coll.state);
+        let still = state.known.as_ref().map(|known| (known.last_seq, state.epoch));
+        if still != moment || state.changing || state.documents.len() >= DOCUMENTS_MAX {
+            return;
+        }
+        let bytes = document_bytes(id, found);
+        if state.documents.insert(id.into(), found.clone()).is_none() {
+            self.bytes.fetch_add(bytes, Ordering::Relaxed);
+        }
+        drop(state);
+        self.shrink();
+    }
+
     /// What is published, if it was loaded.
     pub fn known(&self, coll: &Coll) -> Option<Known> {
         lock(&coll.state).known.clone()
@@ -199,6 +242,7 @@ impl Colls {
     /// After a commit: what is true from now on, and the turns that were appended.
     pub fn publish(&self, coll: &Coll, known: Known, changed: bool, appended: Vec<Turn>) {
         let mut state = lock(&coll.state);
+        self.drop_documents(&mut state);
         let is_new = state.known.as_ref().is_none_or(|before| before.last_seq == 0) && !changed;
         state.known = Some(known);
         if changed {
@@ -231,7 +275,13 @@ impl Colls {
         self.epochs.fetch_add(1, Ordering::Relaxed)
     }
 
+    fn drop_documents(&self, state: &mut State) {
+        let bytes: usize = state.documents.drain().map(|(id, found)| document_bytes(&id, &found)).sum();
+        self.bytes.fetch_sub(bytes, Ordering::Relaxed);
+    }
+
     fn cool(&self, state: &mut State) {
+        self.drop_documents(state);
         if let Some(hot) = state.hot.take() {
             self.bytes.fetch_sub(hot.bytes, Ordering::Relaxed);
             self.threads.fetch_sub(1, Ordering::Relaxed);
@@ -258,6 +308,11 @@ impl Colls {
         self.bytes.fetch_sub(COLL_BYTES + 2 * key.len(), Ordering::Relaxed);
         true
     }
+}
+
+/// What a kept document costs.
+fn document_bytes(id: &str, found: &Option<Document>) -> usize {
+    128 + id.len() + found.as_ref().map_or(0, |document| document.id.len() + document.value.len())
 }
 
 /// No code that can panic runs under these locks, so a poisoned one still guards whole values.

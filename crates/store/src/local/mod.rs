@@ -150,6 +150,9 @@ impl Local {
     }
 
     pub(crate) async fn get(&self, at: &DocumentPath) -> Result<Option<Document>, Error> {
+        if let Some(found) = self.0.shared.warm_document(at) {
+            return Ok(found);
+        }
         let at = at.clone();
         self.with(move |shared| shared.get(&at)).await
     }

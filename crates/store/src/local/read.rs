@@ -54,11 +54,21 @@ impl Shared {
         }
     }
 
+    /// The document, or that there is none, if no disk is needed to tell.
+    pub fn warm_document(&self, at: &DocumentPath) -> Option<Option<Document>> {
+        let coll = self.colls.get(&collection_key(&at.collection()));
+        self.colls.look_document(&coll, at.id())
+    }
+
     pub fn get(&self, at: &DocumentPath) -> Result<Option<Document>, Error> {
+        let coll = self.colls.get(&collection_key(&at.collection()));
+        self.known(&coll)?;
+        let moment = self.colls.moment(&coll);
         let view = self.db.read();
-        let Some(meta) = entry(&view, &collection_key(&at.collection()))? else { return Ok(None) };
-        let found = docs::find(&view, &meta, at.id())?;
-        Ok(found.map(|(seq, record)| record.into_document(seq)))
+        let Some(meta) = entry(&view, &coll.key)? else { return Ok(None) };
+        let found = docs::find(&view, &meta, at.id())?.map(|(seq, record)| record.into_document(seq));
+        self.colls.install_document(&coll, moment, at.id(), &found);
+        Ok(found)
     }
 
     fn last(&self, coll: &Coll, cold: Cold, count: usize) -> Result<Turns, Error> {
