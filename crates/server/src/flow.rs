@@ -9,7 +9,6 @@ use std::time::Instant;
 use novelo_engine::assemble::assemble;
 use novelo_engine::{Assembly, Explanation, Message, Recipe, Tokenizer, render};
 use serde_json::Value;
-use serde_json::value::RawValue;
 
 use crate::app::Shared;
 use crate::http::error::{ApiError, Result};
@@ -59,14 +58,14 @@ pub async fn context(app: &Shared, mut request: Request) -> Result<Vec<u8>> {
     let assembly = assemble(&plan.recipe, &loaded, request.budget_tokens)?;
     let id = TraceId::new(request.thread.as_ref().map(|(u, t)| (u.as_str(), t.as_str())));
     let (answer, digest) = render(&assembly, &id, request.explain);
-    let key = (&request.thread, &plan.text);
+    let key = (&request.thread, plan.text.get());
     let marks = request.thread.is_some().then(|| assembly.marks());
     let trace = Trace {
         id: id.encode(),
         at: now(),
         unchanged_tokens: marks.and_then(|marks| app.last.replace(&key, near.epoch(), marks)),
         preset: plan.name.clone(),
-        recipe: RawValue::from_string(plan.text.clone()).map_err(|e| ApiError::invalid("recipe", e))?,
+        recipe: plan.text.clone(),
         user: request.thread.as_ref().map(|(user, _)| user.clone()),
         thread: request.thread.map(|(_, thread)| thread),
         question: request.question,
@@ -103,7 +102,7 @@ fn plan(app: &Shared, request: &mut Request) -> Result<Arc<Preset>> {
         RecipeChoice::Given(value) => Arc::new(Preset::given("recipe", value)?),
         RecipeChoice::Preset(name) => find(app, &name)?,
         RecipeChoice::Unsaid if request.thread.is_some() => find(app, policy::DEFAULT)?,
-        RecipeChoice::Unsaid => Arc::new(Preset::default()),
+        RecipeChoice::Unsaid => Arc::new(Preset::given("recipe", Value::Object(Default::default()))?),
     };
     let default = request.thread.is_some().then_some(BUDGET_TOKENS_DEFAULT);
     request.budget_tokens = request.budget_tokens.or(chosen.recipe.budget_tokens).or(default);

@@ -11,31 +11,28 @@ use novelo_engine::decode::DecodeError;
 use novelo_engine::recipe::decode_filters;
 use novelo_engine::{Recipe, Tokenizer};
 use serde_json::Value;
+use serde_json::value::RawValue;
 
 /// A recipe with the text it was read from, so that a trace can keep it.
 #[derive(Debug)]
 pub struct Preset {
     /// `None` for a recipe that came with a request.
     pub name: Option<String>,
-    pub text: String,
+    pub text: Box<RawValue>,
     pub recipe: Recipe,
-}
-
-impl Default for Preset {
-    fn default() -> Self {
-        Self { name: None, text: "{}".to_owned(), recipe: Recipe::default() }
-    }
 }
 
 impl Preset {
     /// A recipe that stands at `path` of a request.
     pub fn given(path: &str, value: Value) -> Result<Self, DecodeError> {
-        Ok(Self { name: None, recipe: Recipe::decode(path, &value)?, text: value.to_string() })
+        let recipe = Recipe::decode(path, &value)?;
+        let text = RawValue::from_string(value.to_string()).map_err(|e| DecodeError::new(path, e.to_string()))?;
+        Ok(Self { name: None, recipe, text })
     }
 
     /// The same with other filters or another tokenizer.
     pub fn with(&self, filters: Option<Value>, tokenizer: Option<Tokenizer>) -> Result<Self, DecodeError> {
-        let mut value: Value = serde_json::from_str(&self.text).unwrap_or_default();
+        let mut value: Value = serde_json::from_str(self.text.get()).unwrap_or_default();
         if let Some(filters) = filters {
             decode_filters("filters", filters.as_array().map(Vec::as_slice).unwrap_or_default())?;
             put(&mut value, "filters", filters);
@@ -160,6 +157,6 @@ fn load(path: &std::path::Path, presets: &mut Vec<Arc<Preset>>) -> Result<(), St
 
 fn read(name: &str, text: &str) -> Result<Preset, String> {
     let value: Value = serde_json::from_str(text).map_err(|e| e.to_string())?;
-    let recipe = Recipe::decode("preset", &value).map_err(|e| e.to_string())?;
-    Ok(Preset { name: Some(name.to_owned()), text: value.to_string(), recipe })
+    let preset = Preset::given("preset", value).map_err(|e| e.to_string())?;
+    Ok(Preset { name: Some(name.to_owned()), ..preset })
 }

@@ -15,7 +15,7 @@ use novelo_engine::scope;
 use novelo_store::AppendTerms;
 use tokio::sync::oneshot;
 
-use super::raw::agent_thread;
+use super::raw::message;
 use super::thread::{document, rate};
 use super::{Row, Target, settle};
 use crate::app;
@@ -25,15 +25,18 @@ use crate::http::{router, serve};
 
 const ROUNDS: usize = 5;
 const CLIENTS: usize = 8;
-const ASK: &str = r#"{"user":"bench","thread":"agent","preset":"agent"}"#;
+/// Messages of about 500 bytes: 80 KB in all.
+const MESSAGES: usize = 165;
+const ASK: &str = r#"{"user":"bench","thread":"t"}"#;
 
 pub async fn context(time: Duration) -> anyhow::Result<Vec<Row>> {
     let dir = tempfile::tempdir()?;
     let data = dir.path().join("data").display().to_string();
     let flags = [("data", Some(data)), ("policies", Some("/nonexistent".to_owned()))];
     let (app, tasks) = app::open(Config::gather(None, |_| None, &flags)?).await?;
-    let documents = agent_thread(1_000).into_iter().map(document).collect();
-    app.store.append(&scope::turns("bench", "agent")?, documents, AppendTerms::default()).await?;
+    let role = |n: usize| if n.is_multiple_of(2) { "user" } else { "assistant" };
+    let documents = (0..MESSAGES).map(|n| document(message(role(n), n))).collect();
+    app.store.append(&scope::turns("bench", "t")?, documents, AppendTerms::default()).await?;
 
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await?;
     let ours_at = format!("http://{}/v1/context", listener.local_addr()?);
