@@ -64,7 +64,7 @@ impl Recipe {
 impl Component {
     /// Proposes its pieces.
     pub fn emit<'a>(&'a self, loaded: &'a Loaded<'a>, tokenizer: Tokenizer, out: &mut Vec<Piece<'a>>) {
-        let aside = |name, id| Origin::Component { name, id };
+        let aside = |name, item| Origin::Component { name, item };
         match self {
             Self::Literal { role, value } => {
                 let message = Message::text(*role, value);
@@ -72,7 +72,8 @@ impl Component {
                 out.push(Piece::made(origin, "literal", Why::Emitted, message, tokenizer));
             }
             Self::History { framing } => {
-                out.extend(loaded.turns.iter().map(|turn| emit_turn(turn, framing, tokenizer)));
+                out.reserve(loaded.turns.len());
+                loaded.turns.iter().for_each(|turn| out.push(emit_turn(turn, framing, tokenizer)));
             }
             Self::Summary => {
                 out.extend(loaded.summary.map(|m| Piece::stored(aside("summary", None), "summary", m, tokenizer)))
@@ -83,7 +84,7 @@ impl Component {
             Self::Collection { name, framing } => {
                 let items = loaded.collections.iter().filter(|(of, _)| of == name).flat_map(|(_, items)| *items);
                 out.extend(items.map(|item| {
-                    let origin = aside(name, Some(&*item.id));
+                    let origin = aside(name, Some(item));
                     framed(Piece::stored(origin, "collection", &item.message, tokenizer), framing, tokenizer)
                 }));
             }
@@ -91,6 +92,7 @@ impl Component {
     }
 }
 
+#[inline]
 fn emit_turn<'a>(turn: &'a Turn, framing: &str, tokenizer: Tokenizer) -> Piece<'a> {
     let origin = Origin::Turn { seq: turn.seq, id: &turn.id };
     if turn.message.role().is_none() {
@@ -99,6 +101,7 @@ fn emit_turn<'a>(turn: &'a Turn, framing: &str, tokenizer: Tokenizer) -> Piece<'
     framed(Piece::stored(origin, "history", &turn.message, tokenizer), framing, tokenizer)
 }
 
+#[inline]
 fn framed<'a>(mut piece: Piece<'a>, framing: &str, tokenizer: Tokenizer) -> Piece<'a> {
     if !framing.is_empty() {
         piece.frame(framing, tokenizer);

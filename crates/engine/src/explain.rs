@@ -50,7 +50,7 @@ impl Row {
             Origin::Turn { seq, id } => ("history", Some(id.to_owned()), Some(seq), None),
             Origin::Inline { index } => ("inline", None, None, Some(index)),
             Origin::Question => ("question", None, None, None),
-            Origin::Component { name, id } => (name, id.map(str::to_owned), None, None),
+            Origin::Component { name, item } => (name, item.map(|i| i.id.to_string()), None, None),
             Origin::Made => ("made", None, None, None),
         };
         Self {

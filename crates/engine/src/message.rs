@@ -221,6 +221,7 @@ impl Message {
     }
 
     /// What it costs in a prompt.
+    #[inline]
     pub fn tokens(&self, tokenizer: Tokenizer) -> u32 {
         self.text_tokens(tokenizer) + OVERHEAD_TOKENS
     }

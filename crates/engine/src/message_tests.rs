@@ -82,3 +82,23 @@ fn documents_that_are_no_messages_are_kept_too() {
         assert_eq!(Message::from_stored(Bytes::copy_from_slice(json.as_bytes())).role(), None);
     }
 }
+
+#[test]
+fn a_key_in_two_spellings_stands_twice() {
+    assert_eq!(refused(r#"{"role":"user","\u0072ole":"system"}"#), r#"has the key "role" twice"#);
+}
+
+#[test]
+fn a_call_that_names_its_id_twice_goes_by_the_last() {
+    let kept = message(r#"{"role":"assistant","tool_calls":[{"id":"a","function":{},"id":"b"}]}"#);
+    assert_eq!(kept.calls().iter().map(|c| &*c.id).collect::<Vec<_>>(), ["b"]);
+}
+
+#[test]
+fn half_a_character_is_kept_and_counted_as_it_is_spelled() {
+    let half = message(r#"{"role":"tool","tool_call_id":"\ud83d","content":"\ude00"}"#);
+    assert_eq!(half.units(), half.as_str().len() as u32);
+    assert_eq!((half.said(), half.content().unwrap().said_units), (None, 1));
+    assert!(half.tools().unwrap().answer.as_ref().unwrap().id.is_none());
+    assert!(refused(r#"{"role":"assistant","tool_calls":[{"id":"\ud83d"}]}"#).starts_with("tool_calls"));
+}

@@ -9,6 +9,7 @@ use std::fmt;
 
 use serde::Serialize;
 
+use crate::component::Item;
 use crate::json::{self, Span};
 use crate::message::{Message, Role};
 use crate::payload::{FilePayload, Placeholder};
@@ -24,12 +25,12 @@ pub struct Piece<'a> {
     pub by: &'static str,
     pub why: Why<'a>,
     /// What else was done to it before that, oldest first.
-    earlier: Vec<(Fate, Why<'a>)>,
+    earlier: Option<Box<Vec<(Fate, Why<'a>)>>>,
     body: Body<'a>,
 }
 
 /// Where a piece comes from.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy)]
 pub enum Origin<'a> {
     Turn {
         seq: u64,
@@ -40,10 +41,10 @@ pub enum Origin<'a> {
     },
     /// What is being asked now.
     Question,
-    /// A component that is not the log: its name, and the document's id where there is one.
+    /// A component that is not the log: its name, and the document where there is one.
     Component {
         name: &'a str,
-        id: Option<&'a str>,
+        item: Option<&'a Item>,
     },
     /// Made by a filter, to stand after another piece.
     Made,
@@ -70,51 +71,37 @@ pub enum Why<'a> {
     Leads,
     NewestUser,
     InWindow,
-    Fits {
-        room_tokens: u32,
-    },
-    OutsideWindow {
-        window: &'static str,
-        size: u64,
-    },
-    NoRoom {
-        tokens: u32,
-        room_tokens: u32,
-    },
+    Fits { room_tokens: u32 },
+    OutsideWindow { window: &'static str, size: u32 },
+    NoRoom { tokens: u32, room_tokens: u32 },
     AfterGap,
-    TooLarge {
-        tokens: u32,
-        room_tokens: u32,
-    },
+    TooLarge { tokens: u32, room_tokens: u32 },
     OnlySystem,
-    Evicted {
-        max_tokens: u32,
-        keep_tokens: u32,
-    },
-    ContentCut {
-        from_units: u32,
-        to_units: u32,
-    },
-    /// Paths, each with the option that left no room for it.
-    FilesHidden {
-        files: Vec<(&'a str, &'static str)>,
-    },
-    Unanswered {
-        call: &'a str,
-    },
-    Orphan {
-        call: Option<Cow<'a, str>>,
-        role: &'a str,
-    },
-    FollowsCall {
-        call: &'a str,
-    },
+    Evicted { max_tokens: u32, keep_tokens: u32 },
+    ContentCut { from_units: u32, to_units: u32 },
+    FileHidden { path: &'a str, limit: FileLimit },
+    Unanswered { call: &'a str },
+    Orphan { call: Option<&'a str>, role: Role },
+    FollowsCall { call: &'a str },
     Repeats,
+}
+
+/// The option that left no room for a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FileLimit {
+    Files,
+    Versions,
 }
 
 #[derive(Debug, Clone)]
 enum Body<'a> {
     Stored(&'a Message),
+    /// One file hidden and nothing else: by far the most frequent edit, so it costs no allocation.
+    Hidden {
+        base: &'a Message,
+        file: &'a FilePayload,
+        placeholder: &'a Placeholder,
+    },
     Edited(Box<Edited<'a>>),
     Made(Box<Message>),
 }
@@ -143,15 +130,15 @@ enum Splice<'a> {
 }
 
 impl<'a> Piece<'a> {
+    #[inline]
     pub fn stored(origin: Origin<'a>, by: &'static str, message: &'a Message, tokenizer: Tokenizer) -> Self {
         let tokens = message.tokens(tokenizer);
-        let (fate, why, earlier) = (Fate::Kept, Why::Emitted, Vec::new());
-        Self { origin, tokens, fate, by, why, earlier, body: Body::Stored(message) }
+        Self { origin, tokens, fate: Fate::Kept, by, why: Why::Emitted, earlier: None, body: Body::Stored(message) }
     }
 
     pub fn made(origin: Origin<'a>, by: &'static str, why: Why<'a>, message: Message, tokenizer: Tokenizer) -> Self {
         let tokens = message.tokens(tokenizer);
-        Self { origin, tokens, fate: Fate::Made, by, why, earlier: Vec::new(), body: Body::Made(Box::new(message)) }
+        Self { origin, tokens, fate: Fate::Made, by, why, earlier: None, body: Body::Made(Box::new(message)) }
     }
 
     pub fn is_out(&self) -> bool {
@@ -163,14 +150,19 @@ impl<'a> Piece<'a> {
         !matches!(self.origin, Origin::Component { .. })
     }
 
+    fn is_made(&self) -> bool {
+        matches!(self.origin, Origin::Made)
+    }
+
     /// Whether a user said it, rather than a component or a filter in a user's name.
     pub fn is_user_turn(&self) -> bool {
-        self.is_log() && self.origin != Origin::Made && self.base().is(Role::User)
+        self.is_log() && !self.is_made() && self.base().is(Role::User)
     }
 
     pub fn role(&self) -> Option<Role> {
         match &self.body {
             Body::Stored(message) => message.role(),
+            Body::Hidden { base, .. } => base.role(),
             Body::Made(message) => message.role(),
             Body::Edited(edited) => edited.role,
         }
@@ -182,13 +174,14 @@ impl<'a> Piece<'a> {
 
     /// Whether it came as an instruction; an answer that a filter recast did not.
     pub fn instructs(&self) -> bool {
-        self.origin != Origin::Made && self.base().role().is_some_and(Role::instructs)
+        !self.is_made() && self.base().role().is_some_and(Role::instructs)
     }
 
     /// The message that its bytes come from.
     pub fn base(&self) -> &Message {
         match &self.body {
             Body::Stored(message) => message,
+            Body::Hidden { base, .. } => base,
             Body::Made(message) => message,
             Body::Edited(edited) => edited.base,
         }
@@ -198,6 +191,7 @@ impl<'a> Piece<'a> {
     pub fn source(&self) -> Option<&'a Message> {
         match &self.body {
             Body::Stored(message) => Some(message),
+            Body::Hidden { base, .. } => Some(base),
             Body::Edited(edited) => Some(edited.base),
             Body::Made(_) => None,
         }
@@ -208,15 +202,17 @@ impl<'a> Piece<'a> {
         matches!(self.body, Body::Stored(_))
     }
 
+    /// Puts it out, for good. What was done to it before no longer matters.
     pub fn drop(&mut self, by: &'static str, why: Why<'a>) {
-        self.mark(Fate::Dropped, by, why);
+        self.earlier = None;
+        (self.fate, self.by, self.why) = (Fate::Dropped, by, why);
     }
 
     /// Says what became of it, without changing it. What was done to it before is remembered.
     pub fn mark(&mut self, fate: Fate, by: &'static str, why: Why<'a>) {
         let before = std::mem::replace(&mut self.why, why);
         if matches!(self.fate, Fate::Cut | Fate::Redacted | Fate::Moved) || before == Why::Framed {
-            self.earlier.push((self.fate, before));
+            self.earlier.get_or_insert_default().push((self.fate, before));
         }
         self.fate = fate;
         self.by = by;
@@ -231,34 +227,41 @@ impl<'a> Piece<'a> {
 
     /// Whether this has become of it, now or on the way.
     pub fn was(&self, fate: Fate) -> bool {
-        self.fate == fate || self.earlier.iter().any(|(earlier, _)| *earlier == fate)
+        self.fate == fate || self.earlier.iter().flat_map(|e| e.iter()).any(|(earlier, _)| *earlier == fate)
     }
 
-    /// All that became of it, in words, the last first; of one that is out, only why it is out.
+    /// All that became of it, in words, the last first.
     pub fn reasons(&self) -> String {
-        let earlier = self.earlier.iter().rev().filter(|_| !self.is_out());
-        earlier.fold(self.why.to_string(), |said, (_, why)| format!("{said}; {why}"))
+        let earlier = self.earlier.iter().flat_map(|e| e.iter().rev()).map(|(_, why)| why);
+        std::iter::once(&self.why).chain(earlier).map(Why::to_string).collect::<Vec<_>>().join("; ")
     }
 
-    /// Hides the contents of files it carries.
-    pub fn hide(&mut self, files: &[&'a FilePayload], placeholder: &'a Placeholder, tokenizer: Tokenizer) {
-        let edits = files.iter().map(|file| Edit {
-            at: file.literal,
-            splice: Splice::Hidden(file, placeholder),
-            units_gained: file.units_gained(placeholder),
-        });
-        self.edit(edits.collect(), tokenizer);
+    /// Hides the contents of a file it carries. It costs what it did until it is counted again, once for all its files.
+    pub fn hide(&mut self, file: &'a FilePayload, placeholder: &'a Placeholder) {
+        match &mut self.body {
+            Body::Stored(base) => self.body = Body::Hidden { base, file, placeholder },
+            Body::Edited(edited) => edited.put(Edit::hidden(file, placeholder)),
+            Body::Hidden { base, file: first, placeholder: with } => {
+                let edited = Edited::of(base).with(Edit::hidden(first, with));
+                self.body = Body::Edited(Box::new(edited.with(Edit::hidden(file, placeholder))));
+            }
+            Body::Made(_) => {}
+        }
+    }
+
+    pub fn count_again(&mut self, tokenizer: Tokenizer) {
+        self.tokens = self.text_tokens(tokenizer) + OVERHEAD_TOKENS;
     }
 
     /// Whether its text was cut or framed, so that it is no longer the JSON that it came as.
     pub fn is_rewritten(&self, literal: Span) -> bool {
-        matches!(self.spliced(literal), Some(Splice::Text(_)))
+        matches!(self.spliced(literal).as_deref(), Some(Splice::Text(_)))
     }
 
     /// UTF-16 code units of its text, where the content is one string.
     pub fn content_units(&self) -> Option<u32> {
         let content = self.base().content()?;
-        match self.spliced(content.literal) {
+        match self.spliced(content.literal).as_deref() {
             Some(Splice::Hidden(file, placeholder)) => Some(file.said_units_hidden(placeholder)),
             Some(Splice::Text(literal)) => Some(json::said_units(literal)),
             None => Some(content.said_units),
@@ -289,15 +292,15 @@ impl<'a> Piece<'a> {
     }
 
     /// Turns an answer nobody asked for into a message of another role.
-    pub fn recast(&mut self, role: &str, strip_id: bool, tokenizer: Tokenizer) {
+    pub fn recast(&mut self, role: Role, strip_id: bool, tokenizer: Tokenizer) {
         let text = self.base().as_str();
         let Some(answer) = self.base().tools().and_then(|t| t.answer.as_ref()) else { return };
         let edit = |at: Span, instead| Edit::text(at, instead, at.of(text));
-        let mut edits = vec![edit(answer.role, json::literal(role))];
+        let mut edits = vec![edit(answer.role, json::literal(role.name()))];
         edits.extend(answer.id_member.filter(|_| strip_id).map(|member| edit(member, String::new())));
         self.edit(edits, tokenizer);
         if let Body::Edited(edited) = &mut self.body {
-            edited.role = Role::from_name(role);
+            edited.role = Some(role);
         }
     }
 
@@ -305,51 +308,72 @@ impl<'a> Piece<'a> {
     pub fn write(&self, out: &mut Vec<u8>) {
         match &self.body {
             Body::Stored(message) => out.extend_from_slice(message.raw()),
+            Body::Hidden { base, file, placeholder } => {
+                Edited::of(base).with(Edit::hidden(file, placeholder)).write(out)
+            }
             Body::Made(message) => out.extend_from_slice(message.raw()),
             Body::Edited(edited) => edited.write(out),
         }
     }
 
-    /// Tokens of its text by another tokenizer than the one its cost was counted with.
+    /// Tokens of its text.
     pub fn text_tokens(&self, tokenizer: Tokenizer) -> u32 {
         match &self.body {
             Body::Stored(message) => message.text_tokens(tokenizer),
+            Body::Hidden { base, file, placeholder } if tokenizer == Tokenizer::Approx => {
+                let units = i64::from(base.units()) + file.units_gained(placeholder);
+                tokens::approx(units.max(0) as u32)
+            }
+            Body::Hidden { base, file, placeholder } => {
+                Edited::of(base).with(Edit::hidden(file, placeholder)).text_tokens(tokenizer)
+            }
             Body::Made(message) => message.text_tokens(tokenizer),
-            Body::Edited(edited) => edited.tokens(tokenizer) - OVERHEAD_TOKENS,
+            Body::Edited(edited) => edited.text_tokens(tokenizer),
         }
     }
 
-    fn spliced(&self, span: Span) -> Option<&Splice<'a>> {
+    fn spliced(&self, span: Span) -> Option<Cow<'_, Splice<'a>>> {
         match &self.body {
+            Body::Hidden { file, placeholder, .. } if file.literal == span => {
+                Some(Cow::Owned(Splice::Hidden(file, placeholder)))
+            }
             Body::Edited(edited) => {
                 let found = edited.edits.binary_search_by_key(&span, |edit| edit.at).ok()?;
-                edited.edits.get(found).map(|edit| &edit.splice)
+                edited.edits.get(found).map(|edit| Cow::Borrowed(&edit.splice))
             }
             _ => None,
         }
     }
 
     fn edit(&mut self, edits: Vec<Edit<'a>>, tokenizer: Tokenizer) {
-        if let Body::Made(message) = &mut self.body {
-            let mut edited = Edited::of(message);
-            edits.into_iter().for_each(|edit| edited.put(edit));
-            let mut raw = Vec::new();
-            edited.write(&mut raw);
-            **message = Message::from_stored(raw.into());
-            self.tokens = message.tokens(tokenizer);
-            return;
-        }
-        if let Body::Stored(message) = self.body {
-            self.body = Body::Edited(Box::new(Edited::of(message)));
+        match &self.body {
+            Body::Made(message) => {
+                let mut raw = Vec::new();
+                edits.into_iter().fold(Edited::of(message), Edited::with).write(&mut raw);
+                let message = Message::from_stored(raw.into());
+                self.tokens = message.tokens(tokenizer);
+                self.body = Body::Made(Box::new(message));
+                return;
+            }
+            Body::Stored(base) => self.body = Body::Edited(Box::new(Edited::of(base))),
+            Body::Hidden { base, file, placeholder } => {
+                self.body = Body::Edited(Box::new(Edited::of(base).with(Edit::hidden(file, placeholder))));
+            }
+            Body::Edited(_) => {}
         }
         if let Body::Edited(edited) = &mut self.body {
             edits.into_iter().for_each(|edit| edited.put(edit));
-            self.tokens = edited.tokens(tokenizer);
+            self.tokens = edited.text_tokens(tokenizer) + OVERHEAD_TOKENS;
         }
     }
 }
 
 impl<'a> Edit<'a> {
+    fn hidden(file: &'a FilePayload, placeholder: &'a Placeholder) -> Self {
+        let units_gained = file.units_gained(placeholder);
+        Self { at: file.literal, splice: Splice::Hidden(file, placeholder), units_gained }
+    }
+
     fn text(at: Span, instead: String, original: &str) -> Self {
         let units_gained = i64::from(json::compact_units(&instead)) - i64::from(json::compact_units(original));
         Self { at, splice: Splice::Text(instead), units_gained }
@@ -359,6 +383,11 @@ impl<'a> Edit<'a> {
 impl<'a> Edited<'a> {
     fn of(base: &'a Message) -> Self {
         Self { base, role: base.role(), units: i64::from(base.units()), edits: Vec::new() }
+    }
+
+    fn with(mut self, edit: Edit<'a>) -> Self {
+        self.put(edit);
+        self
     }
 
     /// Adds an edit, in the place of one that stood at the same span.
@@ -374,16 +403,15 @@ impl<'a> Edited<'a> {
         }
     }
 
-    fn tokens(&self, tokenizer: Tokenizer) -> u32 {
-        let text = match tokenizer {
+    fn text_tokens(&self, tokenizer: Tokenizer) -> u32 {
+        match tokenizer {
             Tokenizer::Approx => tokens::approx(self.units.max(0) as u32),
             exact => self.base.edited_tokens(exact, self.print(), || {
                 let mut raw = Vec::new();
                 self.write(&mut raw);
                 exact.count(&json::compact(&String::from_utf8_lossy(&raw)))
             }),
-        };
-        text + OVERHEAD_TOKENS
+        }
     }
 
     /// What tells one edited form of a message from another.
@@ -463,13 +491,15 @@ impl fmt::Display for Why<'_> {
             Self::ContentCut { from_units, to_units } => {
                 write!(f, "content cut from {from_units} to {to_units} characters")
             }
-            Self::FilesHidden { files } => {
-                let said = files.iter().map(|(path, limit)| format!("contents of {path} hidden, beyond {limit}"));
-                f.write_str(&said.collect::<Vec<_>>().join("; "))
+            Self::FileHidden { path, limit } => {
+                let limit = if *limit == FileLimit::Files { "filesLimit" } else { "versionsPerFile" };
+                write!(f, "contents of {path} hidden, beyond {limit}")
             }
             Self::Unanswered { call } => write!(f, "answers call {call}, which had no answer"),
-            Self::Orphan { call: Some(call), role } => write!(f, "no call {call} in the window, now a {role} message"),
-            Self::Orphan { call: None, role } => write!(f, "names no call, now a {role} message"),
+            Self::Orphan { call: Some(call), role } => {
+                write!(f, "no call {call} in the window, now a {} message", role.name())
+            }
+            Self::Orphan { call: None, role } => write!(f, "names no call, now a {} message", role.name()),
             Self::FollowsCall { call } => write!(f, "moved to follow its call {call}"),
             Self::Repeats => write!(f, "repeats the message before it"),
         }

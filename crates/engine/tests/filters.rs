@@ -4,6 +4,8 @@
 //! brackets (`a(x;y)`, `t(x):done`, with arguments `a(x={…})`), and its content, where it has one. In what is expected,
 //! a message as it came has no sign; `-` is dropped, `~` cut or redacted, `>` moved, `+` made.
 
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a panic is how a test fails")]
+
 use novelo_engine::piece::{Fate, Piece};
 use novelo_engine::{Assembly, Explanation, Loaded, Message, Recipe, assemble};
 use serde_json::{Value, json};
@@ -23,6 +25,14 @@ fn check_whys(input: &[&str], recipe: Value, expect: &[&str]) {
         let rows = Explanation::of(assembly).pieces.into_iter().filter(|row| row.why != "as stored");
         let whys: Vec<String> = rows.map(|row| format!("{}: {}", row.by, row.why)).collect();
         assert_eq!(whys, expect);
+    });
+}
+
+/// As `check`, for the remarks of the filters.
+#[track_caller]
+fn check_notes(input: &[&str], recipe: Value, expect: Value) {
+    with_assembly(input, recipe, |assembly| {
+        assert_eq!(serde_json::to_value(&assembly.notes).unwrap(), expect);
     });
 }
 
@@ -322,9 +332,17 @@ mod file_contents_limiter {
             &[&calls],
             limited(json!({"filesLimit": 1, "versionsPerFile": 1})),
             &[
-                "fileContentsLimiter: contents of a hidden, beyond versionsPerFile; contents of b hidden, beyond filesLimit",
+                "fileContentsLimiter: contents of b hidden, beyond filesLimit; contents of a hidden, beyond versionsPerFile",
             ],
         );
+    }
+
+    #[test]
+    fn notes_count_what_it_did() {
+        let calls = format!("a(x={};y={})", file("a", "1"), file("b", "2"));
+        let both = [calls.as_str(), &answer("c", "3")];
+        check_notes(&both, limited(json!({"filesLimit": 0})), json!([{"note": "files_hidden", "payloads": 3}]));
+        check_notes(&both, limited(json!({})), json!([]));
     }
 
     #[test]
@@ -442,6 +460,14 @@ mod tool_call_backfill {
     }
 
     #[test]
+    fn notes_count_what_it_did() {
+        let expect = json!([{"note": "backfilled", "made": 1, "moved": 2, "orphans": 1}]);
+        check_notes(&["t(z):0", "a(x;y)", "u:wait", "t(x):1", "t(x):2"], filled(json!({})), expect);
+        check_notes(&["a(x)", "t(x):1"], filled(json!({})), json!([]));
+        check_notes(&["a(x;x)", "t(x):1"], filled(json!({})), json!([]));
+    }
+
+    #[test]
     fn reasons_name_the_call() {
         check_whys(
             &["t(z):0", "t:0", "a(x;y)", "u:wait", "t(x):1"],
@@ -494,6 +520,16 @@ mod history_window {
     }
 
     #[test]
+    fn what_an_earlier_filter_dropped_is_no_block() {
+        let huge = format!("a:{}", "x".repeat(400));
+        let recipe = json!({"filters": [
+            {"name": "sizeLimiter", "options": {"maxTokens": 100}},
+            {"name": "historyWindow", "options": {"turns": 1}},
+        ]});
+        check(&["u:0", "a(x)", "t(x):1", &huge], recipe, &["u:0", "a(x)", "t(x):1", &format!("- {huge}")]);
+    }
+
+    #[test]
     fn pairs_keeps_the_last_n_user_turns_with_what_follows() {
         let all = ["a:hi", "u:1", "a:2", "a:3", "u:4", "a:5"];
         check(&all, pairs(1), &["- a:hi", "- u:1", "- a:2", "- a:3", "u:4", "a:5"]);
@@ -505,6 +541,12 @@ mod history_window {
     fn pairs_parts_no_call_from_its_answers() {
         check(&["u:0", "a(x)", "u:1", "t(x):1", "a:ok"], pairs(1), &["- u:0", "- a(x)", "u:1", "- t(x):1", "a:ok"]);
         check(&["u:0", "t(x):1", "u:1", "a(x)", "a:ok"], pairs(1), &["- u:0", "- t(x):1", "u:1", "- a(x)", "a:ok"]);
+    }
+
+    #[test]
+    fn notes_count_what_it_did() {
+        let expect = json!([{"note": "windowed", "kept": 2, "dropped": 2}]);
+        check_notes(&["s:be", "u:1", "a:2", "u:3"], turns(1), expect);
     }
 
     #[test]
@@ -562,6 +604,22 @@ mod stable_window {
             recipe,
             &["- u:one4", "- u:two4", "- u:thr4", "- u:fou4", "u:fiv4", "u:six4", "u:sev4", "u:eig4"],
         );
+    }
+
+    #[test]
+    fn keep_of_one_is_all_of_max_tokens() {
+        let one_less: Vec<&str> = ["- u:one4"].into_iter().chain(SIX[1..].iter().copied()).collect();
+        check(&SIX, stable(json!({"maxTokens": 95, "keep": 1})), &one_less);
+    }
+
+    #[test]
+    fn the_newest_block_stays_also_before_what_was_dropped() {
+        let huge = format!("a:{}", "x".repeat(400));
+        let recipe = json!({"filters": [
+            {"name": "sizeLimiter", "options": {"maxTokens": 100}},
+            {"name": "stableWindow", "options": {"maxTokens": 10}},
+        ]});
+        check(&["a:yes", &huge], recipe, &["a:yes", &format!("- {huge}")]);
     }
 
     #[test]
@@ -651,6 +709,16 @@ mod dedupe {
     }
 
     #[test]
+    fn what_a_dropped_one_stood_between_is_compared_too() {
+        check(&["s:be", "u:hi", "s:be", "u:hi"], deduped(), &["s:be", "u:hi", "- s:be", "- u:hi"]);
+    }
+
+    #[test]
+    fn notes_count_what_it_did() {
+        check_notes(&["u:hi", "u:hi", "u:hi"], deduped(), json!([{"note": "deduped", "dropped": 2}]));
+    }
+
+    #[test]
     fn reasons_say_so() {
         check_whys(&["u:hi", "u:hi"], deduped(), &["dedupe: repeats the message before it"]);
     }
@@ -701,6 +769,13 @@ mod budget {
         let recipe = |role: &str| json!({"filters": [{"name": "toolCallBackfill", "options": {"orphanRole": role}}], "budget_tokens": 20});
         check(&["t(x):1", "u:one4"], recipe("system"), &["- s:1", "u:one4"]);
         check(&["u:one4", "t(x):1"], recipe("user"), &["u:one4", "- u:1"]);
+    }
+
+    #[test]
+    fn notes_count_what_it_did() {
+        let expect = json!([{"note": "budgeted", "dropped": 1, "tokens": 32}]);
+        check_notes(&["u:old4", "u:one4", "u:two4"], budget(40), expect);
+        check_notes(&["u:one4"], budget(16), json!([]));
     }
 
     #[test]

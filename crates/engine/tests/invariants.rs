@@ -3,6 +3,8 @@
 //! `laws` says what must hold for any input; here are the laws that ask for more than that: a filter in the last
 //! place, a window of a certain size, a log that grows, or the slow reference to compare with.
 
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "a panic is how a test fails")]
+
 mod generate;
 mod laws;
 mod reference;

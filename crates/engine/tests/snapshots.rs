@@ -1,5 +1,7 @@
 //! Assemblies as people see them: the text that `novelo explain`, the inspector and the docs show.
 
+#![allow(clippy::unwrap_used, reason = "a panic is how a test fails")]
+
 use novelo_engine::component::{Item, item, show_summary, show_user_data};
 use novelo_engine::{Loaded, Message, Recipe, Role, Turn, assemble, render};
 use serde_json::{Value, json};
@@ -98,7 +100,7 @@ fn inline_messages_with_files_and_a_missing_answer() {
     8 messages from 8 pieces, 284 tokens no budget (approx)
     + inline [0]       system        20  redacted  toolCallBackfill: no call call_0 in the window, now a system message; content cut from 31 to 16 characters  | a result from before the window
     + inline [1]       user          19  kept      messages: as stored  | Split main.rs
-    + inline [2]       assistant     95  redacted  fileContentsLimiter: contents of src/main.rs hidden, beyond filesLimit; contents of src/cli.rs hidden, beyond versionsPerFile
+    + inline [2]       assistant     95  redacted  fileContentsLimiter: contents of src/cli.rs hidden, beyond versionsPerFile; contents of src/main.rs hidden, beyond filesLimit
     + made             tool          28  made      toolCallBackfill: answers call call_1, which had no answer  | Tool call failed to respond
     + inline [4]       tool          23  moved     toolCallBackfill: moved to follow its call call_2  | written
     + inline [3]       user          19  cut       sizeLimiter: content cut from 18 to 16 characters  | And a test, please

@@ -2,6 +2,8 @@
 //!
 //! They stand beside the project where it is developed, and in CI. A clone without them skips this.
 
+#![allow(clippy::unwrap_used, reason = "a panic is how a test fails")]
+
 mod laws;
 
 use novelo_engine::{Loaded, Message, Recipe, Role};

@@ -1,5 +1,7 @@
 //! The OpenAPI document is golden, and true of the running server.
 
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "a panic is how a test fails")]
+
 mod support;
 
 use std::path::PathBuf;
@@ -89,13 +91,19 @@ fn mismatch(document: &Value, schema: &Value, value: &Value) -> Option<String> {
     if !kinds(&schema["type"]).is_none_or(|kinds| kinds.iter().any(|kind| is(value, kind))) {
         return Some(format!("{value} is not {}", schema["type"]));
     }
-    let missing = schema["required"].as_array().into_iter().flatten().find(|name| value.get(name.as_str().unwrap()).is_none());
+    let missing =
+        schema["required"].as_array().into_iter().flatten().find(|name| value.get(name.as_str().unwrap()).is_none());
     if let Some(name) = missing {
         return Some(format!("{name} is missing"));
     }
     let fields = schema["properties"].as_object().into_iter().flatten();
     let in_fields = fields.filter_map(|(name, of)| Some((of, value.get(name)?)));
-    let in_items = value.as_array().into_iter().flatten().filter(|_| schema["items"].is_object()).map(|item| (&schema["items"], item));
+    let in_items = value
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter(|_| schema["items"].is_object())
+        .map(|item| (&schema["items"], item));
     in_fields.chain(in_items).find_map(|(schema, value)| mismatch(document, schema, value))
 }
 

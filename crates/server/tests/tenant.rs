@@ -1,5 +1,7 @@
 //! Whatever the ids contain, nobody sees what is another's.
 
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "a panic is how a test fails")]
+
 mod support;
 
 use base64::Engine;
@@ -14,11 +16,60 @@ const CANARY: &str = "canary-of-another";
 /// Ids that a careless server would confuse with bob's, or with its own words.
 fn hostile() -> Vec<String> {
     let plain = [
-        "..", ".", "/", "//", "%2f", "%2F", "%", "a/../b", "../bob", "bob/..", "bob/", "/bob", "bob/notes", "bob ",
-        " bob", "bob\u{a0}", "bo", "bobb", "BOB", "users", "convo.sessions", "messages", "traces", "memory", "data",
-        "keys", "users/bob", "bob%00", "%00", "bоb", "ｂｏｂ", "b\u{200b}ob", "bób", "bo\u{301}b", "😀", "🧵/🪡", "*", "?",
-        "#", "bob?x=1", "bob#x", "bob;x", "a b", "a+b", "'", "\"", "\\", "..\\bob", "{user}", ":batch", "null", "0",
-        "-1", "true",
+        "..",
+        ".",
+        "/",
+        "//",
+        "%2f",
+        "%2F",
+        "%",
+        "a/../b",
+        "../bob",
+        "bob/..",
+        "bob/",
+        "/bob",
+        "bob/notes",
+        "bob ",
+        " bob",
+        "bob\u{a0}",
+        "bo",
+        "bobb",
+        "BOB",
+        "users",
+        "convo.sessions",
+        "messages",
+        "traces",
+        "memory",
+        "data",
+        "keys",
+        "users/bob",
+        "bob%00",
+        "%00",
+        "bоb",
+        "ｂｏｂ",
+        "b\u{200b}ob",
+        "bób",
+        "bo\u{301}b",
+        "😀",
+        "🧵/🪡",
+        "*",
+        "?",
+        "#",
+        "bob?x=1",
+        "bob#x",
+        "bob;x",
+        "a b",
+        "a+b",
+        "'",
+        "\"",
+        "\\",
+        "..\\bob",
+        "{user}",
+        ":batch",
+        "null",
+        "0",
+        "-1",
+        "true",
     ];
     let long = [format!("bob{}", "x".repeat(ID_BYTES_MAX - 3)), "é".repeat(ID_BYTES_MAX / 2)];
     plain.into_iter().map(str::to_owned).chain(long).collect()
@@ -40,8 +91,10 @@ fn seen_by_bob(bob: &Client, id: &str) -> String {
     let made = bob.context(json!({"thread": id, "explain": true}));
     let trace = made["trace_id"].as_str().unwrap();
     let calls = every(&About { user: B, thread: id, trace, key: "none" });
-    let reads = calls.iter().filter(|call| call.method == "GET" || ["makeContext", "replayTrace"].contains(&call.operation));
-    let docs = ["messages", "memory", "traces"].map(|child| format!("/v1/docs/users/{B}/convo.sessions/{}/{child}", enc(id)));
+    let reads =
+        calls.iter().filter(|call| call.method == "GET" || ["makeContext", "replayTrace"].contains(&call.operation));
+    let docs =
+        ["messages", "memory", "traces"].map(|child| format!("/v1/docs/users/{B}/convo.sessions/{}/{child}", enc(id)));
     let more = docs.iter().map(|path| bob.get(path)).chain([bob.get(&format!("/v1/docs/users/{B}/{}", enc(id)))]);
     let text = |answer: Answer| answer.text();
     made.to_string() + &reads.map(|call| call.send(bob)).chain(more).map(text).collect::<String>()
@@ -83,7 +136,8 @@ fn hostile_threads_and_documents_of_one_user_do_not_meet() {
         server.put(&format!("/v1/docs/users/a/notes/{}", enc(&id)), json!(id)).ok();
     }
     let listed = server.get(&user("a", "/threads?limit=1000")).ok();
-    let mut ids: Vec<&str> = listed["threads"].as_array().unwrap().iter().map(|row| row["id"].as_str().unwrap()).collect();
+    let mut ids: Vec<&str> =
+        listed["threads"].as_array().unwrap().iter().map(|row| row["id"].as_str().unwrap()).collect();
     let mut expected = hostile();
     ids.sort_unstable();
     expected.sort();
@@ -93,7 +147,10 @@ fn hostile_threads_and_documents_of_one_user_do_not_meet() {
         assert_eq!(server.get(&format!("/v1/docs/users/a/notes/{}", enc(&id))).ok()["value"], json!(id));
     }
     server.delete(&thread("a", "..", "")).ok();
-    assert_eq!(server.get(&user("a", "/threads?limit=1000")).ok()["threads"].as_array().unwrap().len(), expected.len() - 1);
+    assert_eq!(
+        server.get(&user("a", "/threads?limit=1000")).ok()["threads"].as_array().unwrap().len(),
+        expected.len() - 1
+    );
 }
 
 #[test]
@@ -126,7 +183,13 @@ fn addresses_that_climb_lead_nowhere() {
         escaped(&format!("/v1/docs/users/{B}/{up}/users/alice/convo.sessions/t/messages"));
         escaped(&format!("/v1/docs/{up}/users/alice/convo.sessions/t/messages"));
     }
-    for path in ["users%2Falice/notes", "users/alice%2Fnotes/n", "/users/alice/notes", "users//alice/notes", "users/bob%00alice/notes"] {
+    for path in [
+        "users%2Falice/notes",
+        "users/alice%2Fnotes/n",
+        "/users/alice/notes",
+        "users//alice/notes",
+        "users/bob%00alice/notes",
+    ] {
         escaped(&format!("/v1/docs/{path}"));
     }
     escaped("/v1/users/alice%20/threads/t/turns");
@@ -142,7 +205,9 @@ fn an_id_with_a_control_character_or_too_long_is_refused_everywhere() {
     assert_eq!(server.said(&fits, &fits), ["fits"]);
     for id in ["\0", "a\0b", "\u{1f}", "\u{7f}", "\u{85}", "\n", &long] {
         for (of, name) in [(id, "t"), ("u", id)] {
-            server.post(&thread(of, name, "/turns"), json!({"messages": [says("user", "x")]})).refused(422, "invalid_field");
+            server
+                .post(&thread(of, name, "/turns"), json!({"messages": [says("user", "x")]}))
+                .refused(422, "invalid_field");
             server.get(&thread(of, name, "/turns")).refused(422, "invalid_field");
             server.delete(&thread(of, name, "")).refused(422, "invalid_field");
             server.get(&thread(of, name, "/export")).refused(422, "invalid_field");

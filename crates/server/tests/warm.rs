@@ -1,5 +1,7 @@
 //! A warm context build parses no JSON and counts no tokens, as the server's own counters tell.
 
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "a panic is how a test fails")]
+
 mod support;
 
 use support::{Client, Server, Value, json, says, thread, user};

@@ -7,7 +7,7 @@ use super::{Draft, Note};
 use crate::Role;
 use crate::decode::{DecodeError, Fields};
 use crate::payload::{FilePayload, Placeholder};
-use crate::piece::{Fate, Piece, Why};
+use crate::piece::{Fate, FileLimit, Piece, Why};
 
 const NAME: &str = "fileContentsLimiter";
 
@@ -40,17 +40,16 @@ impl FileContentsLimiter {
         let mut payloads = 0;
         let tokenizer = draft.tokenizer;
         for piece in draft.pieces.iter_mut().rev().filter(|p| !p.is_out()) {
-            let (mut hidden, mut files) = (Vec::new(), Vec::new());
-            for file in self.files(piece).filter(|file| !piece.is_rewritten(file.literal)) {
-                if let Some(limit) = self.beyond(&mut seen, &file.path) {
-                    hidden.push(file);
-                    files.push((&*file.path, limit));
-                }
+            let mut hidden = false;
+            for file in self.files(piece) {
+                let Some(limit) = self.beyond(&mut seen, piece, file) else { continue };
+                piece.hide(file, &self.placeholder);
+                piece.mark(Fate::Redacted, NAME, Why::FileHidden { path: &file.path, limit });
+                payloads += 1;
+                hidden = true;
             }
-            if !hidden.is_empty() {
-                payloads += hidden.len();
-                piece.hide(&hidden, &self.placeholder, tokenizer);
-                piece.mark(Fate::Redacted, NAME, Why::FilesHidden { files });
+            if hidden {
+                piece.count_again(tokenizer);
             }
         }
         if payloads > 0 {
@@ -68,10 +67,14 @@ impl FileContentsLimiter {
     }
 
     /// Counts one more version of a file; the option that leaves no room for it, if one does.
-    fn beyond<'a>(&self, seen: &mut Seen<'a>, path: &'a str) -> Option<&'static str> {
+    fn beyond<'a>(&self, seen: &mut Seen<'a>, piece: &Piece<'a>, file: &'a FilePayload) -> Option<FileLimit> {
+        if piece.is_rewritten(file.literal) {
+            return None;
+        }
+        let path = &*file.path;
         let place = match seen.iter().position(|(known, _)| *known == path) {
             Some(place) => place,
-            None if seen.len() >= self.files_max as usize => return Some("filesLimit"),
+            None if seen.len() >= self.files_max as usize => return Some(FileLimit::Files),
             None => {
                 seen.push((path, 0));
                 seen.len() - 1
@@ -79,7 +82,7 @@ impl FileContentsLimiter {
         };
         let (_, versions) = seen.get_mut(place)?;
         if *versions >= self.versions_max {
-            return Some("versionsPerFile");
+            return Some(FileLimit::Versions);
         }
         *versions += 1;
         None

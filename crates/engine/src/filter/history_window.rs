@@ -34,11 +34,9 @@ impl HistoryWindow {
             Self::Turns(n) => {
                 let counts = |at: usize| pinned.get(at) == Some(&false);
                 let start = start_of_turns(&draft, &pairs, counts, n as usize);
-                (Why::OutsideWindow { window: "turns", size: n.into() }, start)
+                (Why::OutsideWindow { window: "turns", size: n }, start)
             }
-            Self::Pairs(n) => {
-                (Why::OutsideWindow { window: "pairs", size: n.into() }, start_of_pairs(&draft, n as usize))
-            }
+            Self::Pairs(n) => (Why::OutsideWindow { window: "pairs", size: n }, start_of_pairs(&draft, n as usize)),
         };
         let mut goes: Vec<bool> = pinned.iter().enumerate().map(|(at, pinned)| at < start && !pinned).collect();
         pairs.spread(&mut goes);

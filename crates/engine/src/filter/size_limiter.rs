@@ -44,31 +44,35 @@ impl SizeLimiter {
 
     pub fn apply<'a>(&self, mut draft: Draft<'a>) -> Draft<'a> {
         self.cut_contents(&mut draft);
-        let mut room = self.max_tokens;
-        let mut kept = 0;
-        let mut without_room = Vec::new();
+        let (mut kept, mut dropped, mut used) = (0, 0, 0);
+        let mut without_room = Vec::with_capacity(draft.pieces.len());
         for class in 0..3 {
             for (at, piece) in draft.live().rev().filter(|(_, p)| self.class(p) == class) {
                 let tokens = self.cost(piece, draft.tokenizer);
-                if tokens <= room {
-                    room -= tokens;
+                if tokens <= self.max_tokens - used {
+                    used += tokens;
                     kept += 1;
                 } else {
-                    without_room.push((at, Why::NoRoom { tokens, room_tokens: room }));
+                    without_room.push((at, tokens, self.max_tokens - used));
                 }
             }
         }
-        if kept == 0 && self.preserve_system {
-            kept += preserve_newest_system(&mut draft, &mut without_room);
-        }
-        let dropped = without_room.len();
-        for (at, why) in without_room {
-            if let Some(piece) = draft.pieces.get_mut(at) {
-                piece.drop(NAME, why);
+        let newest_system = draft.live().rev().find(|(_, p)| p.is(Role::System)).map(|(at, _)| at);
+        let spared = newest_system.filter(|_| kept == 0 && self.preserve_system);
+        for (at, tokens, room_tokens) in without_room {
+            match draft.pieces.get_mut(at) {
+                Some(piece) if Some(at) == spared => {
+                    piece.keep(NAME, Why::OnlySystem);
+                    (kept, used) = (1, tokens);
+                }
+                Some(piece) => {
+                    piece.drop(NAME, Why::NoRoom { tokens, room_tokens });
+                    dropped += 1;
+                }
+                None => {}
             }
         }
-        let tokens = self.max_tokens - room;
-        draft.notes.push(Note::SizeLimited { kept, dropped, tokens, max_tokens: self.max_tokens });
+        draft.notes.push(Note::SizeLimited { kept, dropped, tokens: used, max_tokens: self.max_tokens });
         draft
     }
 
@@ -97,13 +101,4 @@ impl SizeLimiter {
         };
         text + self.overhead_tokens
     }
-}
-
-/// Takes the newest system message off the list of what goes; how many that are.
-fn preserve_newest_system<'a>(draft: &mut Draft<'a>, goes: &mut Vec<(usize, Why<'a>)>) -> usize {
-    let newest = draft.live().rev().find(|(_, p)| p.is(Role::System)).map(|(at, _)| at);
-    let Some((at, piece)) = newest.and_then(|at| Some((at, draft.pieces.get_mut(at)?))) else { return 0 };
-    piece.keep(NAME, Why::OnlySystem);
-    goes.retain(|(going, _)| *going != at);
-    1
 }

@@ -3,8 +3,6 @@
 //! Answers move to follow the message that issued their call; a call without one gets a made-up answer; an answer
 //! without a call becomes a message of another role.
 
-use std::borrow::Cow;
-
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{Draft, Note};
@@ -21,23 +19,20 @@ const CALLS_COMPARED_MAX: usize = 16;
 #[derive(Debug, Clone)]
 pub struct ToolCallBackfill {
     missing_content: String,
-    role: String,
-    orphan_role: String,
+    role: Role,
+    orphan_role: Role,
     strip_orphan_id: bool,
 }
 
 impl ToolCallBackfill {
     pub fn decode(options: &mut Fields<'_>) -> Result<Self, DecodeError> {
-        let mut role = |name: &'static str, default: &str| -> Result<String, DecodeError> {
-            let given = options.string(name)?.unwrap_or(default);
-            match Role::from_name(given) {
-                Some(_) => Ok(given.to_owned()),
-                None => Err(DecodeError::new(options.path(name), "must be a role")),
-            }
+        let mut role = |name: &'static str, default: Role| match options.string(name)? {
+            None => Ok(default),
+            Some(given) => Role::from_name(given).ok_or_else(|| DecodeError::new(options.path(name), "must be a role")),
         };
         Ok(Self {
-            role: role("role", "tool")?,
-            orphan_role: role("orphanRole", "system")?,
+            role: role("role", Role::Tool)?,
+            orphan_role: role("orphanRole", Role::System)?,
             missing_content: options.added_text("missingContent")?.unwrap_or("Tool call failed to respond").to_owned(),
             strip_orphan_id: options.flag("stripOrphanToolId")?.unwrap_or(true),
         })
@@ -51,7 +46,7 @@ impl ToolCallBackfill {
         let before = live_before(&draft.pieces);
         let tokenizer = draft.tokenizer;
         let (mut made, mut moved, mut orphans) = (0, 0, 0);
-        let mut pieces: Vec<Option<Piece<'a>>> = draft.pieces.into_iter().map(Some).collect();
+        let mut supply = Supply { rest: draft.pieces.into_iter().enumerate(), parked: FxHashMap::default() };
         draft.pieces = Vec::with_capacity(steps.len());
         let (mut last, mut last_moved) = (None, false);
         for step in steps {
@@ -61,7 +56,7 @@ impl ToolCallBackfill {
                 continue;
             }
             let at = step.place();
-            let Some(mut piece) = pieces.get_mut(at).and_then(Option::take) else { continue };
+            let Some(mut piece) = supply.take(at) else { continue };
             let follows = before.get(at).copied().flatten() == last;
             match step {
                 Step::Orphan { .. } => {
@@ -89,7 +84,7 @@ impl ToolCallBackfill {
     fn missing<'a>(&self, call: &'a str, tokenizer: Tokenizer) -> Piece<'a> {
         let raw = format!(
             r#"{{"role":{},"tool_call_id":{},"content":{}}}"#,
-            json::literal(&self.role),
+            json::literal(self.role.name()),
             json::literal(call),
             json::literal(&self.missing_content),
         );
@@ -97,18 +92,39 @@ impl ToolCallBackfill {
     }
 
     fn recast<'a>(&'a self, piece: &mut Piece<'a>, tokenizer: Tokenizer) {
-        let call = match piece.source() {
-            Some(message) => named(message).map(Cow::Borrowed),
-            None => named(piece.base()).map(|id| Cow::Owned(id.to_owned())),
+        let call = match &piece.why {
+            Why::Unanswered { call } => Some(*call),
+            _ => piece.source().and_then(named),
         };
-        piece.recast(&self.orphan_role, self.strip_orphan_id, tokenizer);
-        piece.mark(Fate::Redacted, NAME, Why::Orphan { call, role: &self.orphan_role });
+        piece.recast(self.orphan_role, self.strip_orphan_id, tokenizer);
+        piece.mark(Fate::Redacted, NAME, Why::Orphan { call, role: self.orphan_role });
     }
 }
 
 /// The id that an answer names.
 fn named(message: &Message) -> Option<&str> {
     message.tools()?.answer.as_ref()?.id.as_deref()
+}
+
+/// Pieces that are taken nearly in order; the few that are passed over wait.
+struct Supply<'a> {
+    rest: std::iter::Enumerate<std::vec::IntoIter<Piece<'a>>>,
+    parked: FxHashMap<usize, Piece<'a>>,
+}
+
+impl<'a> Supply<'a> {
+    fn take(&mut self, at: usize) -> Option<Piece<'a>> {
+        if let Some(piece) = self.parked.remove(&at) {
+            return Some(piece);
+        }
+        for (passed, piece) in self.rest.by_ref() {
+            if passed == at {
+                return Some(piece);
+            }
+            self.parked.insert(passed, piece);
+        }
+        None
+    }
 }
 
 /// What comes next in the repaired order.

@@ -107,7 +107,7 @@ async fn list(client: &Client, user: &str, out: &Output) -> anyhow::Result<()> {
             let id = row.get("id").and_then(Value::as_str).unwrap_or("");
             match out.json {
                 true => println!("{row}"),
-                false => println!("{:>8} turns  {id}", row.get("turns").unwrap_or(&Value::Null)),
+                false => println!("{:>8} turns  {id}", number(row, "turns")),
             }
             id.clone_into(&mut after);
         }
@@ -124,7 +124,11 @@ fn show_turn(turn: &Value) {
         Some(Value::String(text)) => text.clone(),
         _ => message.get("tool_calls").or(message.get("content")).unwrap_or(&Value::Null).to_string(),
     };
-    println!("#{:<5} {role:<10} {text}", turn.get("seq").unwrap_or(&Value::Null));
+    println!("#{:<5} {role:<10} {text}", number(turn, "seq"));
+}
+
+fn number(row: &Value, name: &str) -> u64 {
+    row.get(name).and_then(Value::as_u64).unwrap_or(0)
 }
 
 async fn forget(client: &Client, user: &str, thread: Option<&str>, yes: bool, out: &Output) -> anyhow::Result<()> {

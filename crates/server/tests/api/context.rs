@@ -46,7 +46,10 @@ fn a_thread_alone_is_summary_user_data_and_history() {
     let history = ["Be brief.", "hi", "hello"];
     let answer = server.context(of_thread(json!({})));
     assert_eq!(contents(&answer), history);
-    assert_eq!(answer.as_object().unwrap().keys().collect::<Vec<_>>(), ["messages", "tokens", "budget_tokens", "trace_id"]);
+    assert_eq!(
+        answer.as_object().unwrap().keys().collect::<Vec<_>>(),
+        ["messages", "tokens", "budget_tokens", "trace_id"]
+    );
     assert_eq!(answer["budget_tokens"], 24_000);
 
     server.put(SUMMARY, json!({"text": "They met."})).ok();
@@ -147,7 +150,8 @@ fn messages_given_inline_need_no_store() {
     let answer = server.context(json!({"messages": messages, "explain": true}));
     assert_eq!(answer["messages"], json!(messages));
     assert_eq!(answer["budget_tokens"], Value::Null);
-    let indexes: Vec<&Value> = answer["explain"]["pieces"].as_array().unwrap().iter().map(|row| &row["index"]).collect();
+    let indexes: Vec<&Value> =
+        answer["explain"]["pieces"].as_array().unwrap().iter().map(|row| &row["index"]).collect();
     assert_eq!(json!(indexes), json!([0, 1, 2, 3]));
 
     let filters = json!(["noSuchFilter", {"name": "historyWindow", "options": {"turns": 1}}]);
@@ -178,9 +182,12 @@ fn broken_tool_traffic_is_mended() {
         {"role": "tool", "tool_call_id": "gone", "content": "orphan"},
     ]);
     let answer = server.context(json!({"messages": messages, "filters": ["toolCallBackfill"], "explain": true}));
-    let shown: Vec<String> = answer["messages"].as_array().unwrap().iter().map(|m| {
-        format!("{}:{}", m["role"].as_str().unwrap(), m["content"].as_str().unwrap_or("-"))
-    }).collect();
+    let shown: Vec<String> = answer["messages"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|m| format!("{}:{}", m["role"].as_str().unwrap(), m["content"].as_str().unwrap_or("-")))
+        .collect();
     let made = "tool:Tool call failed to respond";
     assert_eq!(shown, ["assistant:-", made, "tool:B", "user:wait", "system:orphan"]);
     let fates: Vec<&str> =
@@ -197,7 +204,10 @@ fn the_budget_holds_newest_first() {
         assert!(answer["tokens"].as_u64().unwrap() <= budget);
         let shown = contents(&answer);
         let newest: Vec<String> = (61 - shown.len()..=60).map(|n| format!("turn {n:04}")).collect();
-        assert!(!shown.is_empty() && shown.iter().zip(&newest).all(|(text, start)| text.starts_with(start)), "{shown:?}");
+        assert!(
+            !shown.is_empty() && shown.iter().zip(&newest).all(|(text, start)| text.starts_with(start)),
+            "{shown:?}"
+        );
         check_explained(&answer, 60);
     }
 }

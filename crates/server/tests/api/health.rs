@@ -24,7 +24,8 @@ fn metrics_count_what_was_done() {
     assert_eq!(server.metric("novelo_contexts_total"), 1);
     assert_eq!(server.metric("novelo_store_writable"), 1);
     assert!(server.metric("novelo_store_hot_bytes") > 0);
-    let requests = |route: &str, status: u16| format!("novelo_http_requests_total{{route=\"{route}\",status=\"{status}\"}}");
+    let requests =
+        |route: &str, status: u16| format!("novelo_http_requests_total{{route=\"{route}\",status=\"{status}\"}}");
     assert_eq!(server.metric(&requests("/v1/context", 200)), 1);
     assert_eq!(server.metric(&requests("/v1/users/{user}/threads/{thread}/turns", 200)), 1);
     assert_eq!(server.metric(&requests("unknown", 404)), 1);
@@ -38,7 +39,8 @@ fn metrics_count_what_was_done() {
 #[test]
 fn a_request_id_is_given_back_or_made() {
     let server = Server::start();
-    let id = |given: &str| server.with("x-request-id", given).get("/health/live").header("x-request-id").map(str::to_owned);
+    let id =
+        |given: &str| server.with("x-request-id", given).get("/health/live").header("x-request-id").map(str::to_owned);
     assert_eq!(id("mine-1").as_deref(), Some("mine-1"));
     assert_eq!(id(&"x".repeat(128)), Some("x".repeat(128)));
     let made = id(&"x".repeat(129)).unwrap();
@@ -55,7 +57,10 @@ fn a_log_line_has_the_request_id() {
     let log = std::fs::read_to_string(server.home.path("stderr.log")).unwrap();
     let line = log.lines().find(|line| line.contains("find-me")).unwrap();
     let line: serde_json::Value = serde_json::from_str(line).unwrap();
-    assert_eq!((&line["route"], &line["status"], &line["request_id"]), (&json!("/health/live"), &json!(200), &json!("find-me")));
+    assert_eq!(
+        (&line["route"], &line["status"], &line["request_id"]),
+        (&json!("/health/live"), &json!(200), &json!("find-me"))
+    );
 }
 
 #[test]

@@ -86,7 +86,8 @@ fn a_users_key_does_everything_for_its_user_and_nothing_else() {
 fn a_users_key_reaches_no_path_but_its_own() {
     let Keyed { server: _server, admin, a, .. } = keyed();
     admin.put("/v1/docs/shared/notes", json!({"secret": 1})).ok();
-    for path in ["users", "users/b", "users/b/notes", "shared", "shared/notes", "keys", "users/ab", "users/a%2F..%2Fb"] {
+    for path in ["users", "users/b", "users/b/notes", "shared", "shared/notes", "keys", "users/ab", "users/a%2F..%2Fb"]
+    {
         a.get(&format!("/v1/docs/{path}")).refused(403, "forbidden");
     }
     a.put("/v1/docs/users/b/notes/n", "1").refused(403, "forbidden");

@@ -1,5 +1,7 @@
 //! Every endpoint and shape of the native API, on a running server.
 
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "a panic is how a test fails")]
+
 #[path = "../support/mod.rs"]
 mod support;
 

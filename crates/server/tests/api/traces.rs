@@ -7,11 +7,15 @@ const SUMMARY: &str = "/v1/docs/users/u/convo.sessions/t/memory/summary";
 fn fill(client: &Client) -> Vec<Value> {
     client.put(SUMMARY, json!({"text": "They met."})).ok();
     let call = json!({"id": "c", "type": "function", "function": {"name": "f", "arguments": "{ }"}});
-    client.append("u", "t", &[
-        says("user", "first"),
-        json!({"role": "assistant", "content": null, "tool_calls": [call]}),
-        json!({"role": "tool", "tool_call_id": "c", "content": "fine"}),
-    ])
+    client.append(
+        "u",
+        "t",
+        &[
+            says("user", "first"),
+            json!({"role": "assistant", "content": null, "tool_calls": [call]}),
+            json!({"role": "tool", "tool_call_id": "c", "content": "fine"}),
+        ],
+    )
 }
 
 fn context(client: &Client, preset: &str) -> Value {

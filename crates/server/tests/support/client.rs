@@ -19,6 +19,12 @@ pub struct Client {
     headers: Vec<(String, String)>,
 }
 
+/// One connection that stays open.
+pub struct Session {
+    client: Client,
+    stream: TcpStream,
+}
+
 /// What came back.
 #[derive(Debug)]
 pub struct Answer {
@@ -69,11 +75,17 @@ impl Client {
         answer.unwrap_or_else(|e| panic!("{method} {path}: {e}"))
     }
 
+    /// A connection for many calls.
+    pub fn session(&self) -> std::io::Result<Session> {
+        Ok(Session { client: self.clone(), stream: self.connect()? })
+    }
+
     /// Sends a request; an error is a connection that broke before the answer was whole.
     pub fn try_call(&self, method: &str, path: &str, body: &[u8]) -> std::io::Result<Answer> {
         let mut stream = self.connect()?;
         // A server that answers early stops reading; its answer counts all the same.
-        let sent = stream.write_all(&self.head(method, path, body.len())).and_then(|()| stream.write_all(body));
+        let head = self.head(method, path, body.len());
+        let sent = stream.write_all(&head).and_then(|()| stream.write_all(body));
         let mut bytes = Vec::new();
         let read = stream.read_to_end(&mut bytes);
         match Answer::parse(&bytes) {
@@ -82,9 +94,13 @@ impl Client {
         }
     }
 
-    /// The head of a request with a body of so many bytes.
+    /// The head of a request with a body of so many bytes, the last on its connection.
     pub fn head(&self, method: &str, path: &str, length: usize) -> Vec<u8> {
-        let mut head = format!("{method} {path} HTTP/1.1\r\nhost: novelo\r\nconnection: close\r\n");
+        self.with("connection", "close").kept_head(method, path, length)
+    }
+
+    fn kept_head(&self, method: &str, path: &str, length: usize) -> Vec<u8> {
+        let mut head = format!("{method} {path} HTTP/1.1\r\nhost: novelo\r\n");
         for (name, value) in &self.headers {
             head.push_str(&format!("{name}: {value}\r\n"));
         }
@@ -131,6 +147,24 @@ impl Client {
     /// A context that must be made.
     pub fn context(&self, request: Value) -> Value {
         self.post("/v1/context", request).ok()
+    }
+}
+
+impl Session {
+    pub fn call(&mut self, method: &str, path: &str, body: impl Display) -> std::io::Result<Answer> {
+        let body = body.to_string();
+        let request = [self.client.kept_head(method, path, body.len()), body.into_bytes()].concat();
+        self.stream.write_all(&request)?;
+        let (mut bytes, mut chunk) = (Vec::new(), vec![0; 64 * 1024]);
+        loop {
+            match self.stream.read(&mut chunk)? {
+                0 => return Err(std::io::ErrorKind::UnexpectedEof.into()),
+                count => bytes.extend_from_slice(&chunk[..count]),
+            }
+            if let Some(answer) = Answer::parse(&bytes) {
+                return Ok(answer);
+            }
+        }
     }
 }
 

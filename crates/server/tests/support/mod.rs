@@ -172,6 +172,13 @@ impl Server {
         line.unwrap_or_else(|| panic!("no {name} in {page}")).parse().unwrap()
     }
 
+    /// A client with the secret that this machine's own command line uses.
+    pub fn client_of_the_data_directory(&self) -> Client {
+        let note = std::fs::read_to_string(self.home.data().join("serving.json")).unwrap();
+        let note: Value = serde_json::from_str(&note).unwrap();
+        self.client.with("authorization", &format!("Bearer {}", note["secret"].as_str().unwrap()))
+    }
+
     /// A client with a new key of one user.
     pub fn user_key(&self, admin: &Client, user: &str) -> Client {
         self.keyed(admin, json!({"user": user}))

@@ -1,0 +1,210 @@
+//! `kill -9` at any instant loses nothing that was acknowledged, and leaves nothing that was not sent.
+//!
+//! `NOVELO_CRASH_ROUNDS=5000 cargo test -p novelo-server --test crash` runs for longer.
+
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "a panic is how a test fails")]
+
+mod support;
+
+use std::sync::Arc;
+use std::sync::mpsc::{Sender, channel};
+use std::time::Duration;
+
+use support::{Client, Home, Server, Value, files, json, says, thread, user};
+
+const WRITERS: usize = 16;
+const ROUNDS: usize = 100;
+const PATIENCE: Duration = Duration::from_secs(30);
+
+fn rounds(default: usize) -> usize {
+    std::env::var("NOVELO_CRASH_ROUNDS").map_or(default, |rounds| rounds.parse().unwrap())
+}
+
+/// Messages that were sent together, and the seqs that they were acknowledged with.
+#[derive(Debug, Clone)]
+struct Batch {
+    thread: String,
+    texts: Vec<String>,
+    seqs: Option<Vec<u64>>,
+}
+
+impl Batch {
+    /// The nth batch of a writer; every third goes to the thread that all share.
+    fn new(round: usize, writer: usize, n: usize) -> Self {
+        let thread = if n % 3 == 2 { format!("r{round}-shared") } else { format!("r{round}-w{writer}") };
+        let texts = (0..1 + n % 4).map(|i| format!("r{round} w{writer} b{n} m{i}")).collect();
+        Self { thread, texts, seqs: None }
+    }
+
+    fn body(&self) -> Value {
+        let message = |text: &String| json!({"role": "user", "content": text, "id": text.replace(' ', "-")});
+        json!({"messages": self.texts.iter().map(message).collect::<Vec<_>>()})
+    }
+
+    fn acknowledge(&mut self, answer: &Value) {
+        let turns = answer["turns"].as_array().unwrap();
+        self.seqs = Some(turns.iter().map(|turn| turn["seq"].as_u64().unwrap()).collect());
+    }
+}
+
+/// Appends batch after batch until the connection breaks. Only the last one is unacknowledged.
+fn write(client: &Client, round: usize, writer: usize, acknowledged: &Sender<()>) -> Vec<Batch> {
+    let mut batches = Vec::new();
+    let Ok(mut session) = client.session() else { return batches };
+    for n in 0.. {
+        let mut batch = Batch::new(round, writer, n);
+        let answer = session.call("POST", &thread("u", &batch.thread, "/turns"), batch.body());
+        if let Ok(answer) = &answer {
+            batch.acknowledge(&answer.ok());
+        }
+        batches.push(batch);
+        if answer.is_err() || acknowledged.send(()).is_err() {
+            break;
+        }
+    }
+    batches
+}
+
+/// Lets all writers write, and kills the server after so many acknowledgements; what each writer sent.
+fn crash(server: Server, round: usize, acknowledgements: usize) -> (Arc<Home>, Vec<Vec<Batch>>) {
+    let (sender, acknowledged) = channel();
+    let client: Client = (*server).clone();
+    std::thread::scope(|scope| {
+        let start = |writer: usize| {
+            let (client, sender) = (client.clone(), sender.clone());
+            scope.spawn(move || write(&client, round, writer, &sender))
+        };
+        let writers: Vec<_> = (0..WRITERS).map(start).collect();
+        for _ in 0..acknowledgements {
+            acknowledged.recv_timeout(PATIENCE).expect("the server acknowledges");
+        }
+        let home = server.kill();
+        (home, writers.into_iter().map(|writer| writer.join().unwrap()).collect())
+    })
+}
+
+/// Every turn of a thread: its seq and what it says.
+fn turns(client: &Client, of: &str) -> Vec<(u64, String)> {
+    let mut turns: Vec<(u64, String)> = Vec::new();
+    loop {
+        let after = turns.last().map_or(0, |(seq, _)| *seq);
+        let page = client.get(&thread("u", of, &format!("/turns?after={after}&limit=1000"))).ok();
+        let row =
+            |turn: &Value| (turn["seq"].as_u64().unwrap(), turn["message"]["content"].as_str().unwrap().to_owned());
+        turns.extend(page["turns"].as_array().unwrap().iter().map(row));
+        if page["has_more"] == json!(false) {
+            return turns;
+        }
+    }
+}
+
+/// Asserts that a thread holds what was acknowledged, and otherwise only whole batches that came next.
+fn check_thread(client: &Client, of: &str, sent: &[Vec<Batch>]) {
+    let turns = turns(client, of);
+    assert!(turns.iter().map(|(seq, _)| *seq).eq(1..=turns.len() as u64), "{of}: seqs are dense: {turns:?}");
+    let mut waiting: Vec<Vec<&Batch>> =
+        sent.iter().map(|batches| batches.iter().filter(|batch| batch.thread == of).rev().collect()).collect();
+    let mut rest = &turns[..];
+    while let Some((_, text)) = rest.first() {
+        let comes_next = |batches: &&mut Vec<&Batch>| batches.last().is_some_and(|batch| batch.texts[0] == *text);
+        let batches = waiting.iter_mut().find(comes_next).unwrap_or_else(|| panic!("{of}: {text} is a phantom"));
+        let batch = batches.pop().unwrap();
+        let (found, after) = rest.split_at(batch.texts.len().min(rest.len()));
+        assert!(found.iter().map(|(_, text)| text).eq(&batch.texts), "{of}: {batch:?} is in pieces: {found:?}");
+        let seqs: Vec<u64> = found.iter().map(|(seq, _)| *seq).collect();
+        assert!(
+            batch.seqs.as_ref().is_none_or(|acknowledged| *acknowledged == seqs),
+            "{of}: {batch:?} moved to {seqs:?}"
+        );
+        rest = after;
+    }
+    let lost = waiting.iter().flatten().find(|batch| batch.seqs.is_some());
+    assert!(lost.is_none(), "{of}: {lost:?} was acknowledged and is lost");
+}
+
+fn check_round(client: &Client, round: usize, sent: &[Vec<Batch>]) {
+    for writer in 0..WRITERS {
+        check_thread(client, &format!("r{round}-w{writer}"), sent);
+    }
+    check_thread(client, &format!("r{round}-shared"), sent);
+}
+
+/// Sends again what was in flight, as a client does that got no answer.
+fn send_again(client: &Client, sent: &mut [Vec<Batch>]) {
+    let in_flight = sent.iter_mut().filter_map(|batches| batches.last_mut()).filter(|batch| batch.seqs.is_none());
+    for batch in in_flight {
+        let answer = client.post(&thread("u", &batch.thread, "/turns"), batch.body()).ok();
+        batch.acknowledge(&answer);
+    }
+}
+
+/// Starts a server and kills it on the way up; where it is by then depends on the delay.
+fn crash_while_starting(home: &Home, delay: Duration) {
+    let mut child =
+        home.command(&["serve", "--addr", "127.0.0.1:0"]).stdout(std::process::Stdio::null()).spawn().unwrap();
+    std::thread::sleep(delay);
+    child.kill().unwrap();
+    child.wait().unwrap();
+}
+
+#[test]
+fn a_crash_loses_nothing_acknowledged_and_invents_nothing() {
+    let mut server = Server::start();
+    let mut all = Vec::new();
+    for round in 0..rounds(ROUNDS) {
+        let (home, mut sent) = crash(server, round, 40 + round * 53 % 200);
+        if round % 4 == 3 {
+            crash_while_starting(&home, Duration::from_millis((round % 60) as u64));
+        }
+        server = home.serve();
+        check_round(&server, round, &sent);
+        send_again(&server, &mut sent);
+        check_round(&server, round, &sent);
+        all.push(sent);
+    }
+    let server = server.restart();
+    for (round, sent) in all.iter().enumerate() {
+        check_round(&server, round, sent);
+    }
+    assert_eq!(server.get("/v1/doctor").ok(), json!({"healthy": true, "findings": []}));
+}
+
+const CANARY: &str = "canary-0815-song";
+
+fn holds_canary(home: &Home) -> bool {
+    let holds = |bytes: Vec<u8>| bytes.windows(CANARY.len()).any(|window| window == CANARY.as_bytes());
+    files(&home.data()).iter().any(|file| std::fs::read(file).is_ok_and(holds))
+}
+
+/// Kills the server while it forgets a user; whether the forget was acknowledged.
+fn crash_in_forget(server: Server, of: &str, delay: Duration) -> (Arc<Home>, bool) {
+    let client: Client = (*server).clone();
+    let forget = std::thread::spawn({
+        let path = user(of, "");
+        move || client.try_call("DELETE", &path, b"").is_ok_and(|answer| answer.status == 200)
+    });
+    std::thread::sleep(delay);
+    let home = server.kill();
+    (home, forget.join().unwrap())
+}
+
+#[test]
+fn a_crash_in_a_forget_leaves_all_or_nothing() {
+    let mut server = Server::start();
+    // While it commits, and at several points of cleaning the files.
+    for (round, delay_ms) in [0, 5, 300, 1_500].into_iter().enumerate() {
+        let of = format!("u{round}");
+        for name in ["a", "b"] {
+            server.append(&of, name, &vec![says("user", CANARY); 50]);
+        }
+        let (home, acknowledged) = crash_in_forget(server, &of, Duration::from_millis(delay_ms));
+        server = home.serve();
+        let left = [server.said(&of, "a").len(), server.said(&of, "b").len()];
+        assert!(left == [0, 0] || (left == [50, 50] && !acknowledged), "{left:?} left, acknowledged: {acknowledged}");
+        if left != [0, 0] {
+            server.delete(&user(&of, "")).ok();
+        }
+        let is_clean = || server.get("/health/ready").ok()["erasing"] == json!(false);
+        assert!(support::eventually(is_clean) && !holds_canary(&home), "the files are clean in the end");
+    }
+}
