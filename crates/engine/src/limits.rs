@@ -22,7 +22,7 @@ macro_rules! limits {
 
 limits! {
     BODY_BYTES_MAX = 16 * 1024 * 1024, "bytes of a request body";
-    IMPORT_LINE_BYTES_MAX = 16 * 1024 * 1024, "bytes of one line of an import";
+    IMPORT_LINE_BYTES_MAX = 17 * 1024 * 1024, "bytes of one line of an import: any document, escaped, and its path";
     MESSAGE_BYTES_MAX = 8 * 1024 * 1024, "bytes of one message or document";
     JSON_DEPTH_MAX = 128, "nesting of one message or document";
     ID_BYTES_MAX = 256, "bytes of a user, thread or document id";

@@ -841,6 +841,15 @@ mod options {
     }
 
     #[test]
+    fn an_entry_has_a_name_and_options_and_nothing_else() {
+        let refused = |entry: Value| Recipe::decode("recipe", &json!({"filters": [entry]})).unwrap_err().to_string();
+        let near = "recipe.filters[0].option is not known; did you mean options?";
+        assert_eq!(refused(json!({"name": "dedupe", "option": {}})), near);
+        assert_eq!(refused(json!({"name": "dedupe", "options": 1})), "recipe.filters[0].options must be an object");
+        assert_eq!(refused(json!(7)), "recipe.filters[0] must be an object");
+    }
+
+    #[test]
     fn added_texts_hold_at_the_cap_and_one_past_it() {
         let text = |bytes: usize| "x".repeat(bytes);
         for (name, option) in [("toolCallBackfill", "missingContent"), ("fileContentsLimiter", "placeholder")] {

@@ -42,12 +42,12 @@ fn a_message_of_many_calls_and_as_many_answers() {
 fn a_message_of_many_files() {
     let file = |n: usize| json!({"filepath": "f", "content": n}).to_string();
     let call = |n: usize| json!({"id": format!("c{n}"), "function": {"arguments": file(n)}});
-    let message = json!({"role": "assistant", "tool_calls": (0..10_000).map(call).collect::<Vec<_>>()});
+    let message = json!({"role": "assistant", "tool_calls": (0..30_000).map(call).collect::<Vec<_>>()});
     let limiter = json!({"name": "fileContentsLimiter", "options": {"filesLimit": 0}});
     let recipe = json!({"filters": [limiter, limiter], "tokenizer": "o200k_base"});
     assembled(&[accept(message.to_string())], recipe, |assembly| {
         let why = &Explanation::of(assembly).pieces[0].why;
-        assert_eq!(why.matches("contents of f hidden").count(), 20_000);
+        assert_eq!(why.matches("contents of f hidden").count(), 60_000);
     });
 }
 

@@ -28,6 +28,8 @@ fn the_page_is_the_table() {
 /// Thousands apart: 16,777,216.
 fn grouped(value: usize) -> String {
     let digits = value.to_string();
-    let comma = |(n, digit)| if n > 0 && (digits.len() - n) % 3 == 0 { vec![',', digit] } else { vec![digit] };
+    let comma = |(n, digit): (usize, char)| {
+        if n > 0 && (digits.len() - n).is_multiple_of(3) { vec![',', digit] } else { vec![digit] }
+    };
     digits.chars().enumerate().flat_map(comma).collect()
 }

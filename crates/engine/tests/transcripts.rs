@@ -70,8 +70,8 @@ fn each(test: impl Fn(&[Message])) {
     for line in lines.lines() {
         let transcript: Transcript = serde_json::from_str(line).unwrap();
         assert!(!transcript.messages.is_empty(), "{}", transcript.id);
-        let accept = |raw: &Box<RawValue>| Message::accept(raw.get().to_owned().into()).unwrap();
-        let mut messages: Vec<Message> = transcript.messages.iter().map(accept).collect();
+        let accept = |raw: &RawValue| Message::accept(raw.get().to_owned().into()).unwrap();
+        let mut messages: Vec<Message> = transcript.messages.iter().map(|raw| accept(raw)).collect();
         // The same long policy leads them all; its bytes only make this slow.
         if let Some(policy) = messages.first_mut().filter(|m| m.is(Role::System)) {
             *policy = Message::text(Role::System, "policy");

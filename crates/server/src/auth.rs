@@ -123,7 +123,7 @@ impl Keys {
     /// Makes a key, stores its digest, and gives the secret.
     pub async fn create(&self, store: &Store, user: Option<&str>) -> Result<(Key, String)> {
         let secret = secret().map_err(|e| ApiError::new(Code::Internal, format!("no randomness: {e}")))?;
-        let id = uuid::Uuid::now_v7().simple().to_string();
+        let id = crate::ids::fresh_text();
         let key = Key { id, user: user.map(str::to_owned), digest: digest(&secret) };
         let value = serde_json::to_vec(&key).map_err(|e| ApiError::new(Code::Internal, e.to_string()))?;
         store.put(&document(&key.id)?, value.into(), PutTerms { now: now(), ..PutTerms::default() }).await?;

@@ -9,6 +9,7 @@ pub mod cli;
 pub mod config;
 pub mod flow;
 pub mod http;
+pub mod ids;
 pub mod load;
 pub mod policy;
 pub mod record;

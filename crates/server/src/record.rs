@@ -7,6 +7,7 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 
+use novelo_engine::limits::MESSAGE_BYTES_MAX;
 use novelo_store::{Op, PutTerms, Store};
 use rustc_hash::FxHashMap;
 use tokio::sync::Notify;
@@ -81,10 +82,13 @@ impl Recorder {
             let pen = self.pen.lock().await;
             let (batch, closed) = self.take();
             if !batch.is_empty() {
-                if let Err(error) = store.write(ops(&batch, ttl_seconds)).await {
-                    tracing::warn!(%error, traces = batch.len(), "traces were not stored");
-                    metrics.traces_lost.fetch_add(batch.len() as u64, std::sync::atomic::Ordering::Relaxed);
+                let ops = ops(&batch, ttl_seconds);
+                let mut lost = batch.len() - ops.len();
+                if let Err(error) = store.write(ops).await {
+                    tracing::warn!(%error, "traces were not stored");
+                    lost = batch.len();
                 }
+                metrics.traces_lost.fetch_add(lost as u64, std::sync::atomic::Ordering::Relaxed);
                 self.lock().writing.clear();
             } else if closed {
                 return;
@@ -125,7 +129,8 @@ impl State {
     }
 }
 
-/// Traces are put, not appended: what is appended is read as a turn and kept hot.
+/// Traces are put, not appended: what is appended is read as a turn and kept hot. One that is larger than a document
+/// may be is left out.
 fn ops(batch: &[(TraceId, Arc<Trace>)], ttl_seconds: u64) -> Vec<Op> {
     let put = |(id, trace): &(TraceId, Arc<Trace>)| {
         let terms = PutTerms {
@@ -134,7 +139,8 @@ fn ops(batch: &[(TraceId, Arc<Trace>)], ttl_seconds: u64) -> Vec<Op> {
             expires_at: (ttl_seconds > 0).then(|| trace.at + ttl_seconds as f64),
             ..PutTerms::default()
         };
-        Some(Op::Put { at: id.path()?, value: serde_json::to_vec(&**trace).ok()?.into(), terms })
+        let value = serde_json::to_vec(&**trace).ok().filter(|value| value.len() <= MESSAGE_BYTES_MAX)?;
+        Some(Op::Put { at: id.path()?, value: value.into(), terms })
     };
     batch.iter().filter_map(put).collect()
 }

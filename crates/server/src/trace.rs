@@ -77,7 +77,7 @@ pub struct CollectionInput {
 
 impl TraceId {
     pub fn new(thread: Option<(&str, &str)>) -> Self {
-        Self { uuid: Uuid::now_v7(), thread: thread.map(|(u, t)| (u.to_owned(), t.to_owned())) }
+        Self { uuid: crate::ids::fresh(), thread: thread.map(|(u, t)| (u.to_owned(), t.to_owned())) }
     }
 
     /// The id on the wire.

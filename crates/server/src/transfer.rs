@@ -12,7 +12,7 @@ use axum::body::Body;
 use bytes::{Bytes, BytesMut};
 use http_body_util::BodyExt;
 use hyper::body::Frame;
-use novelo_engine::limits::{BODY_WAIT_S_MAX, IMPORT_LINE_BYTES_MAX};
+use novelo_engine::limits::{BODY_WAIT_S_MAX, IMPORT_LINE_BYTES_MAX, MESSAGE_BYTES_MAX};
 use novelo_engine::message::Message;
 use novelo_engine::path::{self, DocumentPath};
 use novelo_engine::{json, scope};
@@ -204,6 +204,11 @@ impl Reader<'_> {
             (None, Some(raw)) if serde_json::from_str::<&RawValue>(&raw).is_ok() => raw.into(),
             _ => return Err(self.wrong("needs value, or raw that is JSON")),
         };
+        if value.len() > MESSAGE_BYTES_MAX {
+            let problem =
+                format!("has a value of {} bytes; the cap MESSAGE_BYTES_MAX is {MESSAGE_BYTES_MAX}", value.len());
+            return Err(self.wrong(problem));
+        }
         let Line { seq, create_time, version, expires_at, .. } = line;
         Ok(Exported { path, seq, create_time, version, expires_at, value })
     }

@@ -142,6 +142,24 @@ fn a_message_may_be_as_large_as_its_cap_and_no_larger() {
 }
 
 #[test]
+fn a_document_cannot_grow_past_its_cap_by_merging() {
+    let server = Sturdy::start();
+    let at = "/v1/docs/users/u/notes/n";
+    let half = "h".repeat(MESSAGE_BYTES_MAX / 2);
+    server.0.put(at, json!({"a": half})).ok();
+    server.0.patch(at, json!({"b": half})).refused_with(422, "invalid_field", &["MESSAGE_BYTES_MAX"]);
+    server.0.patch(at, json!({"b": "small"})).ok();
+    let line = |value: &str| support::calls::import("u", value);
+    server.0.post("/v1/import", line(&"i".repeat(MESSAGE_BYTES_MAX - 1))).refused_with(
+        422,
+        "invalid_field",
+        &["MESSAGE_BYTES_MAX"],
+    );
+    server.0.post("/v1/import", line(&"i".repeat(MESSAGE_BYTES_MAX - 2))).ok();
+    server.check_well();
+}
+
+#[test]
 fn ten_thousand_nested_arrays_are_refused() {
     let server = Sturdy::start();
     let deep = nested(10_000);

@@ -94,6 +94,22 @@ fn a_thread_stays_warm_while_it_grows() {
 }
 
 #[test]
+fn traces_take_no_room_from_hot_threads() {
+    let server = Server::start();
+    server.say("u", "t", &["hi"]);
+    server.context(of_thread(json!({})));
+    let stored = |count: usize| {
+        let list = server.get("/v1/docs/users/u/convo.sessions/t/traces?limit=1000").ok();
+        list["documents"].as_array().unwrap().len() == count
+    };
+    assert!(support::eventually(|| stored(1)));
+    let before = server.metric("novelo_store_hot_bytes");
+    (0..20).for_each(|_| drop(server.context(of_thread(json!({})))));
+    assert!(support::eventually(|| stored(21)));
+    assert_eq!(server.metric("novelo_store_hot_bytes"), before);
+}
+
+#[test]
 fn reading_the_turns_of_a_warm_thread_scans_nothing() {
     let server = Server::start();
     fill(&server);

@@ -2,13 +2,13 @@
 //!
 //! Owns the one place where the store parses a value. What a merge does not touch keeps its bytes: number spelling,
 //! unknown fields and the order of keys. Where both sides are objects they merge key by key; anywhere else the new
-//! side wins. Refuses bytes that are not JSON, and nesting past `JSON_DEPTH_MAX`.
+//! side wins. Refuses bytes that are not JSON, nesting past `JSON_DEPTH_MAX`, and growth past `MESSAGE_BYTES_MAX`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use bytes::Bytes;
-use novelo_engine::limits::JSON_DEPTH_MAX;
+use novelo_engine::limits::{JSON_DEPTH_MAX, MESSAGE_BYTES_MAX};
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
@@ -18,7 +18,13 @@ use crate::Error;
 pub(crate) fn merge(old: &[u8], new: &[u8]) -> Result<Bytes, Error> {
     let mut out = Vec::with_capacity(old.len() + new.len());
     merge_into(parse(old)?, parse(new)?, JSON_DEPTH_MAX, &mut out)?;
-    Ok(out.into())
+    match out.len() <= MESSAGE_BYTES_MAX {
+        true => Ok(out.into()),
+        false => Err(Error::Invalid(format!(
+            "merged, it has {} bytes; the cap MESSAGE_BYTES_MAX is {MESSAGE_BYTES_MAX}",
+            out.len()
+        ))),
+    }
 }
 
 fn merge_into(old: &RawValue, new: &RawValue, depth: usize, out: &mut Vec<u8>) -> Result<(), Error> {

@@ -131,16 +131,6 @@ impl Filter {
             }
         }
     }
-
-    /// Whether it can make room, so that more turns might fit than the budget suggests.
-    pub fn shrinks(&self) -> bool {
-        matches!(self, Self::SizeLimiter(_) | Self::FileContentsLimiter(_) | Self::Dedupe)
-    }
-
-    /// Whether its answer depends on turns that are long out of the window.
-    pub fn looks_back(&self) -> bool {
-        matches!(self, Self::StableWindow(_))
-    }
 }
 
 impl<'a> Draft<'a> {

@@ -3,6 +3,8 @@
 //! They compare what went in with what came out, and panic where one is broken. Tokens are counted here by a few slow
 //! lines that share nothing with the engine. Property tests, real transcripts and the fuzz target all use these.
 
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "a panic is how a test fails")]
+
 use novelo_engine::piece::{Fate, Origin, Piece};
 use novelo_engine::recipe::Component;
 use novelo_engine::{Assembly, Explanation, Loaded, Message, OverBudget, Recipe, Role, Tokenizer, assemble};

@@ -123,7 +123,7 @@ fn request_id(request: &Request) -> HeaderValue {
     let usable = |id: &&HeaderValue| id.len() <= 128 && id.to_str().is_ok_and(|id| !id.is_empty());
     let given = request.headers().get(&REQUEST_ID).filter(usable).cloned();
     given.unwrap_or_else(|| {
-        let fresh = uuid::Uuid::now_v7().simple().to_string();
+        let fresh = crate::ids::fresh_text();
         HeaderValue::try_from(fresh).expect("hex digits make a header")
     })
 }

@@ -1,6 +1,6 @@
 //! Forgetting: what was counted is gone from every way of reading, and from the raw files.
 
-use crate::support::{Client, Server, Value, eventually, files, json, thread, user};
+use crate::support::{Client, Server, Value, eventually, holding, json, thread, user};
 
 const CANARY: &str = "canary-4711-feathers";
 
@@ -34,18 +34,13 @@ fn wait_for_erasure(client: &Client, answer: &Value) {
     assert!(answer["erasing"] == json!(false) || eventually(is_done));
 }
 
-fn in_raw_files(server: &Server) -> Vec<std::path::PathBuf> {
-    let holds = |bytes: Vec<u8>| bytes.windows(CANARY.len()).any(|window| window == CANARY.as_bytes());
-    files(&server.home.data()).into_iter().filter(|file| std::fs::read(file).is_ok_and(holds)).collect()
-}
-
 #[test]
 fn a_forgotten_thread_is_gone_from_every_read_and_from_the_files() {
     let server = Server::start();
     let traces = fill(&server, "u", "t");
     server.say("u", "stays", &["here"]);
     assert!(everything(&server, "u", "t").contains(CANARY));
-    assert!(!in_raw_files(&server).is_empty());
+    assert!(holding(&server.home.data(), CANARY).is_some());
 
     let answer = server.delete(&thread("u", "t", "")).ok();
     // `everything` made a context of its own.
@@ -56,7 +51,7 @@ fn a_forgotten_thread_is_gone_from_every_read_and_from_the_files() {
         server.post(&format!("/v1/traces/{trace}/replay"), "").refused(404, "not_found");
     }
     wait_for_erasure(&server, &answer);
-    assert_eq!(in_raw_files(&server), Vec::<std::path::PathBuf>::new());
+    assert_eq!(holding(&server.home.data(), CANARY), None);
     assert_eq!(server.said("u", "stays"), ["here"]);
 
     let server = server.restart();

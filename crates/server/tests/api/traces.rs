@@ -98,6 +98,20 @@ fn a_stateless_prompt_is_made_again_while_it_is_remembered() {
 }
 
 #[test]
+fn a_trace_keeps_the_spelling_of_what_went_in() {
+    let server = Server::start();
+    server.put("/v1/users/u/data", r#"{"height":1.50}"#).ok();
+    let odd = r#"{"role":"user","content":"half \ud83d of a pair","huge":1e400}"#;
+    let made = server.post("/v1/context", format!(r#"{{"user":"u","thread":"t","messages":[{odd}]}}"#)).text();
+    let id = made.split("\"trace_id\":\"").nth(1).unwrap().trim_end_matches("\"}");
+    let trace = server.get(&format!("/v1/traces/{id}"));
+    assert_eq!(trace.status, 200, "{}", trace.text());
+    assert!(trace.text().contains(odd) && trace.text().contains(r#"{"height":1.50}"#), "{}", trace.text());
+    let replayed = server.post(&format!("/v1/traces/{id}/replay"), "").text();
+    assert!(replayed.contains(odd) && replayed.ends_with(r#","identical":true}"#), "{replayed}");
+}
+
+#[test]
 fn a_trace_tells_how_much_of_the_front_stayed_the_same() {
     let server = Server::start();
     fill(&server);

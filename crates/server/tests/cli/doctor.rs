@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::support::{Home, Ran, Server, files, json};
+use crate::support::{Home, Ran, Server, contents, files, holding, json};
 use crate::{fill, filled, stopped};
 
 #[test]
@@ -42,24 +42,20 @@ fn damaged(home: &Home, damage: impl FnOnce(&Path)) -> Arc<Home> {
     for file in files(&home.data()) {
         let target = copy.data().join(file.strip_prefix(home.data()).unwrap());
         std::fs::create_dir_all(target.parent().unwrap()).unwrap();
-        std::fs::copy(&file, target).unwrap();
+        std::fs::write(target, contents(&file)).unwrap();
     }
     damage(&copy.data());
     copy
 }
 
-/// The file that holds a text, and where.
-fn holding(dir: &Path, word: &str) -> (PathBuf, usize) {
-    let place = |file: PathBuf| {
-        let at = std::fs::read(&file).unwrap().windows(word.len()).position(|window| window == word.as_bytes())?;
-        Some((file, at))
-    };
-    files(dir).into_iter().find_map(place).unwrap()
+/// Where a copy holds a text.
+fn place(dir: &Path, text: &str) -> (PathBuf, usize) {
+    holding(dir, text).unwrap()
 }
 
 fn flip(dir: &Path, word: &str) {
-    let (file, at) = holding(dir, word);
-    let mut bytes = std::fs::read(&file).unwrap();
+    let (file, at) = place(dir, word);
+    let mut bytes = contents(&file);
     bytes[at] ^= 1;
     std::fs::write(file, bytes).unwrap();
 }
@@ -83,11 +79,11 @@ fn doctor_tells_a_damaged_journal() {
         server.say("u", "t", &[&format!("journal entry {n}")]);
     }
     let home = server.kill();
-    assert!(holding(&home.data(), "journal entry 10").0.extension().is_some_and(|extension| extension == "jnl"));
+    assert!(place(&home.data(), "journal entry 10").0.extension().is_some_and(|extension| extension == "jnl"));
     check_damaged(&damaged(&home, |dir| flip(dir, "journal entry 10")), false);
     check_damaged(
         &damaged(&home, |dir| {
-            let (file, at) = holding(dir, "journal entry 10");
+            let (file, at) = place(dir, "journal entry 10");
             std::fs::File::options().write(true).open(file).unwrap().set_len(at as u64).unwrap();
         }),
         false,
@@ -100,16 +96,16 @@ fn doctor_tells_a_damaged_table() {
     let home = filled();
     // A forget leaves everything in tables and nothing in the journal.
     home.done(&["forget", "u", "t", "--yes"]);
-    let (file, _) = holding(&home.data(), "\"content\":\"1\"");
+    let (file, _) = place(&home.data(), "\"content\":\"1\"");
     assert!(file.components().any(|part| part.as_os_str() == "keyspaces"), "{}", file.display());
     check_damaged(&damaged(&home, |dir| flip(dir, "\"content\":\"1\"")), true);
     check_damaged(
         &damaged(&home, |dir| {
-            let (file, at) = holding(dir, "\"content\":\"1\"");
+            let (file, at) = place(dir, "\"content\":\"1\"");
             std::fs::File::options().write(true).open(file).unwrap().set_len(at as u64).unwrap();
         }),
         false,
     );
-    check_damaged(&damaged(&home, |dir| std::fs::remove_file(holding(dir, "\"content\":\"1\"").0).unwrap()), false);
+    check_damaged(&damaged(&home, |dir| std::fs::remove_file(place(dir, "\"content\":\"1\"").0).unwrap()), false);
     assert_eq!(home.done(&["doctor"]), "healthy\n", "the original is");
 }

@@ -1,5 +1,7 @@
 //! Export and import, backup and restore.
 
+use novelo_engine::limits::MESSAGE_BYTES_MAX;
+
 use crate::support::{Client, Home, Server, eventually, json, says, thread};
 use crate::{arg, fill, filled, text};
 
@@ -66,6 +68,21 @@ fn a_backup_is_taken_while_the_server_writes_and_restores_byte_for_byte() {
     assert!(turns > 20 && turns % 2 == 0, "no append is half in a backup: {turns}");
     assert_eq!(restored.done(&["key", "list"]).lines().count(), 1, "keys are in force again");
     restored.run(&["restore", arg(&backup)]).failed(&["is not empty", "hint: restore into a new directory"]);
+}
+
+#[test]
+fn the_largest_document_survives_a_backup_whatever_its_bytes() {
+    let server = Server::start();
+    let (head, tail) = ("{\n\"role\":\"user\",\"content\":\"", "\"}");
+    let quotes = "\\\"".repeat((MESSAGE_BYTES_MAX - head.len() - tail.len()) / 2);
+    server.post(&thread("u", "t", "/turns"), format!("{{\"messages\":[{head}{quotes}{tail}]}}")).ok();
+    let backup = server.home.path("backup.jsonl");
+    server.home.done(&["backup", arg(&backup)]);
+    assert!(text(&backup).len() > 2 * MESSAGE_BYTES_MAX, "escaped for its line, it is twice as long");
+    let restored = Home::new();
+    assert_eq!(restored.done(&["restore", arg(&backup)]), "read 1 documents, 1 of them new\n");
+    let turns = |server: &Server| server.get(&thread("u", "t", "/turns")).body;
+    assert!(turns(&restored.serve()) == turns(&server));
 }
 
 #[test]

@@ -247,3 +247,19 @@ pub fn files(dir: &Path) -> Vec<PathBuf> {
     found.sort();
     found
 }
+
+/// What a file holds, without the zeros that a journal is allocated with.
+pub fn contents(file: &Path) -> Vec<u8> {
+    const ZEROS: [u8; 4096] = [0; 4096];
+    let mut bytes = std::fs::read(file).unwrap();
+    while bytes.ends_with(&ZEROS) {
+        bytes.truncate(bytes.len() - ZEROS.len());
+    }
+    bytes
+}
+
+/// The first file below a directory that holds a text, and where.
+pub fn holding(dir: &Path, text: &str) -> Option<(PathBuf, usize)> {
+    let place = |bytes: Vec<u8>| bytes.windows(text.len()).position(|window| window == text.as_bytes());
+    files(dir).into_iter().find_map(|file| place(contents(&file)).map(|at| (file, at)))
+}

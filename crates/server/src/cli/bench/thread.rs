@@ -91,7 +91,7 @@ pub async fn open(dir: &Path) -> anyhow::Result<Store> {
 }
 
 pub fn document(value: Bytes) -> NewDocument {
-    let id = NewId::Fresh(uuid::Uuid::now_v7().simple().to_string().into());
+    let id = NewId::Fresh(crate::ids::fresh_text().into());
     NewDocument { id, create_time: crate::telemetry::now(), value, expires_at: None }
 }
 

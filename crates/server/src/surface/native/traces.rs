@@ -12,12 +12,11 @@ use crate::trace::{Trace, TraceId};
 pub async fn get(State(app): State<App>, caller: Caller, Ids(id): Ids<String>) -> Result<Json> {
     let trace = find(&app, &caller, &id).await?;
     let (_, explanation, identical) = flow::replay(&app, &trace).await?;
-    let mut value = serde_json::to_value(&trace).map_err(internal)?;
-    if let Some(fields) = value.as_object_mut() {
-        fields.insert("identical".into(), identical.into());
-        fields.insert("explain".into(), serde_json::to_value(&explanation).map_err(internal)?);
-    }
-    Ok(Json::of(&value))
+    let explanation = serde_json::to_string(&explanation).map_err(internal)?;
+    let mut out = serde_json::to_vec(&trace).map_err(internal)?;
+    out.truncate(out.len() - 1);
+    out.extend_from_slice(format!(r#","identical":{identical},"explain":{explanation}}}"#).as_bytes());
+    Ok(Json(out))
 }
 
 pub async fn replay(State(app): State<App>, caller: Caller, Ids(id): Ids<String>) -> Result<Json> {

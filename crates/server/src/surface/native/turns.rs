@@ -158,5 +158,5 @@ fn derived_id(key: &str, i: usize) -> Box<str> {
 }
 
 fn fresh_id() -> NewId {
-    NewId::Fresh(uuid::Uuid::now_v7().simple().to_string().into())
+    NewId::Fresh(crate::ids::fresh_text().into())
 }

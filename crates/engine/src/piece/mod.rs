@@ -4,16 +4,19 @@
 //! without origin, cost and reason, and none is ever thrown away: one that is out stays in the draft, marked dropped,
 //! so that the explanation partitions the input. Changes are splices over the original bytes, written at the end.
 
-use std::borrow::Cow;
-use std::fmt;
+mod edit;
+mod why;
 
-use serde::Serialize;
+use std::borrow::Cow;
 
 use crate::component::Item;
 use crate::json::{self, Span};
 use crate::message::{Message, Role};
 use crate::payload::{FilePayload, Placeholder};
 use crate::tokens::{self, OVERHEAD_TOKENS, Tokenizer};
+use edit::{Edit, Edited, Splice};
+
+pub use why::{Fate, FileLimit, Why};
 
 /// One candidate.
 #[derive(Debug, Clone)]
@@ -24,9 +27,15 @@ pub struct Piece<'a> {
     /// The component or filter that decided.
     pub by: &'static str,
     pub why: Why<'a>,
-    /// What else was done to it before that, oldest first.
-    earlier: Option<Box<Vec<(Fate, Why<'a>)>>>,
+    /// What else was done to it before that.
+    earlier: Option<Box<Earlier<'a>>>,
     body: Body<'a>,
+}
+
+/// What was done to a piece before its last fate, oldest first. A list: hostile input makes it long.
+#[derive(Debug, Clone, Default)]
+struct Earlier<'a> {
+    done: Vec<(Fate, Why<'a>)>,
 }
 
 /// Where a piece comes from.
@@ -50,49 +59,6 @@ pub enum Origin<'a> {
     Made,
 }
 
-/// What became of a piece.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Fate {
-    Kept,
-    Cut,
-    Redacted,
-    Moved,
-    Made,
-    Collapsed,
-    Dropped,
-}
-
-/// Why it became so.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Why<'a> {
-    Emitted,
-    Framed,
-    Leads,
-    NewestUser,
-    InWindow,
-    Fits { room_tokens: u32 },
-    OutsideWindow { window: &'static str, size: u32 },
-    NoRoom { tokens: u32, room_tokens: u32 },
-    AfterGap,
-    TooLarge { tokens: u32, room_tokens: u32 },
-    OnlySystem,
-    Evicted { max_tokens: u32, keep_tokens: u32 },
-    ContentCut { from_units: u32, to_units: u32 },
-    FileHidden { path: &'a str, limit: FileLimit },
-    Unanswered { call: &'a str },
-    Orphan { call: Option<&'a str>, role: Role },
-    FollowsCall { call: &'a str },
-    Repeats,
-}
-
-/// The option that left no room for a file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum FileLimit {
-    Files,
-    Versions,
-}
-
 #[derive(Debug, Clone)]
 enum Body<'a> {
     Stored(&'a Message),
@@ -104,29 +70,6 @@ enum Body<'a> {
     },
     Edited(Box<Edited<'a>>),
     Made(Box<Message>),
-}
-
-/// A stored message with edits, in the order of their spans.
-#[derive(Debug, Clone)]
-struct Edited<'a> {
-    base: &'a Message,
-    role: Option<Role>,
-    units: i64,
-    edits: Vec<Edit<'a>>,
-}
-
-/// What stands at a span instead of the bytes that came, and how many UTF-16 code units of compact JSON it gains.
-#[derive(Debug, Clone)]
-struct Edit<'a> {
-    at: Span,
-    splice: Splice<'a>,
-    units_gained: i64,
-}
-
-#[derive(Debug, Clone)]
-enum Splice<'a> {
-    Hidden(&'a FilePayload, &'a Placeholder),
-    Text(String),
 }
 
 impl<'a> Piece<'a> {
@@ -210,9 +153,9 @@ impl<'a> Piece<'a> {
 
     /// Says what became of it, without changing it. What was done to it before is remembered.
     pub fn mark(&mut self, fate: Fate, by: &'static str, why: Why<'a>) {
-        let before = std::mem::replace(&mut self.why, why);
-        if matches!(self.fate, Fate::Cut | Fate::Redacted | Fate::Moved) || before == Why::Framed {
-            self.earlier.get_or_insert_default().push((self.fate, before));
+        let last = std::mem::replace(&mut self.why, why);
+        if matches!(self.fate, Fate::Cut | Fate::Redacted | Fate::Moved) || last == Why::Framed {
+            self.earlier.get_or_insert_default().done.push((self.fate, last));
         }
         self.fate = fate;
         self.by = by;
@@ -227,13 +170,18 @@ impl<'a> Piece<'a> {
 
     /// Whether this has become of it, now or on the way.
     pub fn was(&self, fate: Fate) -> bool {
-        self.fate == fate || self.earlier.iter().flat_map(|e| e.iter()).any(|(earlier, _)| *earlier == fate)
+        self.fate == fate || self.earlier().any(|(earlier, _)| *earlier == fate)
     }
 
     /// All that became of it, in words, the last first.
     pub fn reasons(&self) -> String {
-        let earlier = self.earlier.iter().flat_map(|e| e.iter().rev()).map(|(_, why)| why);
+        let earlier = self.earlier().map(|(_, why)| why);
         std::iter::once(&self.why).chain(earlier).map(Why::to_string).collect::<Vec<_>>().join("; ")
+    }
+
+    /// What was done to it before, the last first.
+    fn earlier(&self) -> impl Iterator<Item = &(Fate, Why<'a>)> {
+        self.earlier.iter().flat_map(|earlier| earlier.done.iter().rev())
     }
 
     /// Hides the contents of a file it carries. It costs what it did until it is counted again, once for all its files.
@@ -364,144 +312,6 @@ impl<'a> Piece<'a> {
         if let Body::Edited(edited) = &mut self.body {
             edits.into_iter().for_each(|edit| edited.put(edit));
             self.tokens = edited.text_tokens(tokenizer) + OVERHEAD_TOKENS;
-        }
-    }
-}
-
-impl<'a> Edit<'a> {
-    fn hidden(file: &'a FilePayload, placeholder: &'a Placeholder) -> Self {
-        let units_gained = file.units_gained(placeholder);
-        Self { at: file.literal, splice: Splice::Hidden(file, placeholder), units_gained }
-    }
-
-    fn text(at: Span, instead: String, original: &str) -> Self {
-        let units_gained = i64::from(json::compact_units(&instead)) - i64::from(json::compact_units(original));
-        Self { at, splice: Splice::Text(instead), units_gained }
-    }
-}
-
-impl<'a> Edited<'a> {
-    fn of(base: &'a Message) -> Self {
-        Self { base, role: base.role(), units: i64::from(base.units()), edits: Vec::new() }
-    }
-
-    fn with(mut self, edit: Edit<'a>) -> Self {
-        self.put(edit);
-        self
-    }
-
-    /// Adds an edit, in the place of one that stood at the same span.
-    fn put(&mut self, edit: Edit<'a>) {
-        self.units += edit.units_gained;
-        match self.edits.binary_search_by_key(&edit.at, |known| known.at) {
-            Ok(found) => {
-                if let Some(known) = self.edits.get_mut(found) {
-                    self.units -= std::mem::replace(known, edit).units_gained;
-                }
-            }
-            Err(place) => self.edits.insert(place, edit),
-        }
-    }
-
-    fn text_tokens(&self, tokenizer: Tokenizer) -> u32 {
-        match tokenizer {
-            Tokenizer::Approx => tokens::approx(self.units.max(0) as u32),
-            exact => self.base.edited_tokens(exact, self.print(), || {
-                let mut raw = Vec::new();
-                self.write(&mut raw);
-                exact.count(&json::compact(&String::from_utf8_lossy(&raw)))
-            }),
-        }
-    }
-
-    /// What tells one edited form of a message from another.
-    fn print(&self) -> u64 {
-        use std::hash::{Hash, Hasher};
-        let mut hasher = rustc_hash::FxHasher::default();
-        for edit in &self.edits {
-            edit.at.hash(&mut hasher);
-            match &edit.splice {
-                Splice::Hidden(_, placeholder) => (0, placeholder.text()).hash(&mut hasher),
-                Splice::Text(text) => (1, text).hash(&mut hasher),
-            }
-        }
-        hasher.finish()
-    }
-
-    fn write(&self, out: &mut Vec<u8>) {
-        let raw = self.base.raw();
-        let mut copied = 0;
-        for edit in &self.edits {
-            out.extend_from_slice(raw.get(copied..edit.at.start as usize).unwrap_or_default());
-            edit.splice.write(out);
-            copied = edit.at.end as usize;
-        }
-        out.extend_from_slice(raw.get(copied..).unwrap_or_default());
-    }
-}
-
-impl Splice<'_> {
-    fn write(&self, out: &mut Vec<u8>) {
-        match self {
-            Self::Hidden(file, placeholder) => file.write_hidden(placeholder, out),
-            Self::Text(text) => out.extend_from_slice(text.as_bytes()),
-        }
-    }
-
-    fn text(&self) -> Cow<'_, str> {
-        let mut bytes = Vec::new();
-        self.write(&mut bytes);
-        Cow::Owned(String::from_utf8_lossy(&bytes).into_owned())
-    }
-}
-
-impl Fate {
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Kept => "kept",
-            Self::Cut => "cut",
-            Self::Redacted => "redacted",
-            Self::Moved => "moved",
-            Self::Made => "made",
-            Self::Collapsed => "collapsed",
-            Self::Dropped => "dropped",
-        }
-    }
-}
-
-impl fmt::Display for Why<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Emitted => write!(f, "as stored"),
-            Self::Framed => write!(f, "as stored, after its framing"),
-            Self::Leads => write!(f, "leads the thread, always stays"),
-            Self::NewestUser => write!(f, "newest user turn, always stays"),
-            Self::InWindow => write!(f, "inside the window"),
-            Self::Fits { room_tokens } => write!(f, "fits, {room_tokens} tokens were left"),
-            Self::OutsideWindow { window, size } => write!(f, "before the last {size} {window}"),
-            Self::NoRoom { tokens, room_tokens } => write!(f, "needs {tokens} tokens, {room_tokens} were left"),
-            Self::AfterGap => write!(f, "older than the first turn that did not fit"),
-            Self::TooLarge { tokens, room_tokens } => {
-                write!(f, "needs {tokens} tokens, more than the {room_tokens} that all turns share")
-            }
-            Self::OnlySystem => write!(f, "over the cap, but the one system message that is preserved"),
-            Self::Evicted { max_tokens, keep_tokens } => {
-                write!(f, "evicted in a block: past {max_tokens} tokens the window falls back to {keep_tokens}")
-            }
-            Self::ContentCut { from_units, to_units } => {
-                write!(f, "content cut from {from_units} to {to_units} characters")
-            }
-            Self::FileHidden { path, limit } => {
-                let limit = if *limit == FileLimit::Files { "filesLimit" } else { "versionsPerFile" };
-                write!(f, "contents of {path} hidden, beyond {limit}")
-            }
-            Self::Unanswered { call } => write!(f, "answers call {call}, which had no answer"),
-            Self::Orphan { call: Some(call), role } => {
-                write!(f, "no call {call} in the window, now a {} message", role.name())
-            }
-            Self::Orphan { call: None, role } => write!(f, "names no call, now a {} message", role.name()),
-            Self::FollowsCall { call } => write!(f, "moved to follow its call {call}"),
-            Self::Repeats => write!(f, "repeats the message before it"),
         }
     }
 }

@@ -1,0 +1,244 @@
+//! Messages that keep every byte they came with.
+//!
+//! Owns the header beside the bytes: role, cost, tool ids and file payloads, read once when a message enters. From
+//! then on nothing parses it again: filters read headers, and a prompt is the bytes put one after the other.
+//! [`scanned`] tells how many messages were read, so that a test can prove that warm work reads none.
+
+mod exact;
+mod read;
+
+use std::borrow::Cow;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use bytes::Bytes;
+use serde::Serialize;
+
+use crate::json::{self, Span};
+use crate::limits::{JSON_DEPTH_MAX, MESSAGE_BYTES_MAX};
+use crate::payload::FilePayload;
+use crate::tokens::{self, OVERHEAD_TOKENS, Tokenizer};
+use exact::{Edited, Exact};
+use read::{Fields, check_fields};
+
+pub use read::check_size;
+
+/// Who speaks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Role {
+    System,
+    Developer,
+    User,
+    Assistant,
+    Tool,
+}
+
+/// One message: its JSON as it came, and what was read from it.
+#[derive(Debug, Clone)]
+pub struct Message {
+    raw: Bytes,
+    role: Option<Role>,
+    units: u32,
+    content: Option<Content>,
+    tools: Option<Arc<Tools>>,
+    exact: Exact,
+    edited: Edited,
+}
+
+/// A stored message: its place in a thread.
+#[derive(Debug, Clone)]
+pub struct Turn {
+    pub seq: u64,
+    pub id: Box<str>,
+    pub create_time: f64,
+    pub message: Message,
+}
+
+/// The text of a message, where it is one string.
+#[derive(Debug, Clone, Copy)]
+pub struct Content {
+    pub literal: Span,
+    /// UTF-16 code units of what the literal says.
+    pub said_units: u32,
+}
+
+/// What ties a message to tools.
+#[derive(Debug, Default)]
+pub struct Tools {
+    pub calls: Vec<Call>,
+    pub answer: Option<Answer>,
+    /// A file in the content of a tool's answer.
+    pub file: Option<FilePayload>,
+}
+
+#[derive(Debug)]
+pub struct Call {
+    pub id: Box<str>,
+    /// A file in the arguments.
+    pub file: Option<FilePayload>,
+}
+
+#[derive(Debug)]
+pub struct Answer {
+    /// The id of the call it answers, if it names one.
+    pub id: Option<Box<str>>,
+    pub role: Span,
+    /// `"tool_call_id": …` with the comma that goes when it goes.
+    pub id_member: Option<Span>,
+}
+
+/// Why a message was refused.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum MessageError {
+    #[error("is not a JSON object")]
+    NotObject,
+    #[error("has {0} bytes; the cap MESSAGE_BYTES_MAX is {MESSAGE_BYTES_MAX}")]
+    TooLarge(usize),
+    #[error("nests {0} deep; the cap JSON_DEPTH_MAX is {JSON_DEPTH_MAX}")]
+    TooDeep(usize),
+    #[error("has the key {0} twice")]
+    Twice(String),
+    #[error("{field} {problem}")]
+    Field { field: &'static str, problem: &'static str },
+}
+
+impl MessageError {
+    /// The field at fault, where it is one.
+    pub fn field(&self) -> Option<&'static str> {
+        match self {
+            Self::Field { field, .. } => Some(field),
+            _ => None,
+        }
+    }
+}
+
+impl Role {
+    pub const ALL: [Self; 5] = [Self::System, Self::Developer, Self::User, Self::Assistant, Self::Tool];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::System => "system",
+            Self::Developer => "developer",
+            Self::User => "user",
+            Self::Assistant => "assistant",
+            Self::Tool => "tool",
+        }
+    }
+
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|r| r.name() == name)
+    }
+
+    /// Whether it instructs rather than converses.
+    pub fn instructs(self) -> bool {
+        matches!(self, Self::System | Self::Developer)
+    }
+}
+
+impl Message {
+    /// Takes a message from outside, or says what is wrong with it.
+    pub fn accept(raw: Bytes) -> Result<Self, MessageError> {
+        check_size(&raw)?;
+        let text = std::str::from_utf8(&raw).map_err(|_| MessageError::NotObject)?;
+        check_fields(text)?;
+        Ok(Self::from_stored(raw))
+    }
+
+    /// Takes a document that was stored, whatever it holds. One without a role can still be shown, as data.
+    pub fn from_stored(raw: Bytes) -> Self {
+        SCANNED.fetch_add(1, Ordering::Relaxed);
+        let text = std::str::from_utf8(&raw).unwrap_or("");
+        let fields = Fields::read(text);
+        Self {
+            role: fields.role(text),
+            units: json::compact_units(text),
+            content: fields.content(text),
+            tools: fields.tools(text).map(Arc::new),
+            exact: Exact::default(),
+            edited: Edited::default(),
+            raw,
+        }
+    }
+
+    /// A message of plain text, made here.
+    pub fn text(role: Role, content: &str) -> Self {
+        Self::from_stored(format!(r#"{{"role":"{}","content":{}}}"#, role.name(), json::literal(content)).into())
+    }
+
+    pub fn raw(&self) -> &Bytes {
+        &self.raw
+    }
+
+    pub fn as_str(&self) -> &str {
+        std::str::from_utf8(&self.raw).unwrap_or("")
+    }
+
+    pub fn role(&self) -> Option<Role> {
+        self.role
+    }
+
+    pub fn is(&self, role: Role) -> bool {
+        self.role == Some(role)
+    }
+
+    /// UTF-16 code units of its compact JSON.
+    pub fn units(&self) -> u32 {
+        self.units
+    }
+
+    pub fn content(&self) -> Option<Content> {
+        self.content
+    }
+
+    /// What the content says, where it is one string.
+    pub fn said(&self) -> Option<Cow<'_, str>> {
+        json::unescape(self.content?.literal.of(self.as_str()))
+    }
+
+    pub fn tools(&self) -> Option<&Tools> {
+        self.tools.as_deref()
+    }
+
+    pub fn calls(&self) -> &[Call] {
+        self.tools().map(|t| t.calls.as_slice()).unwrap_or_default()
+    }
+
+    /// Tokens of the text alone, without the overhead. An exact count is made once and kept.
+    pub fn text_tokens(&self, tokenizer: Tokenizer) -> u32 {
+        match tokenizer {
+            Tokenizer::Approx => tokens::approx(self.units),
+            exact => self.exact.get_or_count(exact, || exact.count(&json::compact(self.as_str()))),
+        }
+    }
+
+    /// Tokens of an edited form of this message, known by its print. The exact count of the newest one is kept.
+    pub fn edited_tokens(&self, tokenizer: Tokenizer, print: u64, count: impl FnOnce() -> u32) -> u32 {
+        self.edited.get_or_count(tokenizer, print, count)
+    }
+
+    /// What it costs in a prompt.
+    #[inline]
+    pub fn tokens(&self, tokenizer: Tokenizer) -> u32 {
+        self.text_tokens(tokenizer) + OVERHEAD_TOKENS
+    }
+
+    /// Bytes it takes in memory, more or less.
+    pub fn weight(&self) -> usize {
+        let files = |t: &Tools| {
+            t.calls.iter().filter_map(|c| c.file.as_ref()).chain(&t.file).map(FilePayload::weight).sum::<usize>()
+        };
+        let tools: usize = self.tools().map(|t| 96 + t.calls.len() * 64 + files(t)).unwrap_or(0);
+        self.raw.len() + std::mem::size_of::<Self>() + tools
+    }
+}
+
+/// How many messages have been read since the process began.
+pub fn scanned() -> u64 {
+    SCANNED.load(Ordering::Relaxed)
+}
+
+static SCANNED: AtomicU64 = AtomicU64::new(0);
+
+#[cfg(test)]
+mod tests;
