@@ -143,10 +143,10 @@ pub fn show_user_data(raw: &[u8]) -> Option<Message> {
 
 /// Where a thread's summary is kept.
 pub fn summary_path(user: &str, thread: &str) -> Result<path::DocumentPath, path::PathError> {
-    scope::thread(user, thread)?.child("memory")?.document("summary")
+    path::DocumentPath::new(&[scope::USERS, user, scope::THREADS, thread, "memory", "summary"])
 }
 
 /// Where a user's data is kept.
 pub fn user_data_path(user: &str) -> Result<path::DocumentPath, path::PathError> {
-    scope::user(user)?.child("memory")?.document("data")
+    path::DocumentPath::new(&[scope::USERS, user, "memory", "data"])
 }

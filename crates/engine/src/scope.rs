@@ -47,15 +47,15 @@ pub fn user(user: &str) -> Result<DocumentPath, PathError> {
 
 /// `users/{user}/convo.sessions`
 pub fn threads(of: &str) -> Result<CollectionPath, PathError> {
-    user(of)?.child(THREADS)
+    CollectionPath::new(&[USERS, of, THREADS])
 }
 
 /// `users/{user}/convo.sessions/{thread}`
 pub fn thread(user: &str, thread: &str) -> Result<DocumentPath, PathError> {
-    threads(user)?.document(thread)
+    DocumentPath::new(&[USERS, user, THREADS, thread])
 }
 
 /// `users/{user}/convo.sessions/{thread}/messages`
 pub fn turns(user: &str, of: &str) -> Result<CollectionPath, PathError> {
-    thread(user, of)?.child(TURNS)
+    CollectionPath::new(&[USERS, user, THREADS, of, TURNS])
 }

@@ -6,6 +6,7 @@
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use novelo_engine::limits::MESSAGE_BYTES_MAX;
 use novelo_store::{Op, PutTerms, Store};
@@ -17,6 +18,8 @@ use crate::trace::{Trace, TraceId};
 
 const WAITING_MAX: usize = 20_000;
 const WRITE_MAX: usize = 2_000;
+/// How long the first trace waits for others to share its flush.
+const GATHER: Duration = Duration::from_millis(20);
 const STATELESS_BYTES_MAX: usize = 32 * 1024 * 1024;
 
 /// Recorded traces. Requests add, the writer task drains, `close` ends it.
@@ -95,6 +98,7 @@ impl Recorder {
             } else {
                 drop(pen);
                 self.wake.notified().await;
+                tokio::time::sleep(GATHER).await;
             }
         }
     }

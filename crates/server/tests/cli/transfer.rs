@@ -71,18 +71,17 @@ fn a_backup_is_taken_while_the_server_writes_and_restores_byte_for_byte() {
 }
 
 #[test]
-fn the_largest_document_survives_a_backup_whatever_its_bytes() {
-    let server = Server::start();
+fn the_largest_document_survives_an_export_whatever_its_bytes() {
+    let in_memory = || Home::new().serve_with(&[("NOVELO_STORE", "memory")]);
+    let (from, to) = (in_memory(), in_memory());
     let (head, tail) = ("{\n\"role\":\"user\",\"content\":\"", "\"}");
     let quotes = "\\\"".repeat((MESSAGE_BYTES_MAX - head.len() - tail.len()) / 2);
-    server.post(&thread("u", "t", "/turns"), format!("{{\"messages\":[{head}{quotes}{tail}]}}")).ok();
-    let backup = server.home.path("backup.jsonl");
-    server.home.done(&["backup", arg(&backup)]);
-    assert!(text(&backup).len() > 2 * MESSAGE_BYTES_MAX, "escaped for its line, it is twice as long");
-    let restored = Home::new();
-    assert_eq!(restored.done(&["restore", arg(&backup)]), "read 1 documents, 1 of them new\n");
+    from.post(&thread("u", "t", "/turns"), format!("{{\"messages\":[{head}{quotes}{tail}]}}")).ok();
+    let exported = from.get("/v1/export").text();
+    assert!(exported.len() > 2 * MESSAGE_BYTES_MAX, "escaped for its line, it is twice as long");
+    assert_eq!(to.post("/v1/import", exported).ok(), json!({"documents": 1, "new": 1}));
     let turns = |server: &Server| server.get(&thread("u", "t", "/turns")).body;
-    assert!(turns(&restored.serve()) == turns(&server));
+    assert!(turns(&from) == turns(&to));
 }
 
 #[test]

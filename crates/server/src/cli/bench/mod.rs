@@ -137,12 +137,6 @@ pub fn time_us<T>(work: impl FnOnce() -> T) -> f64 {
     started.elapsed().as_secs_f64() * 1e6
 }
 
-/// Runs two works in turns; the median of each, and the median of their ratios.
-pub fn compare(rounds: usize, mut ours: impl FnMut() -> f64, mut raw: impl FnMut() -> f64) -> (f64, f64, f64) {
-    let pairs: Vec<(f64, f64)> = (0..rounds).map(|_| (ours(), raw())).collect();
-    settle(&pairs)
-}
-
 /// The medians of pairs, and of their ratios.
 pub fn settle(pairs: &[(f64, f64)]) -> (f64, f64, f64) {
     let of = |pick: fn(&(f64, f64)) -> f64| median(pairs.iter().map(pick).collect());
