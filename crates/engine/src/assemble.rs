@@ -64,7 +64,7 @@ fn emit_given<'a>(loaded: &'a Loaded<'a>, tokenizer: Tokenizer, out: &mut Vec<Pi
 }
 
 /// One message of a prompt, for comparing prompts: equal marks are equal bytes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Mark {
     pub print: u64,
     pub tokens: u32,

@@ -50,6 +50,14 @@ impl Caller {
         self.scope == Scope::Admin
     }
 
+    /// The user that it speaks for; an admin speaks for none.
+    pub fn user(&self) -> Option<String> {
+        match &self.scope {
+            Scope::User(user) => Some(user.to_string()),
+            Scope::Admin => None,
+        }
+    }
+
     /// Allows what only an admin may do.
     pub fn require_admin(&self) -> Result<()> {
         match self.is_admin() {

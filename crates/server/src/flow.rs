@@ -20,6 +20,8 @@ use crate::trace::{Trace, TraceId, digest};
 /// A request for a context, checked.
 #[derive(Debug, Default)]
 pub struct Request {
+    /// The user that the caller speaks for; an admin speaks for none.
+    pub caller: Option<String>,
     pub thread: Option<(String, String)>,
     pub question: Option<String>,
     pub recipe: RecipeChoice,
@@ -47,6 +49,7 @@ pub enum Explain {
 }
 
 const BUDGET_TOKENS_DEFAULT: u32 = 24_000;
+const ANSWER_HEAD: &[u8] = b"{\"messages\":";
 
 /// Makes a context, and answers with its JSON.
 pub async fn context(app: &Shared, mut request: Request) -> Result<Vec<u8>> {
@@ -56,27 +59,33 @@ pub async fn context(app: &Shared, mut request: Request) -> Result<Vec<u8>> {
     let near = load(app, &plan.recipe, &mut request).await?;
     let loaded = near.loaded();
     let assembly = assemble(&plan.recipe, &loaded, request.budget_tokens)?;
-    let id = TraceId::new(request.thread.as_ref().map(|(u, t)| (u.as_str(), t.as_str())));
-    let (answer, digest) = render(&assembly, &id, request.explain);
-    let key = (&request.thread, plan.text.get());
-    let marks = request.thread.is_some().then(|| assembly.marks());
-    let trace = Trace {
-        id: id.encode(),
-        at: now(),
-        unchanged_tokens: marks.and_then(|marks| app.last.replace(&key, near.epoch(), marks)),
-        preset: plan.name.clone(),
-        recipe: plan.text.clone(),
-        user: request.thread.as_ref().map(|(user, _)| user.clone()),
-        thread: request.thread.map(|(_, thread)| thread),
-        question: request.question,
-        budget_tokens: request.budget_tokens,
-        inputs: near.inputs(),
-        messages: assembly.messages().count(),
-        tokens: assembly.tokens,
-        digest,
-        took_us: started.elapsed().as_micros() as u64,
-    };
-    app.recorder.record(id, trace, &app.metrics);
+    let mut answer = render(&assembly);
+    let marks = assembly.marks();
+    let asked = (plan.text.get(), &request.question, request.budget_tokens, &request.caller);
+    let made = TraceId::of(request.thread.as_ref(), &(&marks, asked, near.moment()));
+    let last = request.thread.as_ref().map(|thread| app.last.replace(&(thread, asked.0), near.epoch(), marks));
+    let unchanged_tokens = last.flatten();
+    let id = TraceId::of(request.thread.as_ref(), &(made.uuid, unchanged_tokens));
+    if app.recorder.is_news(&id) {
+        let trace = Trace {
+            id: id.encode(),
+            at: now(),
+            unchanged_tokens,
+            preset: plan.name.clone(),
+            recipe: plan.text.clone(),
+            user: request.thread.as_ref().map(|(user, _)| user.clone()).or(request.caller),
+            thread: request.thread.map(|(_, thread)| thread),
+            question: request.question,
+            budget_tokens: request.budget_tokens,
+            inputs: near.inputs(),
+            messages: assembly.messages().count(),
+            tokens: assembly.tokens,
+            digest: digest(answer.get(ANSWER_HEAD.len()..).unwrap_or_default()),
+            took_us: started.elapsed().as_micros() as u64,
+        };
+        app.recorder.record(&id, trace, &app.metrics);
+    }
+    finish(&mut answer, &assembly, &id, request.explain);
     app.metrics.contexts.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
     Ok(answer)
 }
@@ -136,14 +145,17 @@ async fn load(app: &Shared, recipe: &Recipe, request: &mut Request) -> Result<Ne
     Ok(near)
 }
 
-/// The answer, and the digest of its messages.
-fn render(assembly: &Assembly<'_>, id: &TraceId, explain: Explain) -> (Vec<u8>, String) {
+/// The answer up to the end of its messages.
+fn render(assembly: &Assembly<'_>) -> Vec<u8> {
     let size: usize = assembly.messages().map(|p| p.base().raw().len() + 1).sum();
-    let mut out = Vec::with_capacity(size + 256);
-    out.extend_from_slice(b"{\"messages\":");
-    let start = out.len();
+    let mut out = Vec::with_capacity(size + 512);
+    out.extend_from_slice(ANSWER_HEAD);
     assembly.write(&mut out);
-    let digest = digest(out.get(start..).unwrap_or_default());
+    out
+}
+
+/// The rest of the answer.
+fn finish(out: &mut Vec<u8>, assembly: &Assembly<'_>, id: &TraceId, explain: Explain) {
     let budget = assembly.budget_tokens.map_or_else(|| "null".to_owned(), |b| b.to_string());
     let (tokens, id) = (assembly.tokens, id.encode());
     out.extend_from_slice(format!(r#","tokens":{tokens},"budget_tokens":{budget},"trace_id":"{id}""#).as_bytes());
@@ -156,5 +168,4 @@ fn render(assembly: &Assembly<'_>, id: &TraceId, explain: Explain) -> (Vec<u8>, 
         out.extend_from_slice(format!(r#","explain":{explained}"#).as_bytes());
     }
     out.push(b'}');
-    (out, digest)
 }

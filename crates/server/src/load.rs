@@ -180,6 +180,12 @@ impl Near {
         }
     }
 
+    /// What tells these inputs from those of another moment, beside the prompt that they make.
+    pub fn moment(&self) -> (u64, u64, usize) {
+        let given = self.inline.iter().map(|m| m.raw().len() + 1).sum();
+        (self.turns.last_seq, self.turns.epoch, given)
+    }
+
     /// Changes when stored turns were replaced or removed.
     pub fn epoch(&self) -> u64 {
         self.turns.epoch

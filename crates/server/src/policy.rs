@@ -71,6 +71,7 @@ pub struct Policies {
 
 #[derive(Debug)]
 struct State {
+    shipped: Vec<Arc<Preset>>,
     presets: Vec<Arc<Preset>>,
     /// What is wrong now, a line each.
     broken: Vec<String>,
@@ -82,11 +83,12 @@ const LOOK_EVERY: Duration = Duration::from_secs(1);
 
 impl Policies {
     pub fn open(dir: PathBuf) -> anyhow::Result<Self> {
-        let presets = SHIPPED
+        let shipped = SHIPPED
             .iter()
             .map(|(name, text)| Ok(Arc::new(read(name, text).map_err(|e| anyhow::anyhow!("{name}: {e}"))?)))
-            .collect::<anyhow::Result<_>>()?;
-        let state = State { presets, broken: Vec::new(), seen: Vec::new(), looked: Instant::now() };
+            .collect::<anyhow::Result<Vec<_>>>()?;
+        let state =
+            State { presets: shipped.clone(), shipped, broken: Vec::new(), seen: Vec::new(), looked: Instant::now() };
         let policies = Self { dir, state: Mutex::new(state) };
         policies.reload(&mut policies.lock());
         Ok(policies)
@@ -122,11 +124,20 @@ impl Policies {
             return;
         }
         state.broken.clear();
+        let before = std::mem::replace(&mut state.presets, state.shipped.clone());
         for (path, _) in &seen {
-            if let Err(problem) = load(path, &mut state.presets) {
-                tracing::warn!(file = %path.display(), %problem, "broken preset, the last good one stays in force");
-                state.broken.push(format!("{}: {problem}", path.display()));
-            }
+            let name = path.file_stem().and_then(|s| s.to_str()).unwrap_or_default();
+            let last_good = || before.iter().find(|p| p.name.as_deref() == Some(name)).cloned();
+            let preset = match load(name, path) {
+                Ok(preset) => Some(Arc::new(preset)),
+                Err(problem) => {
+                    tracing::warn!(file = %path.display(), %problem, "broken preset, the last good one stays in force");
+                    state.broken.push(format!("{}: {problem}", path.display()));
+                    last_good()
+                }
+            };
+            state.presets.retain(|p| preset.is_none() || p.name.as_deref() != Some(name));
+            state.presets.extend(preset);
         }
         state.seen = seen;
     }
@@ -144,19 +155,37 @@ impl Policies {
     }
 }
 
-fn load(path: &std::path::Path, presets: &mut Vec<Arc<Preset>>) -> Result<(), String> {
-    let name = path.file_stem().and_then(|s| s.to_str()).ok_or("the file name is not UTF-8")?;
-    let text = std::fs::read_to_string(path).map_err(|e| e.to_string())?;
-    let preset = Arc::new(read(name, &text)?);
-    match presets.iter_mut().find(|p| p.name.as_deref() == Some(name)) {
-        Some(known) => *known = preset,
-        None => presets.push(preset),
-    }
-    Ok(())
+fn load(name: &str, path: &std::path::Path) -> Result<Preset, String> {
+    read(name, &std::fs::read_to_string(path).map_err(|e| e.to_string())?)
 }
 
 fn read(name: &str, text: &str) -> Result<Preset, String> {
     let value: Value = serde_json::from_str(text).map_err(|e| e.to_string())?;
     let preset = Preset::given("preset", value).map_err(|e| e.to_string())?;
     Ok(Preset { name: Some(name.to_owned()), ..preset })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_removed_file_gives_way_to_the_shipped_preset() {
+        let dir = tempfile::tempdir().unwrap();
+        let presets = dir.path().join("presets");
+        std::fs::create_dir(&presets).unwrap();
+        for name in ["chat", "mine"] {
+            std::fs::write(presets.join(name).with_extension("json"), r#"{"budget_tokens": 7}"#).unwrap();
+        }
+        let policies = Policies::open(dir.path().to_owned()).unwrap();
+        let budget = |name: &str| policies.preset(name).map(|p| p.recipe.budget_tokens);
+        assert_eq!((budget("chat"), budget("mine")), (Some(Some(7)), Some(Some(7))));
+        std::fs::write(presets.join("mine.json"), "{").unwrap();
+        std::fs::remove_file(presets.join("chat.json")).unwrap();
+        assert_eq!(policies.broken().len(), 1);
+        assert_eq!((budget("chat"), budget("mine")), (Some(Some(24_000)), Some(Some(7))));
+        std::fs::remove_file(presets.join("mine.json")).unwrap();
+        assert!(policies.broken().is_empty());
+        assert_eq!(budget("mine"), None);
+    }
 }

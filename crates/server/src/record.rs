@@ -6,11 +6,11 @@
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use novelo_engine::limits::MESSAGE_BYTES_MAX;
 use novelo_store::{Op, PutTerms, Store};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use tokio::sync::Notify;
 
 use crate::telemetry::Metrics;
@@ -20,6 +20,8 @@ const WAITING_MAX: usize = 20_000;
 const WRITE_MAX: usize = 2_000;
 /// How long the first trace waits for others to share its flush.
 const GATHER: Duration = Duration::from_millis(20);
+const RECENT_MAX: usize = 100_000;
+const RECENT_FOR: Duration = Duration::from_secs(3_600);
 const STATELESS_BYTES_MAX: usize = 32 * 1024 * 1024;
 
 /// Recorded traces. Requests add, the writer task drains, `close` ends it.
@@ -38,13 +40,22 @@ struct State {
     writing: FxHashMap<TraceId, Arc<Trace>>,
     stateless: VecDeque<(TraceId, Arc<Trace>, usize)>,
     stateless_bytes: usize,
+    /// What was recorded lately: a prompt made again is the same trace. Begun anew when full or old.
+    recent: FxHashSet<TraceId>,
+    since: Option<Instant>,
     closed: bool,
 }
 
 impl Recorder {
+    /// Whether this prompt was not recorded lately; asking makes it so.
+    pub fn is_news(&self, id: &TraceId) -> bool {
+        self.lock().is_news(id)
+    }
+
     /// Takes a trace. One too many is counted as lost.
-    pub fn record(&self, id: TraceId, trace: Trace, metrics: &Metrics) {
+    pub fn record(&self, id: &TraceId, trace: Trace, metrics: &Metrics) {
         let mut state = self.lock();
+        let id = id.clone();
         if id.thread.is_none() {
             state.keep_stateless(id, trace);
         } else if state.waiting.len() < WAITING_MAX {
@@ -73,9 +84,12 @@ impl Recorder {
     pub fn forget(&self, user: &str, thread: Option<&str>) -> u64 {
         let mut state = self.lock();
         let before = state.waiting.len();
-        state.waiting.retain(|(id, _)| {
-            !id.thread.as_ref().is_some_and(|(u, t)| u == user && thread.is_none_or(|thread| t == thread))
-        });
+        let other = |id: &TraceId| {
+            let of = |(u, t): &(String, String)| u == user && thread.is_none_or(|thread| t == thread);
+            !id.thread.as_ref().is_some_and(of)
+        };
+        state.waiting.retain(|(id, _)| other(id));
+        state.recent.retain(other);
         (before - state.waiting.len()) as u64
     }
 
@@ -122,12 +136,22 @@ impl Recorder {
 }
 
 impl State {
+    fn is_news(&mut self, id: &TraceId) -> bool {
+        let old = self.since.is_none_or(|since| since.elapsed() > RECENT_FOR);
+        if old || self.recent.len() >= RECENT_MAX {
+            self.recent.clear();
+            self.since = Some(Instant::now());
+        }
+        self.recent.insert(id.clone())
+    }
+
     fn keep_stateless(&mut self, id: TraceId, trace: Trace) {
         let bytes = 512 + trace.inputs.messages.iter().map(|m| m.get().len()).sum::<usize>();
         self.stateless_bytes += bytes;
         self.stateless.push_back((id, Arc::new(trace), bytes));
         while self.stateless_bytes > STATELESS_BYTES_MAX {
-            let Some((.., bytes)) = self.stateless.pop_front() else { return };
+            let Some((id, _, bytes)) = self.stateless.pop_front() else { return };
+            self.recent.remove(&id);
             self.stateless_bytes -= bytes;
         }
     }

@@ -2,7 +2,9 @@
 //!
 //! Owns the trace document: the recipe, the numbers and the mutable documents that went in, and a digest of the bytes
 //! that came out. Turns are immutable and named by their seqs, so a trace is small however long the prompt was. Its id
-//! says where it lives; a caller may treat it as opaque.
+//! follows from the inputs and says where it lives; a caller may treat it as opaque.
+
+use std::hash::Hash;
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -11,6 +13,7 @@ use novelo_engine::scope;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use uuid::Uuid;
+use xxhash_rust::xxh3::Xxh3;
 
 /// The last segment of a collection of traces.
 pub const TRACES: &str = "traces";
@@ -76,8 +79,13 @@ pub struct CollectionInput {
 }
 
 impl TraceId {
-    pub fn new(thread: Option<(&str, &str)>) -> Self {
-        Self { uuid: crate::ids::fresh(), thread: thread.map(|(u, t)| (u.to_owned(), t.to_owned())) }
+    /// The id of a prompt: the same inputs give the same one, so that a prompt made twice is recorded once.
+    pub fn of(thread: Option<&(String, String)>, parts: &impl Hash) -> Self {
+        let mut hasher = Xxh3::new();
+        thread.hash(&mut hasher);
+        parts.hash(&mut hasher);
+        let uuid = uuid::Builder::from_custom_bytes(hasher.digest128().to_be_bytes()).into_uuid();
+        Self { uuid, thread: thread.cloned() }
     }
 
     /// The id on the wire.
@@ -120,9 +128,11 @@ mod tests {
 
     #[test]
     fn ids_say_where_a_trace_lives() {
-        for thread in [None, Some(("a/b", "é 😀")), Some(("x", "x"))] {
-            let id = TraceId::new(thread);
-            assert_eq!(TraceId::decode(&id.encode()), Some(id));
+        for thread in [None, Some(("a/b".to_owned(), "é 😀".to_owned())), Some(("x".to_owned(), "x".to_owned()))] {
+            let id = TraceId::of(thread.as_ref(), &1);
+            assert_eq!(TraceId::decode(&id.encode()), Some(id.clone()));
+            assert_eq!(TraceId::of(thread.as_ref(), &1), id);
+            assert_ne!(TraceId::of(thread.as_ref(), &2), id);
         }
         for junk in ["", "AAAA", "!!", &URL_SAFE_NO_PAD.encode([7u8; 40])] {
             assert_eq!(TraceId::decode(junk), None, "{junk}");

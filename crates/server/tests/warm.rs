@@ -104,7 +104,7 @@ fn traces_take_no_room_from_hot_threads() {
     };
     assert!(support::eventually(|| stored(1)));
     let before = server.metric("novelo_store_hot_bytes");
-    (0..20).for_each(|_| drop(server.context(of_thread(json!({})))));
+    (0..20).for_each(|n| drop(server.context(of_thread(json!({"budget_tokens": 1_000 + n})))));
     assert!(support::eventually(|| stored(21)));
     assert_eq!(server.metric("novelo_store_hot_bytes"), before);
 }

@@ -2,11 +2,12 @@
 //!
 //! Owns the caps on a body's size and patience, and the errors that give line and column. Refuses unknown fields.
 
+use std::net::IpAddr;
 use std::time::Duration;
 
 use axum::body::Body;
 use axum::extract::{FromRequest, FromRequestParts, Path, Query, Request};
-use axum::http::{HeaderValue, header, request::Parts};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, header, request::Parts};
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use http_body_util::{BodyExt, LengthLimitError, Limited};
@@ -25,8 +26,32 @@ impl FromRequestParts<App> for Caller {
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self> {
         let header = parts.headers.get(header::AUTHORIZATION).map(HeaderValue::to_str).transpose();
         let header = header.map_err(|_| ApiError::new(Code::Unauthorized, "the Authorization header is not text"))?;
+        if app.keys.is_empty() {
+            require_local(&parts.headers)?;
+        }
         app.keys.caller(header)
     }
+}
+
+/// Without keys whoever reaches the port is the admin, so a page from elsewhere must not reach it through a browser:
+/// neither by a request of its own, nor under a name of its own that leads here.
+fn require_local(headers: &HeaderMap) -> Result<()> {
+    let text = |name: HeaderName| headers.get(name).map(|value| value.to_str().unwrap_or("?"));
+    let origin = text(header::ORIGIN).map(|origin| origin.split_once("://").map_or(origin, |(_, host)| host));
+    match text(header::HOST).into_iter().chain(origin).all(is_local) {
+        true => Ok(()),
+        false => Err(ApiError::new(Code::Forbidden, "a page from elsewhere may not call this server; make a key")),
+    }
+}
+
+/// Whether a host, with or without a port, is an address or a bare name: what a stranger can register has a dot.
+fn is_local(host: &str) -> bool {
+    let name = match host.rsplit_once(':') {
+        Some((name, port)) if port.bytes().all(|b| b.is_ascii_digit()) => name,
+        _ => host,
+    };
+    let address = name.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>();
+    address.is_ok() || (name != "null" && !name.contains('.'))
 }
 
 /// The whole body, within its caps.
@@ -55,9 +80,19 @@ impl FromRequest<App> for Raw {
 /// Reads JSON, or says where it goes wrong.
 pub fn parse<'b, T: Deserialize<'b>>(bytes: &'b [u8]) -> Result<T> {
     serde_json::from_slice(bytes).map_err(|error| match error.classify() {
-        Category::Data => ApiError::new(Code::InvalidField, error.to_string()),
+        Category::Data => {
+            let message = error.to_string();
+            let param = named_field(&message);
+            ApiError { code: Code::InvalidField, param, message }
+        }
         _ => ApiError::new(Code::MalformedJson, error.to_string()),
     })
+}
+
+/// The field that an error speaks of, where it names one.
+fn named_field(message: &str) -> Option<String> {
+    let (_, rest) = message.split_once(" field `")?;
+    rest.split_once('`').map(|(name, _)| name.to_owned())
 }
 
 /// Ids of the address, decoded.
@@ -106,5 +141,36 @@ impl IntoResponse for Json {
         let mut response = Response::new(Body::from(self.0));
         response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
         response
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_that_a_stranger_can_register_are_not_local() {
+        for host in ["localhost", "LOCALHOST:7420", "127.0.0.1:7420", "127.0.0.9", "[::1]:7420", "[::1]", "novelo:7420"]
+        {
+            assert!(is_local(host), "{host}");
+        }
+        for host in
+            ["evil.example", "localhost.evil.example:7420", "evil.example.:80", "null", "127.0.0.1.evil.example"]
+        {
+            assert!(!is_local(host), "{host}");
+        }
+    }
+
+    #[test]
+    fn errors_name_the_field() {
+        #[derive(Debug, Deserialize)]
+        #[serde(deny_unknown_fields)]
+        struct Wire {
+            #[serde(rename = "at")]
+            _at: u64,
+        }
+        for (body, param) in [("{}", Some("at")), (r#"{"at":1,"x":2}"#, Some("x")), (r#"{"at":"1"}"#, None)] {
+            assert_eq!(parse::<Wire>(body.as_bytes()).unwrap_err().param.as_deref(), param, "{body}");
+        }
     }
 }

@@ -32,6 +32,26 @@ fn calls_about(of: &str, client: &Client) -> Vec<Call> {
 }
 
 #[test]
+fn without_a_key_pages_from_elsewhere_are_refused() {
+    let server = Server::start();
+    let body = json!({"messages": [{"role": "user", "content": "x"}]});
+    for origin in ["https://evil.example", "null", "http://localhost.evil.example"] {
+        server.with("origin", origin).post("/v1/users/u/threads/t/turns", body.clone()).refused(403, "forbidden");
+    }
+    server.with("origin", "http://localhost:7420").post("/v1/users/u/threads/t/turns", body).ok();
+}
+
+#[test]
+fn a_users_key_reads_its_own_stateless_traces() {
+    let keyed = keyed();
+    let made = keyed.a.context(json!({"messages": [{"role": "user", "content": "x"}]}));
+    let path = format!("/v1/traces/{}", made["trace_id"].as_str().unwrap());
+    keyed.a.get(&path).ok();
+    keyed.admin.get(&path).ok();
+    keyed.b.get(&path).refused(403, "forbidden");
+}
+
+#[test]
 fn without_a_key_the_caller_on_loopback_is_the_admin() {
     let server = Server::start();
     assert_eq!(server.get("/v1/keys").ok(), json!({"keys": [], "has_more": false}));

@@ -98,6 +98,24 @@ fn a_stateless_prompt_is_made_again_while_it_is_remembered() {
 }
 
 #[test]
+fn a_prompt_made_again_is_the_same_trace() {
+    let server = Server::start();
+    server.say("u", "t", &["a", "b"]);
+    let ask =
+        |budget: u32| server.context(json!({"user": "u", "thread": "t", "budget_tokens": budget}))["trace_id"].clone();
+    ask(900);
+    let (second, third) = (ask(900), ask(900));
+    assert_eq!(second, third);
+    assert_ne!(ask(901), third);
+    server.say("u", "t", &["c"]);
+    assert_ne!(ask(900), third);
+    assert_eq!(server.delete("/v1/users/u/threads/t").ok()["forgotten"]["traces"], json!(4));
+    server.say("u", "t", &["a", "b"]);
+    let again = server.context(json!({"user": "u", "thread": "t", "budget_tokens": 900}));
+    check_same(&server, &again);
+}
+
+#[test]
 fn a_trace_keeps_the_spelling_of_what_went_in() {
     let server = Server::start();
     server.put("/v1/users/u/data", r#"{"height":1.50}"#).ok();

@@ -51,6 +51,7 @@ fn check(wire: Wire<'_>, caller: &Caller) -> Result<Request> {
         return Err(ApiError::invalid("question", problem));
     }
     Ok(Request {
+        caller: caller.user(),
         thread: thread(wire.user, wire.thread, caller)?,
         question: wire.question.filter(|q| !q.trim().is_empty()),
         recipe: choice(wire.preset, wire.recipe)?,
@@ -70,11 +71,9 @@ fn thread(user: Option<String>, thread: Option<String>, caller: &Caller) -> Resu
     }
     let Some(thread) = thread else { return Ok(None) };
     check_id(&thread).map_err(|e| ApiError::bad_id("thread", &e))?;
-    let own = match &caller.scope {
-        novelo_engine::scope::Scope::User(own) => Some(own.to_string()),
-        novelo_engine::scope::Scope::Admin => None,
-    };
-    let user = user.or(own).ok_or_else(|| ApiError::invalid("user", "is missing: a thread belongs to one"))?;
+    let user = user
+        .or_else(|| caller.user())
+        .ok_or_else(|| ApiError::invalid("user", "is missing: a thread belongs to one"))?;
     Ok(Some((user, thread)))
 }
 

@@ -31,11 +31,13 @@ pub async fn replay(State(app): State<App>, caller: Caller, Ids(id): Ids<String>
 async fn find(app: &App, caller: &Caller, id: &str) -> Result<Trace> {
     let unknown = || ApiError::not_found("such trace");
     let id = TraceId::decode(id).ok_or_else(unknown)?;
-    match &id.thread {
-        Some((user, _)) => caller.require_user(user)?,
+    let recorded = app.recorder.find(&id);
+    let owner = id.thread.as_ref().map(|(user, _)| user).or(recorded.as_ref().and_then(|t| t.user.as_ref()));
+    match owner {
+        Some(user) => caller.require_user(user)?,
         None => caller.require_admin()?,
     }
-    if let Some(trace) = app.recorder.find(&id) {
+    if let Some(trace) = recorded {
         return Ok((*trace).clone());
     }
     let document = app.store.get(&id.path().ok_or_else(unknown)?).await?.ok_or_else(unknown)?;

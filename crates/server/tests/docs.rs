@@ -1,0 +1,37 @@
+//! The docs say what the code says.
+
+use novelo_server::config::SETTINGS;
+use novelo_server::http::error::TABLE;
+use novelo_server::http::openapi::OPERATIONS;
+
+fn page(name: &str) -> String {
+    std::fs::read_to_string(format!("{}/../../{name}", env!("CARGO_MANIFEST_DIR"))).unwrap()
+}
+
+#[test]
+fn every_setting_is_documented_with_its_default() {
+    let page = page("docs/operations.md");
+    for setting in SETTINGS {
+        let env = format!("NOVELO_{}", setting.key.replace('.', "_").to_uppercase());
+        let row = format!("| `{}` | `{env}` | `{}` | {} |", setting.key, setting.default, setting.about);
+        assert!(page.contains(&row), "docs/operations.md has no row {row}");
+    }
+}
+
+#[test]
+fn every_error_is_documented_with_its_status() {
+    let page = page("docs/api.md");
+    for row in TABLE {
+        let line = format!("| {} | `{}` | {} |", row.status.as_u16(), row.name, row.meaning);
+        assert!(page.contains(&line), "docs/api.md has no row {line}");
+    }
+}
+
+#[test]
+fn every_operation_is_documented() {
+    let page = page("docs/api.md");
+    for operation in OPERATIONS {
+        let tail = operation.path.rsplit('/').find(|part| !part.starts_with('{')).unwrap_or("");
+        assert!(page.contains(tail), "docs/api.md does not speak of {}", operation.path);
+    }
+}
