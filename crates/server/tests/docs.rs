@@ -1,5 +1,7 @@
 //! The docs say what the code says.
 
+#![allow(clippy::unwrap_used, reason = "a panic is how a test fails")]
+
 use novelo_server::config::SETTINGS;
 use novelo_server::http::error::TABLE;
 use novelo_server::http::openapi::OPERATIONS;
