@@ -1,8 +1,8 @@
 //! The budget: whatever the filters leave, it holds.
 //!
 //! Owns the last word on size. Instructions that lead, what stands around the log, and the newest user turn stay;
-//! then blocks of the log, newest first, until one does not fit. A block holds a call with its answers, so nothing
-//! is parted. Refuses a prompt whose must-haves alone are over the budget, with the numbers.
+//! then blocks of the log, newest first, until one does not fit; one too large for any prompt is passed over. A block
+//! holds a call with its answers, so nothing is parted. Refuses a prompt whose must-haves alone are over the budget, with the numbers.
 
 use crate::filter::{Draft, Note};
 use crate::pairs::Pairs;

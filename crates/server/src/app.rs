@@ -48,7 +48,7 @@ pub async fn open(config: Config) -> anyhow::Result<(App, Tasks)> {
     let store = open_store(&config).await?;
     let own_secret = auth::secret().map_err(|e| anyhow::anyhow!("no randomness: {e}"))?;
     let app = Arc::new(Shared {
-        keys: Keys::load(&store, &own_secret).await?,
+        keys: Keys::load(&store, &own_secret, config.addr().ip().is_loopback()).await?,
         policies: Policies::open(config.text("policies").into())?,
         recorder: Recorder::default(),
         metrics: Metrics::default(),

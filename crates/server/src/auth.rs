@@ -39,6 +39,8 @@ pub struct Keys {
     by_digest: RwLock<FxHashMap<String, Key>>,
     /// The digest of the secret that this process's own command line uses; it is no key and counts as none.
     own: String,
+    /// Whether the caller is the admin while there is no key: on loopback only.
+    open: bool,
 }
 
 impl Caller {
@@ -86,11 +88,30 @@ impl Caller {
 
 impl Keys {
     /// Reads the stored keys. `own_secret` is what this process's own command line will present.
-    pub async fn load(store: &Store, own_secret: &str) -> std::result::Result<Self, novelo_store::Error> {
+    pub async fn load(store: &Store, own_secret: &str, open: bool) -> std::result::Result<Self, novelo_store::Error> {
+        let keys = Self { by_digest: RwLock::default(), own: digest(own_secret), open };
+        keys.reload(store).await?;
+        Ok(keys)
+    }
+
+    /// Reads them again, after an import. A key that cannot be read is an error: it must not open the store.
+    pub async fn reload(&self, store: &Store) -> std::result::Result<(), novelo_store::Error> {
         let page = store.scan(&collection(), Window { limit: usize::MAX, ..Window::default() }).await?;
-        let keys = page.items.iter().filter_map(|d| serde_json::from_slice::<Key>(&d.value).ok());
-        let by_digest = RwLock::new(keys.map(|key| (key.digest.clone(), key)).collect());
-        Ok(Self { by_digest, own: digest(own_secret) })
+        let read = |document: &novelo_store::Document| match serde_json::from_slice::<Key>(&document.value) {
+            Ok(key) => Ok((key.digest.clone(), key)),
+            Err(error) => Err(novelo_store::Error::Damaged {
+                place: format!("{KEYS}/{}", document.id),
+                what: format!("it is no key: {error}"),
+            }),
+        };
+        let keys = page.items.iter().map(read).collect::<std::result::Result<FxHashMap<_, _>, _>>()?;
+        *self.write() = keys;
+        Ok(())
+    }
+
+    /// Whether whoever reaches the server is its admin.
+    pub fn is_open(&self) -> bool {
+        self.open && self.is_empty()
     }
 
     pub fn is_empty(&self) -> bool {
@@ -107,12 +128,13 @@ impl Keys {
     pub fn caller(&self, authorization: Option<&str>) -> Result<Caller> {
         let keys = self.read();
         let Some(authorization) = authorization else {
-            return match keys.is_empty() {
+            return match self.open && keys.is_empty() {
                 true => Ok(Caller::admin()),
                 false => Err(ApiError::new(Code::Unauthorized, "a key is needed: Authorization: Bearer KEY")),
             };
         };
-        let secret = authorization.strip_prefix("Bearer ").unwrap_or(authorization).trim();
+        let (scheme, rest) = authorization.split_once(' ').unwrap_or(("", authorization));
+        let secret = if scheme.eq_ignore_ascii_case("bearer") { rest } else { authorization }.trim();
         let digest = digest(secret);
         if digest == self.own {
             return Ok(Caller::admin());
@@ -123,7 +145,7 @@ impl Keys {
                 Ok(Caller { scope })
             }
             Some(_) => Ok(Caller::admin()),
-            None if keys.is_empty() => Ok(Caller::admin()),
+            None if self.open && keys.is_empty() => Ok(Caller::admin()),
             None => Err(ApiError::new(Code::Unauthorized, "this key is not known")),
         }
     }

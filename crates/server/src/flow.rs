@@ -4,6 +4,7 @@
 //! back. From `load` to the bytes everything is pure.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use novelo_engine::assemble::assemble;
@@ -11,7 +12,7 @@ use novelo_engine::{Assembly, Explanation, Message, Recipe, Tokenizer, render};
 use serde_json::Value;
 
 use crate::app::Shared;
-use crate::http::error::{ApiError, Result};
+use crate::http::error::{ApiError, Code, Result};
 use crate::load::Near;
 use crate::policy::{self, Preset};
 use crate::telemetry::now;
@@ -20,8 +21,8 @@ use crate::trace::{Trace, TraceId, digest};
 /// A request for a context, checked.
 #[derive(Debug, Default)]
 pub struct Request {
-    /// The user that the caller speaks for; an admin speaks for none.
-    pub caller: Option<String>,
+    /// Whom it is about, where that is said.
+    pub user: Option<String>,
     pub thread: Option<(String, String)>,
     pub question: Option<String>,
     pub recipe: RecipeChoice,
@@ -60,34 +61,50 @@ pub async fn context(app: &Shared, mut request: Request) -> Result<Vec<u8>> {
     let loaded = near.loaded();
     let assembly = assemble(&plan.recipe, &loaded, request.budget_tokens)?;
     let mut answer = render(&assembly);
-    let marks = assembly.marks();
-    let asked = (plan.text.get(), &request.question, request.budget_tokens, &request.caller);
-    let made = TraceId::of(request.thread.as_ref(), &(&marks, asked, near.moment()));
-    let last = request.thread.as_ref().map(|thread| app.last.replace(&(thread, asked.0), near.epoch(), marks));
-    let unchanged_tokens = last.flatten();
-    let id = TraceId::of(request.thread.as_ref(), &(made.uuid, unchanged_tokens));
-    if app.recorder.is_news(&id) {
-        let trace = Trace {
-            id: id.encode(),
-            at: now(),
-            unchanged_tokens,
-            preset: plan.name.clone(),
-            recipe: plan.text.clone(),
-            user: request.thread.as_ref().map(|(user, _)| user.clone()).or(request.caller),
-            thread: request.thread.map(|(_, thread)| thread),
-            question: request.question,
-            budget_tokens: request.budget_tokens,
-            inputs: near.inputs(),
-            messages: assembly.messages().count(),
-            tokens: assembly.tokens,
-            digest: digest(answer.get(ANSWER_HEAD.len()..).unwrap_or_default()),
-            took_us: started.elapsed().as_micros() as u64,
-        };
-        app.recorder.record(&id, trace, &app.metrics);
-    }
-    finish(&mut answer, &assembly, &id, request.explain);
-    app.metrics.contexts.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+    let explain = request.explain;
+    let id = record(app, request, &plan, &near, &assembly, &answer, started);
+    finish(&mut answer, &assembly, &id, explain)?;
+    app.metrics.contexts.fetch_add(1, Ordering::Relaxed);
     Ok(answer)
+}
+
+/// Records what was made, unless it was recorded lately; its id either way. A prompt of nothing leaves no trace.
+fn record(
+    app: &Shared,
+    request: Request,
+    plan: &Preset,
+    near: &Near,
+    assembly: &Assembly<'_>,
+    answer: &[u8],
+    started: Instant,
+) -> TraceId {
+    let Request { user, thread, question, budget_tokens, .. } = request;
+    let (recipe, marks) = (plan.text.get(), assembly.marks());
+    let inputs = TraceId::of(thread.as_ref(), &(&marks, recipe, &question, budget_tokens, &user, near.moment()));
+    let replace = |thread| app.last.replace(&(thread, recipe), near.epoch(), marks);
+    let unchanged_tokens = thread.as_ref().and_then(replace);
+    let id = TraceId::of(thread.as_ref(), &(inputs.uuid, unchanged_tokens));
+    if assembly.pieces.is_empty() || !app.recorder.is_news(&id) {
+        return id;
+    }
+    let trace = Trace {
+        id: id.encode(),
+        at: now(),
+        user,
+        thread: thread.map(|(_, thread)| thread),
+        preset: plan.name.clone(),
+        recipe: plan.text.clone(),
+        question,
+        budget_tokens,
+        inputs: near.inputs(),
+        messages: assembly.messages().count(),
+        tokens: assembly.tokens,
+        unchanged_tokens,
+        digest: digest(answer.get(ANSWER_HEAD.len()..).unwrap_or_default()),
+        took_us: started.elapsed().as_micros() as u64,
+    };
+    app.recorder.record(&id, trace, &app.metrics);
+    id
 }
 
 /// Makes an old prompt again; its messages, its explanation, and whether they are the same bytes.
@@ -155,17 +172,22 @@ fn render(assembly: &Assembly<'_>) -> Vec<u8> {
 }
 
 /// The rest of the answer.
-fn finish(out: &mut Vec<u8>, assembly: &Assembly<'_>, id: &TraceId, explain: Explain) {
+fn finish(out: &mut Vec<u8>, assembly: &Assembly<'_>, id: &TraceId, explain: Explain) -> Result<()> {
     let budget = assembly.budget_tokens.map_or_else(|| "null".to_owned(), |b| b.to_string());
     let (tokens, id) = (assembly.tokens, id.encode());
     out.extend_from_slice(format!(r#","tokens":{tokens},"budget_tokens":{budget},"trace_id":"{id}""#).as_bytes());
     let explained = match explain {
         Explain::No => None,
-        Explain::Rows => serde_json::to_string(&Explanation::of(assembly)).ok(),
+        Explain::Rows => Some(serde_json::to_string(&Explanation::of(assembly)).map_err(unexplained)?),
         Explain::Text => Some(novelo_engine::json::literal(&render::text(assembly))),
     };
     if let Some(explained) = explained {
         out.extend_from_slice(format!(r#","explain":{explained}"#).as_bytes());
     }
     out.push(b'}');
+    Ok(())
+}
+
+fn unexplained(error: serde_json::Error) -> ApiError {
+    ApiError::new(Code::Internal, format!("the explanation cannot be written: {error}"))
 }

@@ -4,6 +4,7 @@
 //! gives is owned by the request; the engine borrows it. Summaries and user data are kept as they are shown, so that a
 //! warm context parses nothing.
 
+use std::hash::{Hash, Hasher};
 use std::sync::{Arc, Mutex};
 
 use bytes::Bytes;
@@ -12,7 +13,7 @@ use novelo_engine::limits::{CONTEXT_TURNS_MAX, PAGE_MAX};
 use novelo_engine::path::{DocumentPath, PathError, Prefix};
 use novelo_engine::{Loaded, Message, Need, Role, Turn, scope};
 use novelo_store::{Range, Store, Turns, Window};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHasher};
 use serde_json::value::RawValue;
 
 use crate::http::error::{ApiError, Result};
@@ -142,7 +143,7 @@ impl Near {
     /// Adds the question, unless the newest turn asks it already.
     pub fn ask(&mut self, question: Option<&str>) {
         let newest = self.turns.iter().next_back().map(|t| &t.message);
-        let newest = newest.or(self.inline.last()).filter(|m| m.is(Role::User));
+        let newest = self.inline.last().or(newest).filter(|m| m.is(Role::User));
         let asked = |q: &&str| newest.and_then(|m| m.said()).as_deref() == Some(*q);
         self.question = question.filter(|q| !asked(q)).map(|q| Message::text(Role::User, q));
     }
@@ -181,9 +182,12 @@ impl Near {
     }
 
     /// What tells these inputs from those of another moment, beside the prompt that they make.
-    pub fn moment(&self) -> (u64, u64, usize) {
-        let given = self.inline.iter().map(|m| m.raw().len() + 1).sum();
-        (self.turns.last_seq, self.turns.epoch, given)
+    pub fn moment(&self) -> (u64, u64, u64) {
+        let mut hasher = FxHasher::default();
+        self.inline.iter().for_each(|m| m.raw().hash(&mut hasher));
+        self.collections.iter().for_each(|c| (&c.name, &c.documents).hash(&mut hasher));
+        self.summary.iter().chain(&self.user_data).for_each(|shown| shown.raw.hash(&mut hasher));
+        (self.turns.last_seq, self.turns.epoch, hasher.finish())
     }
 
     /// Changes when stored turns were replaced or removed.

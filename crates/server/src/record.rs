@@ -83,14 +83,18 @@ impl Recorder {
     /// Forgets what is on its way to documents that are being forgotten.
     pub fn forget(&self, user: &str, thread: Option<&str>) -> u64 {
         let mut state = self.lock();
-        let before = state.waiting.len();
+        let before = state.waiting.len() + state.stateless.len();
         let other = |id: &TraceId| {
             let of = |(u, t): &(String, String)| u == user && thread.is_none_or(|thread| t == thread);
             !id.thread.as_ref().is_some_and(of)
         };
         state.waiting.retain(|(id, _)| other(id));
         state.recent.retain(other);
-        (before - state.waiting.len()) as u64
+        if thread.is_none() {
+            state.stateless.retain(|(_, trace, _)| trace.user.as_deref() != Some(user));
+            state.stateless_bytes = state.stateless.iter().map(|(.., bytes)| bytes).sum();
+        }
+        (before - state.waiting.len() - state.stateless.len()) as u64
     }
 
     /// Stores traces until `close`. Errors are logged; the traces in hand are then lost, and counted.

@@ -1,7 +1,7 @@
 //! What is kept of an assembly, so that it can be made again.
 //!
 //! Owns the trace document: the recipe, the numbers and the mutable documents that went in, and a digest of the bytes
-//! that came out. Turns are immutable and named by their seqs, so a trace is small however long the prompt was. Its id
+//! that came out. Turns are named by their seqs, so a trace is small however long the prompt was. Its id
 //! follows from the inputs and says where it lives; a caller may treat it as opaque.
 
 use std::hash::Hash;

@@ -20,7 +20,7 @@ use novelo_store::{AppendTerms, Export, Exported, NewDocument, NewId, Store};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::auth::Caller;
+use crate::auth::{self, Caller};
 use crate::http::error::{ApiError, Code, Result};
 use crate::telemetry::now;
 
@@ -208,6 +208,9 @@ impl Reader<'_> {
             let problem =
                 format!("has a value of {} bytes; the cap MESSAGE_BYTES_MAX is {MESSAGE_BYTES_MAX}", value.len());
             return Err(self.wrong(problem));
+        }
+        if path.segments().first().is_some_and(|root| &**root == auth::KEYS) {
+            serde_json::from_slice::<auth::Key>(&value).map_err(|e| self.wrong(format!("is no key: {e}")))?;
         }
         let Line { seq, create_time, version, expires_at, .. } = line;
         Ok(Exported { path, seq, create_time, version, expires_at, value })

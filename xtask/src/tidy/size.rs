@@ -6,7 +6,7 @@ use super::Finding;
 use crate::source::{Function, Source, words};
 use crate::tree::Tree;
 
-const FUNCTION_LINES_MAX: usize = 100;
+const FUNCTION_LINES_MAX: usize = 70;
 /// A function longer than this wants a second look; the report counts them.
 const FUNCTION_LINES_LONG: usize = 70;
 
@@ -81,9 +81,9 @@ mod tests {
     }
 
     #[test]
-    fn a_function_may_have_a_hundred_lines_and_no_more() {
-        assert_eq!(lines(check, "crates/store/src/a.rs", &function("a();", 100)), [0; 0]);
-        assert_eq!(lines(check, "crates/store/src/a.rs", &function("a();", 101)), [1]);
+    fn a_function_may_have_seventy_lines_and_no_more() {
+        assert_eq!(lines(check, "crates/store/src/a.rs", &function("a();", 70)), [0; 0]);
+        assert_eq!(lines(check, "crates/store/src/a.rs", &function("a();", 71)), [1]);
     }
 
     #[test]

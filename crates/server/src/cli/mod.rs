@@ -21,7 +21,7 @@ use crate::config::Config;
 
 /// A conversation-context engine: turns in, an explained context out.
 #[derive(Parser)]
-#[command(name = "novelo", version, about)]
+#[command(name = "novelo", version)]
 struct Cli {
     /// Settings file; ./novelo.toml is read if it is there
     #[arg(long, global = true)]

@@ -169,6 +169,10 @@ fn inline_messages_follow_the_history_of_a_thread() {
     server.say("u", "t", &["stored"]);
     let answer = server.context(of_thread(json!({"messages": [says("assistant", "given")], "question": "asked"})));
     assert_eq!(contents(&answer), ["stored", "given", "asked"]);
+    let answer = server.context(of_thread(json!({"messages": [says("assistant", "given")], "question": "stored"})));
+    assert_eq!(contents(&answer), ["stored", "given", "stored"], "the newest message does not ask it");
+    let answer = server.context(of_thread(json!({"messages": [says("user", "asked")], "question": "asked"})));
+    assert_eq!(contents(&answer), ["stored", "asked"]);
 }
 
 #[test]

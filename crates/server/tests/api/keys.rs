@@ -181,4 +181,19 @@ fn beyond_loopback_a_start_needs_a_key() {
     let server = home.serve_at("0.0.0.0:0");
     server.get("/health/live").ok();
     server.get("/v1/keys").refused(401, "unauthorized");
+    let id =
+        home.done(&["--json", "key", "list"]).split("\"id\":\"").nth(1).unwrap().split('"').next().unwrap().to_owned();
+    home.done(&["key", "revoke", &id]);
+    server.get("/v1/keys").refused(401, "unauthorized");
+}
+
+#[test]
+fn an_imported_key_is_in_force_at_once_and_a_broken_one_is_refused() {
+    let server = Server::start();
+    let broken = "{\"novelo_export\":1,\"prefix\":\"\"}\n{\"path\":\"keys/k\",\"seq\":1,\"create_time\":1.0,\"version\":1,\"value\":{}}\n{\"documents\":1}\n";
+    server.post("/v1/import", broken).refused_with(422, "invalid_field", &["line 2", "is no key"]);
+    let other = Server::start();
+    let admin = other.admin_key();
+    server.post("/v1/import", admin.get("/v1/export").text()).ok();
+    server.get("/v1/keys").refused(401, "unauthorized");
 }

@@ -116,6 +116,29 @@ fn a_prompt_made_again_is_the_same_trace() {
 }
 
 #[test]
+fn prompts_of_other_inputs_are_other_traces() {
+    let server = Server::start();
+    let made = |first: &str| {
+        let messages = [says("user", first), says("assistant", "ok"), says("user", "end")];
+        let filters = json!([{"name": "historyWindow", "options": {"turns": 1}}]);
+        server.context(json!({"messages": messages, "filters": filters}))["trace_id"].clone()
+    };
+    assert_ne!(made("aaa"), made("bbb"));
+    let nothing = server.context(json!({"user": "u", "thread": "none"}));
+    server.get(&format!("/v1/traces/{}", nothing["trace_id"].as_str().unwrap())).refused(404, "not_found");
+}
+
+#[test]
+fn a_forgotten_user_leaves_no_stateless_trace() {
+    let server = Server::start();
+    let made = server.context(json!({"user": "u", "messages": [says("user", "secret")]}));
+    let path = format!("/v1/traces/{}", made["trace_id"].as_str().unwrap());
+    server.get(&path).ok();
+    assert_eq!(server.delete("/v1/users/u").ok()["forgotten"]["traces"], json!(1));
+    server.get(&path).refused(404, "not_found");
+}
+
+#[test]
 fn a_trace_keeps_the_spelling_of_what_went_in() {
     let server = Server::start();
     server.put("/v1/users/u/data", r#"{"height":1.50}"#).ok();

@@ -88,7 +88,9 @@ fn export(app: &App, what: &Prefix) -> Result<Response> {
 const HINT: header::HeaderName = header::HeaderName::from_static("x-novelo-documents");
 
 pub async fn import(State(app): State<App>, caller: Caller, body: Body) -> Result<Json> {
-    let done = transfer::import(&app.store, &caller, body).await?;
+    let done = transfer::import(&app.store, &caller, body).await;
+    app.keys.reload(&app.store).await?;
+    let done = done?;
     Ok(Json(format!(r#"{{"documents":{},"new":{}}}"#, done.documents, done.new).into_bytes()))
 }
 

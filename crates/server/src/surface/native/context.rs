@@ -50,9 +50,10 @@ fn check(wire: Wire<'_>, caller: &Caller) -> Result<Request> {
         let problem = format!("has {} bytes; the cap QUESTION_BYTES_MAX is {QUESTION_BYTES_MAX}", question.len());
         return Err(ApiError::invalid("question", problem));
     }
+    let user = user(wire.user, caller)?;
     Ok(Request {
-        caller: caller.user(),
-        thread: thread(wire.user, wire.thread, caller)?,
+        thread: thread(user.as_deref(), wire.thread)?,
+        user,
         question: wire.question.filter(|q| !q.trim().is_empty()),
         recipe: choice(wire.preset, wire.recipe)?,
         messages,
@@ -63,18 +64,21 @@ fn check(wire: Wire<'_>, caller: &Caller) -> Result<Request> {
     })
 }
 
-/// The thread, where there is one. A user's key speaks for its user.
-fn thread(user: Option<String>, thread: Option<String>, caller: &Caller) -> Result<Option<(String, String)>> {
+/// The user that the request is about. A user's key speaks for its user.
+fn user(user: Option<String>, caller: &Caller) -> Result<Option<String>> {
     if let Some(user) = &user {
         check_id(user).map_err(|e| ApiError::bad_id("user", &e))?;
         caller.require_user(user)?;
     }
+    Ok(user.or_else(|| caller.user()))
+}
+
+/// The thread, where there is one.
+fn thread(user: Option<&str>, thread: Option<String>) -> Result<Option<(String, String)>> {
     let Some(thread) = thread else { return Ok(None) };
     check_id(&thread).map_err(|e| ApiError::bad_id("thread", &e))?;
-    let user = user
-        .or_else(|| caller.user())
-        .ok_or_else(|| ApiError::invalid("user", "is missing: a thread belongs to one"))?;
-    Ok(Some((user, thread)))
+    let user = user.ok_or_else(|| ApiError::invalid("user", "is missing: a thread belongs to one"))?;
+    Ok(Some((user.to_owned(), thread)))
 }
 
 fn choice(preset: Option<String>, recipe: Option<Value>) -> Result<RecipeChoice> {
