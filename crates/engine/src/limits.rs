@@ -31,7 +31,7 @@ limits! {
     INLINE_MESSAGES_MAX = 20_000, "messages given inline to one context";
     BATCH_OPS_MAX = 400, "operations in one batch";
     PAGE_MAX = 1_000, "entries of one page of a list";
-    CONTEXT_TURNS_MAX = 10_000, "newest turns of a thread that one context looks at";
+    CONTEXT_TURNS_MAX = 10_000, "newest turns of a thread, or documents of a collection, that one context looks at";
     BUDGET_TOKENS_MAX = 10_000_000, "tokens of a budget";
     RECIPE_DEPTH_MAX = 6, "nesting of a recipe's components";
     RECIPE_NODES_MAX = 128, "components of a recipe, groups and leaves together";

@@ -12,7 +12,7 @@ use novelo_engine::component::{self, Item, show_summary, show_user_data};
 use novelo_engine::limits::{CONTEXT_TURNS_MAX, PAGE_MAX};
 use novelo_engine::path::{DocumentPath, PathError, Prefix};
 use novelo_engine::{Loaded, Message, Need, Role, Turn, scope};
-use novelo_store::{Range, Store, Turns, Window};
+use novelo_store::{Cursor, Document, Range, Store, Turns, Window};
 use rustc_hash::{FxHashMap, FxHasher};
 use serde_json::value::RawValue;
 
@@ -130,8 +130,20 @@ impl Near {
 
     async fn load_collection(&mut self, store: &Store, user: &str, thread: &str, name: &str) -> Result<()> {
         let of = scope::thread(user, thread).and_then(|t| t.child(name)).map_err(bad_id)?;
-        let page = store.scan(&of, Window { limit: PAGE_MAX, ..Window::default() }).await?;
-        self.add_collection(name, page.items.into_iter().map(|d| (d.id, d.value)).collect());
+        let mut documents: Vec<Document> = Vec::new();
+        loop {
+            let after = documents.last().map(|d| Cursor { create_time: d.create_time, seq: d.seq });
+            let page = store.scan(&of, Window { after, limit: PAGE_MAX, ..Window::default() }).await?;
+            documents.extend(page.items);
+            if !page.has_more {
+                break;
+            }
+            if documents.len() >= CONTEXT_TURNS_MAX {
+                let problem = format!("has more documents than CONTEXT_TURNS_MAX, {CONTEXT_TURNS_MAX}");
+                return Err(ApiError::invalid(format!("collection {name}"), problem));
+            }
+        }
+        self.add_collection(name, documents.into_iter().map(|d| (d.id, d.value)).collect());
         Ok(())
     }
 

@@ -60,6 +60,11 @@ pub fn config(config: &Config, out: &Output) -> anyhow::Result<ExitCode> {
 
 async fn explain(client: &Client, args: ExplainArgs, out: &Output) -> anyhow::Result<()> {
     let how = if out.json { json!(true) } else { json!("text") };
+    let turns =
+        client.call(Method::GET, &format!("{}/turns?last=1", thread_path(&args.user, &args.thread)), None).await?;
+    if rows(&turns, "turns").next().is_none() {
+        bail!("{} has no turns in a thread {}", args.user, args.thread);
+    }
     let body = json!({
         "user": args.user, "thread": args.thread, "question": args.question, "preset": args.preset,
         "budget_tokens": args.budget_tokens, "tokenizer": args.tokenizer, "explain": how,
@@ -78,6 +83,9 @@ async fn thread(client: &Client, command: ThreadCommand, out: &Output) -> anyhow
         ThreadCommand::Show { user, thread, last } => {
             let path = format!("{}/turns?last={last}", thread_path(&user, &thread));
             let answer = client.call(Method::GET, &path, None).await?;
+            if rows(&answer, "turns").next().is_none() {
+                bail!("{user} has no turns in a thread {thread}");
+            }
             out.show(&answer, |answer| rows(answer, "turns").for_each(show_turn));
             Ok(())
         }

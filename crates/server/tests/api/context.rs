@@ -176,6 +176,20 @@ fn inline_messages_follow_the_history_of_a_thread() {
 }
 
 #[test]
+fn a_collection_is_looked_at_whole() {
+    let server = Server::start();
+    for chunk in 0..4 {
+        let op =
+            |n: usize| json!({"op": "put", "path": format!("users/u/convo.sessions/t/facts/f{n}"), "value": {"n": n}});
+        let ops: Vec<_> = (chunk * 300..chunk * 300 + 300).map(op).collect();
+        server.post("/v1/docs:batch", json!({"ops": ops})).ok();
+    }
+    let recipe = json!({"components": [{"kind": "collection", "name": "facts"}]});
+    let answer = server.context(of_thread(json!({"recipe": recipe, "budget_tokens": 1_000_000})));
+    assert_eq!(contents(&answer).len(), 1_200);
+}
+
+#[test]
 fn broken_tool_traffic_is_mended() {
     let server = Server::start();
     let call = |id: &str| json!({"id": id, "type": "function", "function": {"name": "f", "arguments": "{}"}});

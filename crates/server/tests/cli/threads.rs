@@ -32,6 +32,14 @@ fn explain_says_why_each_turn_is_in_or_out() {
 }
 
 #[test]
+fn a_thread_without_turns_is_said_to_have_none() {
+    let home = filled();
+    for command in [["explain", "u", "nope"].as_slice(), &["thread", "show", "u", "nope"]] {
+        home.run(command).failed(&["u has no turns in a thread nope"]);
+    }
+}
+
+#[test]
 fn threads_are_listed_shown_and_forked() {
     let home = filled();
     assert_eq!(home.done(&["thread", "list", "u"]), "       1 turns  odd\n       3 turns  t\n");
