@@ -72,8 +72,11 @@ impl Component {
                 out.push(Piece::made(origin, "literal", Why::Emitted, message, tokenizer));
             }
             Self::History { framing } => {
-                out.reserve(loaded.turns.len());
-                loaded.turns.iter().for_each(|turn| out.push(emit_turn(turn, framing, tokenizer)));
+                let plain = |turn: &&Turn| framing.is_empty() && turn.message.role().is_some();
+                match loaded.turns.iter().all(plain) {
+                    true => out.extend(loaded.turns.iter().map(|turn| stored_turn(turn, tokenizer))),
+                    false => out.extend(loaded.turns.iter().map(|turn| emit_turn(turn, framing, tokenizer))),
+                }
             }
             Self::Summary => {
                 out.extend(loaded.summary.map(|m| Piece::stored(aside("summary", None), "summary", m, tokenizer)))
@@ -92,16 +95,20 @@ impl Component {
     }
 }
 
-#[inline]
-fn emit_turn<'a>(turn: &'a Turn, framing: &str, tokenizer: Tokenizer) -> Piece<'a> {
-    let origin = Origin::Turn { seq: turn.seq, id: &turn.id };
-    if turn.message.role().is_none() {
-        return Piece::made(origin, "history", Why::Emitted, shown_as_data("", turn.message.raw()), tokenizer);
-    }
-    framed(Piece::stored(origin, "history", &turn.message, tokenizer), framing, tokenizer)
+/// A turn as it is: what nearly every piece of a prompt begins as.
+#[inline(always)]
+fn stored_turn(turn: &Turn, tokenizer: Tokenizer) -> Piece<'_> {
+    Piece::stored(Origin::Turn { seq: turn.seq, id: &turn.id }, "history", &turn.message, tokenizer)
 }
 
-#[inline]
+fn emit_turn<'a>(turn: &'a Turn, framing: &str, tokenizer: Tokenizer) -> Piece<'a> {
+    if turn.message.role().is_none() {
+        let origin = Origin::Turn { seq: turn.seq, id: &turn.id };
+        return Piece::made(origin, "history", Why::Emitted, shown_as_data("", turn.message.raw()), tokenizer);
+    }
+    framed(stored_turn(turn, tokenizer), framing, tokenizer)
+}
+
 fn framed<'a>(mut piece: Piece<'a>, framing: &str, tokenizer: Tokenizer) -> Piece<'a> {
     if !framing.is_empty() {
         piece.frame(framing, tokenizer);

@@ -3,6 +3,9 @@
 //! Owns the recognition of `{filepath, content}` in a JSON text within a message, and how that text reads once the
 //! content is hidden. Both are worked out when the message enters, so that hiding it later is a splice of bytes.
 
+use std::hash::BuildHasher;
+
+use rustc_hash::FxBuildHasher;
 use serde_json::value::RawValue;
 
 use crate::json::{self, Span};
@@ -13,6 +16,8 @@ pub struct FilePayload {
     /// The string literal that holds the payload.
     pub literal: Span,
     pub path: Box<str>,
+    /// A hash of the path, so that most paths are told apart at a glance.
+    pub print: u64,
     /// The literal up to the content, and from it on, compact and escaped as they stand in the message.
     before: Box<str>,
     after: Box<str>,
@@ -70,6 +75,7 @@ impl FilePayload {
         let (before, after) = (escaped(&before), escaped(&after));
         Some(Self {
             literal,
+            print: FxBuildHasher.hash_one(&path),
             path,
             written_units: json::utf16_units(&before) + json::utf16_units(&after),
             said_units,

@@ -21,7 +21,7 @@ pub struct FileContentsLimiter {
 }
 
 /// Versions kept so far of each file that is kept at all.
-type Seen<'a> = Vec<(&'a str, u32)>;
+type Seen<'a> = Vec<(&'a FilePayload, u32)>;
 
 impl FileContentsLimiter {
     pub fn decode(options: &mut Fields<'_>) -> Result<Self, DecodeError> {
@@ -71,12 +71,12 @@ impl FileContentsLimiter {
         if piece.is_rewritten(file.literal) {
             return None;
         }
-        let path = &*file.path;
-        let place = match seen.iter().position(|(known, _)| *known == path) {
+        let same = |known: &FilePayload| known.print == file.print && known.path == file.path;
+        let place = match seen.iter().position(|(known, _)| same(known)) {
             Some(place) => place,
             None if seen.len() >= self.files_max as usize => return Some(FileLimit::Files),
             None => {
-                seen.push((path, 0));
+                seen.push((file, 0));
                 seen.len() - 1
             }
         };

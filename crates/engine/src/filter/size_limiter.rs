@@ -46,9 +46,10 @@ impl SizeLimiter {
         self.cut_contents(&mut draft);
         let (mut kept, mut dropped, mut used) = (0, 0, 0);
         let mut without_room = Vec::with_capacity(draft.pieces.len());
+        let candidate = |(at, piece)| (at, self.class(piece), self.cost(piece, draft.tokenizer));
+        let candidates: Vec<(usize, u8, u32)> = draft.live().rev().map(candidate).collect();
         for class in 0..3 {
-            for (at, piece) in draft.live().rev().filter(|(_, p)| self.class(p) == class) {
-                let tokens = self.cost(piece, draft.tokenizer);
+            for &(at, _, tokens) in candidates.iter().filter(|(_, of, _)| *of == class) {
                 if tokens <= self.max_tokens - used {
                     used += tokens;
                     kept += 1;
@@ -57,8 +58,8 @@ impl SizeLimiter {
                 }
             }
         }
-        let newest_system = draft.live().rev().find(|(_, p)| p.is(Role::System)).map(|(at, _)| at);
-        let spared = newest_system.filter(|_| kept == 0 && self.preserve_system);
+        let newest_system = || draft.live().rev().find(|(_, p)| p.is(Role::System)).map(|(at, _)| at);
+        let spared = if kept == 0 && self.preserve_system { newest_system() } else { None };
         for (at, tokens, room_tokens) in without_room {
             match draft.pieces.get_mut(at) {
                 Some(piece) if Some(at) == spared => {

@@ -43,6 +43,9 @@ impl ToolCallBackfill {
             return draft;
         }
         let steps = plan(&draft.pieces);
+        if steps.iter().enumerate().all(|(at, step)| step.place() == at) {
+            return self.recast_orphans(draft, &steps);
+        }
         let before = live_before(&draft.pieces);
         let tokenizer = draft.tokenizer;
         let (mut made, mut moved, mut orphans) = (0, 0, 0);
@@ -77,6 +80,22 @@ impl ToolCallBackfill {
         }
         if made + moved + orphans > 0 {
             draft.notes.push(Note::Backfilled { made, moved, orphans });
+        }
+        draft
+    }
+
+    /// Nothing moves and nothing is missing: what is there changes where it stands.
+    fn recast_orphans<'a>(&'a self, mut draft: Draft<'a>, steps: &[Step<'a>]) -> Draft<'a> {
+        let tokenizer = draft.tokenizer;
+        let mut orphans = 0;
+        for (piece, step) in draft.pieces.iter_mut().zip(steps) {
+            if let Step::Orphan { .. } = step {
+                self.recast(piece, tokenizer);
+                orphans += 1;
+            }
+        }
+        if orphans > 0 {
+            draft.notes.push(Note::Backfilled { made: 0, moved: 0, orphans });
         }
         draft
     }

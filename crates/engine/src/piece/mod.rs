@@ -73,7 +73,7 @@ enum Body<'a> {
 }
 
 impl<'a> Piece<'a> {
-    #[inline]
+    #[inline(always)]
     pub fn stored(origin: Origin<'a>, by: &'static str, message: &'a Message, tokenizer: Tokenizer) -> Self {
         let tokens = message.tokens(tokenizer);
         Self { origin, tokens, fate: Fate::Kept, by, why: Why::Emitted, earlier: None, body: Body::Stored(message) }
@@ -209,6 +209,9 @@ impl<'a> Piece<'a> {
     /// UTF-16 code units of its text, where the content is one string.
     pub fn content_units(&self) -> Option<u32> {
         let content = self.base().content()?;
+        if self.is_verbatim() {
+            return Some(content.said_units);
+        }
         match self.spliced(content.literal).as_deref() {
             Some(Splice::Hidden(file, placeholder)) => Some(file.said_units_hidden(placeholder)),
             Some(Splice::Text(literal)) => Some(json::said_units(literal)),
