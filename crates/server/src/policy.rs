@@ -32,7 +32,7 @@ impl Preset {
 
     /// The same with other filters or another tokenizer.
     pub fn with(&self, filters: Option<Value>, tokenizer: Option<Tokenizer>) -> Result<Self, DecodeError> {
-        let mut value: Value = serde_json::from_str(self.text.get()).unwrap_or_default();
+        let mut value: Value = serde_json::from_str(self.text.get()).expect("the text was written from a value");
         if let Some(filters) = filters {
             decode_filters("filters", filters.as_array().map(Vec::as_slice).unwrap_or_default())?;
             put(&mut value, "filters", filters);

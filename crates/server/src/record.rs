@@ -63,6 +63,7 @@ impl Recorder {
             drop(state);
             self.wake.notify_one();
         } else {
+            state.recent.remove(&id);
             metrics.traces_lost.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
         }
     }
