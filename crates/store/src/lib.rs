@@ -37,7 +37,7 @@ pub use memory::Memory;
 pub use op::{
     AppendTerms, Exported, Forgotten, NewDocument, NewId, Op, Outcome, PutTerms, SEQ_MAX, Stamp, VALUE_BYTES_MAX,
 };
-pub use read::{Cursor, Document, Finding, Health, Page, Range, ThreadRow, Turns, Window};
+pub use read::{Cursor, Document, Finding, Health, Page, Range, ThreadRow, Turns, Version, Window};
 
 /// The laws by name, so that a test can tell whether one has none.
 pub const LAWS: [&str; 10] = ["L1", "L2", "L3", "L4", "L5", "L6", "L7", "L8", "L9", "L10"];
@@ -159,6 +159,26 @@ impl Store {
         match self {
             Self::Memory(memory) => Ok(memory.threads(under, child, after, limit)),
             Self::Local(local) => local.threads(under, child, after, limit).await,
+        }
+    }
+
+    /// Changes with every write to a collection, and with nothing else that a reader would notice. A collection that
+    /// was not in use for a while may have another version than before, though nothing was written; so may one that
+    /// shares turns with a fork, when the other of the two changes.
+    pub async fn version(&self, of: &CollectionPath) -> Result<Version, Error> {
+        match self {
+            Self::Memory(memory) => Ok(memory.version(of)),
+            Self::Local(local) => local.version(of).await,
+        }
+    }
+
+    /// Changes with every write below the root of a path, at once and without asking the disk. The root is the user for
+    /// what is below `users/{user}`, and otherwise the first segment. Like a version it is taken before reading; other
+    /// roots' writes may change it too.
+    pub fn pulse<S: AsRef<str>>(&self, path: &[S]) -> u64 {
+        match self {
+            Self::Memory(memory) => memory.pulse(),
+            Self::Local(local) => local.pulse(path),
         }
     }
 

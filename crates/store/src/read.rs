@@ -66,6 +66,15 @@ pub struct ThreadRow {
     pub updated_at: f64,
 }
 
+/// What tells one state of a collection from another: any write to it changes this. A reader that takes the version
+/// first and reads afterwards may keep what it read for as long as the version is the same.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Version {
+    pub last_seq: u64,
+    /// Changes when stored documents were replaced or removed, and is never the same again after that.
+    pub epoch: u64,
+}
+
 /// Something that `doctor` should say.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {

@@ -84,6 +84,30 @@ async fn a_document_read_again_touches_no_disk_and_is_never_stale() {
 }
 
 #[tokio::test]
+async fn version_and_pulse_touch_no_disk_and_know_their_own() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = open(dir.path(), 100_000).await;
+    store.append(&log(0), documents(0, 9), AppendTerms::default()).await.unwrap();
+    store.close().await.unwrap();
+    let store = open(dir.path(), 100_000).await;
+    let (first, pulse) = (store.version(&log(0)).await.unwrap(), store.pulse(log(0).segments()));
+    assert_eq!(first.last_seq, 9);
+    let before = disk_reads(&store);
+    store.append(&log(1), documents(0, 1), AppendTerms::default()).await.unwrap();
+    store.fork(&log(0), 5, &log(9_000)).await.unwrap();
+    assert_eq!((store.version(&log(0)).await.unwrap(), store.pulse(log(0).segments())), (first, pulse));
+    store.append(&log(0), documents(9, 1), AppendTerms::default()).await.unwrap();
+    let second = store.version(&log(0)).await.unwrap();
+    assert_eq!((second.last_seq, second.epoch), (10, first.epoch));
+    assert_ne!(store.pulse(log(0).segments()), pulse);
+    assert_eq!(disk_reads(&store), before);
+    for n in 2..2_000 {
+        assert!(store.turns(&log(n), Range::Last(1)).await.unwrap().is_empty());
+    }
+    assert_ne!(store.version(&log(0)).await.unwrap().epoch, second.epoch, "it was let go meanwhile");
+}
+
+#[tokio::test]
 async fn memory_is_bounded_and_what_was_let_go_comes_back() {
     let dir = tempfile::tempdir().unwrap();
     let hot_bytes_max = 200_000;

@@ -15,7 +15,7 @@ use rustc_hash::{FxBuildHasher, FxHasher};
 
 use super::hot::{Hot, Moment};
 use crate::codec::Meta;
-use crate::read::{Document, Range, Turns};
+use crate::read::{Document, Range, Turns, Version};
 
 /// The collections in use whose keys fall together.
 type Shard = HashMap<Box<[u8]>, Arc<Coll>, FxBuildHasher>;
@@ -194,6 +194,13 @@ impl Colls {
     /// What is published, if it was loaded.
     pub fn known(&self, coll: &Coll) -> Option<Known> {
         lock(&coll.state).known.clone()
+    }
+
+    /// What a reader may keep under, if the collection was loaded. While a commit replaces or removes, this is a version
+    /// that holds for that while only: whether a reader then finds the old or the new, publishing ends it.
+    pub fn version(&self, coll: &Coll) -> Option<Version> {
+        let state = lock(&coll.state);
+        state.known.as_ref().map(|known| Version { last_seq: known.last_seq, epoch: state.epoch })
     }
 
     /// Tells what was loaded, unless something was published since; answers what is published.

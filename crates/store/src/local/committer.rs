@@ -97,6 +97,7 @@ fn settle(shared: &Arc<Shared>, mut txn: Txn<'_>, answers: Vec<Answer>, witness:
             tracing::error!(%error, "a commit failed; the store no longer writes");
             shared.stop_writing(error.to_string());
             touched.iter().filter(|t| t.changed).for_each(|t| shared.colls.abandon_change(&t.coll));
+            touched.iter().for_each(|t| shared.pulses.beat(&t.coll.key));
             answers.into_iter().for_each(|(answer, _)| reply(answer, Err(again(&error))));
             commit
         }
@@ -110,9 +111,16 @@ fn attest(shared: &Shared, witness: &Witness, number: u64) -> Result<(), Error> 
     }
 }
 
+/// Publishes, and then beats the pulses. A reader that took a pulse before the beat may have read what was there before
+/// and must read again; one that took it after the beat finds what is published. The other way round, a reader could
+/// keep the old under the new pulse for good.
 fn publish(shared: &Shared, touched: Vec<Touched>) {
     for Touched { coll, known, appended, changed } in touched {
+        let written = changed || !appended.is_empty();
         shared.colls.publish(&coll, known, changed, appended);
+        if written {
+            shared.pulses.beat(&coll.key);
+        }
     }
 }
 

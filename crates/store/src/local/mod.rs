@@ -19,6 +19,7 @@ mod import;
 mod journal;
 mod manifest;
 mod open;
+mod pulse;
 mod read;
 mod scan;
 mod txn;
@@ -41,9 +42,10 @@ use self::committer::Job;
 use self::db::Db;
 use self::eraser::Erasure;
 use self::open::Opened;
+use self::pulse::Pulses;
 use self::witness::Witness;
 use crate::op::{Op, Outcome};
-use crate::read::{Document, Finding, Health, Page, Range, ThreadRow, Turns, Window};
+use crate::read::{Document, Finding, Health, Page, Range, ThreadRow, Turns, Version, Window};
 use crate::{Error, Export};
 
 /// How long a forget waits for the raw files to be clean before it answers and lets that go on.
@@ -90,6 +92,8 @@ struct Inner {
 struct Shared {
     db: Db,
     colls: Colls,
+    /// Beaten by the committer, read by anyone.
+    pulses: Pulses,
     options: LocalOptions,
     erasure: Erasure,
     /// Set once by the committer, read by all.
@@ -109,6 +113,7 @@ impl Local {
         let shared = Arc::new(Shared {
             db,
             colls: Colls::new(options.hot_bytes_max),
+            pulses: Pulses::new(),
             options,
             erasure: Erasure::default(),
             read_only: Mutex::default(),
@@ -179,6 +184,18 @@ impl Local {
     ) -> Result<Page<ThreadRow>, Error> {
         let (under, child, after) = (under.clone(), child.to_owned(), after.map(str::to_owned));
         self.with(move |shared| shared.threads(&under, &child, after.as_deref(), limit)).await
+    }
+
+    pub(crate) async fn version(&self, of: &CollectionPath) -> Result<Version, Error> {
+        if let Some(version) = self.0.shared.warm_version(of) {
+            return Ok(version);
+        }
+        let of = of.clone();
+        self.with(move |shared| shared.version(&of)).await
+    }
+
+    pub(crate) fn pulse<S: AsRef<str>>(&self, path: &[S]) -> u64 {
+        self.0.shared.pulses.of(path)
     }
 
     pub(crate) fn export(&self, what: &Prefix) -> Result<Export, Error> {

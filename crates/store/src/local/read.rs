@@ -13,7 +13,7 @@ use super::docs;
 use super::txn::{entry, load};
 use crate::Error;
 use crate::codec::collection_key;
-use crate::read::{Document, Range, Turns};
+use crate::read::{Document, Range, Turns, Version};
 use crate::record::Record;
 
 /// A cold thread is warmed with at least this many of its newest turns.
@@ -51,6 +51,21 @@ impl Shared {
         match self.colls.known(coll) {
             Some(known) => Ok(known),
             None => Ok(self.colls.learn(coll, load(&self.db.read(), &coll.key)?)),
+        }
+    }
+
+    /// The version, if the collection is known.
+    pub fn warm_version(&self, of: &CollectionPath) -> Option<Version> {
+        self.colls.version(&self.colls.get(&collection_key(of)))
+    }
+
+    pub fn version(&self, of: &CollectionPath) -> Result<Version, Error> {
+        let coll = self.colls.get(&collection_key(of));
+        loop {
+            match self.colls.version(&coll) {
+                Some(version) => return Ok(version),
+                None => drop(self.known(&coll)?),
+            }
         }
     }
 

@@ -14,6 +14,7 @@ pub(super) struct Collection {
     /// Distinguishes this collection from one that had its path before.
     pub number: u64,
     pub last_seq: u64,
+    /// Above 0, and above that of every collection that had this path before.
     pub epoch: u64,
     pub documents: BTreeMap<u64, Record>,
     ids: BTreeMap<Box<str>, u64>,
@@ -29,13 +30,13 @@ pub(super) struct Origin {
 }
 
 impl Collection {
-    pub fn new(number: u64) -> Self {
-        Self { number, last_seq: 0, epoch: 0, documents: BTreeMap::new(), ids: BTreeMap::new(), origin: None }
+    pub fn new(number: u64, epoch: u64) -> Self {
+        Self { number, last_seq: 0, epoch, documents: BTreeMap::new(), ids: BTreeMap::new(), origin: None }
     }
 
-    pub fn forked(number: u64, origin: Origin, documents: BTreeMap<u64, Record>) -> Self {
+    pub fn forked(number: u64, epoch: u64, origin: Origin, documents: BTreeMap<u64, Record>) -> Self {
         let ids = documents.iter().map(|(seq, record)| (record.id.clone(), *seq)).collect();
-        Self { number, last_seq: origin.at_seq, epoch: 0, documents, ids, origin: Some(origin) }
+        Self { number, last_seq: origin.at_seq, epoch, documents, ids, origin: Some(origin) }
     }
 
     pub fn find(&self, id: &str) -> Option<(u64, &Record)> {

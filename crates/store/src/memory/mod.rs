@@ -11,9 +11,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use novelo_engine::path::{CollectionPath, DocumentPath, Prefix};
 
+use self::collection::Collection;
 use self::model::{Model, document_path};
 use crate::op::{Exported, Op, Outcome};
-use crate::read::{Document, Health, Page, Range, ThreadRow, Turns, Window};
+use crate::read::{Document, Health, Page, Range, ThreadRow, Turns, Version, Window};
 use crate::{Error, Export};
 
 /// Documents in memory; clones share them.
@@ -26,7 +27,7 @@ impl Memory {
         if let [_] = ops.as_slice() {
             return ops.into_iter().map(|op| model.apply(op)).collect();
         }
-        let before = model.touched(&ops);
+        let before = model.before(&ops);
         let outcomes: Result<_, _> = ops.into_iter().map(|op| model.apply(op)).collect();
         if outcomes.is_err() {
             model.put_back(before);
@@ -81,6 +82,17 @@ impl Memory {
         });
         let items = rows.by_ref().take(limit).collect();
         Page { items, has_more: rows.next().is_some() }
+    }
+
+    pub(crate) fn version(&self, of: &CollectionPath) -> Version {
+        let model = self.lock();
+        let version = |c: &Collection| Version { last_seq: c.last_seq, epoch: c.epoch };
+        model.collections.get(of).map_or(Version { last_seq: 0, epoch: 0 }, version)
+    }
+
+    /// One for all roots.
+    pub(crate) fn pulse(&self) -> u64 {
+        self.lock().changes
     }
 
     pub(crate) fn export(&self, what: &Prefix) -> Export {

@@ -16,6 +16,16 @@ use crate::record::{Record, check_version};
 pub(super) struct Model {
     pub collections: BTreeMap<CollectionPath, Collection>,
     numbers_given: u64,
+    /// How often something changed.
+    pub changes: u64,
+    /// The highest epoch of any collection that was forgotten.
+    epochs_gone: u64,
+}
+
+/// What a write of several operations may change, as it was.
+pub(super) struct Before {
+    collections: Vec<(CollectionPath, Option<Collection>)>,
+    changes: u64,
 }
 
 impl Model {
@@ -31,8 +41,8 @@ impl Model {
         }
     }
 
-    /// The collections that a write of several operations may change, as they are.
-    pub fn touched(&self, ops: &[Op]) -> Vec<(CollectionPath, Option<Collection>)> {
+    /// What a write of these operations may change.
+    pub fn before(&self, ops: &[Op]) -> Before {
         let paths: BTreeSet<_> = ops
             .iter()
             .filter_map(|op| match op {
@@ -41,11 +51,13 @@ impl Model {
                 Op::Fork { .. } | Op::Forget { .. } | Op::Import { .. } | Op::Sweep { .. } => None,
             })
             .collect();
-        paths.into_iter().map(|path| (path.clone(), self.collections.get(&path).cloned())).collect()
+        let collections = paths.into_iter().map(|path| (path.clone(), self.collections.get(&path).cloned())).collect();
+        Before { collections, changes: self.changes }
     }
 
-    pub fn put_back(&mut self, before: Vec<(CollectionPath, Option<Collection>)>) {
-        for (path, collection) in before {
+    pub fn put_back(&mut self, before: Before) {
+        self.changes = before.changes;
+        for (path, collection) in before.collections {
             match collection {
                 Some(collection) => self.collections.insert(path, collection),
                 None => self.collections.remove(&path),
@@ -58,9 +70,11 @@ impl Model {
         self.numbers_given
     }
 
+    /// A collection that is about to change.
     fn collection(&mut self, path: &CollectionPath) -> &mut Collection {
-        let number = self.number();
-        self.collections.entry(path.clone()).or_insert_with(|| Collection::new(number))
+        self.changes += 1;
+        let (number, epoch) = (self.number(), self.epochs_gone + 1);
+        self.collections.entry(path.clone()).or_insert_with(|| Collection::new(number, epoch))
     }
 
     fn append(
@@ -109,15 +123,21 @@ impl Model {
             return Ok(stamp);
         };
         let record = old.put(value, terms)?;
-        let stamp = record.stamp(seq, true);
-        self.collection(&at.collection()).replace(seq, record);
+        let (stamp, changed) = (record.stamp(seq, true), record != *old);
+        if changed {
+            self.collection(&at.collection()).replace(seq, record);
+        }
         Ok(stamp)
     }
 
     fn delete(&mut self, at: &DocumentPath, if_version: Option<u64>) -> Result<bool, Error> {
         let found = self.collections.get(&at.collection()).and_then(|c| c.find(at.id()));
         check_version(if_version, found.map_or(0, |(_, record)| record.version))?;
-        Ok(self.collections.get_mut(&at.collection()).is_some_and(|c| c.remove(at.id())))
+        let existed = found.is_some();
+        if existed {
+            self.collection(&at.collection()).remove(at.id());
+        }
+        Ok(existed)
     }
 
     fn fork(&mut self, from: &CollectionPath, at_seq: u64, to: &CollectionPath) -> Result<u64, Error> {
@@ -132,8 +152,9 @@ impl Model {
             Some(_) => return Err(Error::Conflict { path: to.to_string() }),
             None => {}
         }
-        let number = self.number();
-        self.collections.insert(to.clone(), Collection::forked(number, origin, documents));
+        self.changes += 1;
+        let (number, epoch) = (self.number(), self.epochs_gone + 1);
+        self.collections.insert(to.clone(), Collection::forked(number, epoch, origin, documents));
         Ok(origin.turns)
     }
 
@@ -142,6 +163,7 @@ impl Model {
         self.collections.retain(|path, collection| {
             let name = path.segments().last().map_or("", |s| s);
             if what.holds(path.segments()) {
+                self.epochs_gone = self.epochs_gone.max(collection.epoch);
                 forgotten.count(name, collection.documents.len() as u64);
                 return false;
             }
@@ -150,6 +172,7 @@ impl Model {
             }
             true
         });
+        self.changes += forgotten.documents + forgotten.traces;
         forgotten
     }
 
@@ -185,7 +208,9 @@ impl Model {
             let expired = collection.expired(now);
             expired.iter().filter(|id| collection.remove(id)).count() as u64
         };
-        self.collections.values_mut().map(sweep).sum()
+        let swept = self.collections.values_mut().map(sweep).sum();
+        self.changes += swept;
+        swept
     }
 }
 

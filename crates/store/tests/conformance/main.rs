@@ -4,6 +4,7 @@
 
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "a panic is how a test fails")]
 
+mod change;
 mod fork;
 mod fresh;
 mod order;
@@ -41,6 +42,9 @@ laws! {
     L3: reading::a_write_is_visible_to_the_next_read;
     L3: reading::a_snapshot_of_turns_does_not_change;
     L3: reading::the_epoch_tells_that_stored_turns_changed;
+    L3: change::every_write_changes_version_and_pulse;
+    L3: change::without_a_write_version_and_pulse_stay;
+    L3: change::what_was_read_under_the_version_of_now_is_what_is_stored;
     L4: versions::the_same_append_again_is_the_first_answer_again;
     L4: versions::the_same_id_with_other_bytes_is_a_conflict;
     L4: fork::the_same_fork_again_is_the_first_answer_again;
