@@ -4,8 +4,10 @@
 //! with a property test in `tests/invariants.rs`: never over budget; what goes in is accounted for, exactly once; the
 //! newest user turn stays; the same inputs give the same bytes.
 
+use std::hash::BuildHasher;
+
 use crate::budget::{self, OverBudget};
-use crate::component::Loaded;
+use crate::component::{Counting, Loaded};
 use crate::filter::{Draft, Note};
 use crate::piece::{Origin, Piece};
 use crate::recipe::Recipe;
@@ -32,15 +34,16 @@ pub fn assemble<'a>(
 ) -> Result<Assembly<'a>, OverBudget> {
     let tokenizer = recipe.tokenizer;
     let mut pieces = Vec::with_capacity(loaded.turns.len() + loaded.inline.len() + 8);
+    let counting = Counting { tokenizer, tag: recipe.doc_ids };
     for component in &recipe.components {
-        component.emit(loaded, tokenizer, &mut pieces);
+        component.emit(loaded, counting, &mut pieces);
     }
     emit_given(loaded, tokenizer, &mut pieces);
     let mut draft = Draft { pieces, notes: Vec::new(), tokenizer };
     if loaded.turns_before > 0 {
         draft.notes.push(Note::NotLoaded { turns: loaded.turns_before });
     }
-    draft = recipe.filters.iter().fold(draft, |draft, filter| filter.apply(draft));
+    draft = recipe.filters.iter().fold(draft, |draft, filter| filter.apply(draft, loaded.groups));
     if let Some(budget_tokens) = budget_tokens {
         draft = budget::apply(draft, budget_tokens)?;
     }
@@ -88,19 +91,16 @@ impl<'a> Assembly<'a> {
         out.push(b']');
     }
 
-    /// The messages as marks. A stored turn is known by its place, anything else by its bytes.
+    /// The messages as marks.
     pub fn marks(&self) -> Vec<Mark> {
         let mut bytes = Vec::new();
         self.messages()
             .map(|piece| {
-                let print = match piece.origin {
-                    Origin::Turn { seq, .. } if piece.is_verbatim() => hash(&(seq, piece.base().raw().len())),
-                    _ => {
-                        bytes.clear();
-                        piece.write(&mut bytes);
-                        hash(&bytes)
-                    }
-                };
+                let print = piece.print().unwrap_or_else(|| {
+                    bytes.clear();
+                    piece.write(&mut bytes);
+                    rustc_hash::FxBuildHasher.hash_one(&bytes)
+                });
                 Mark { print, tokens: piece.tokens }
             })
             .collect()
@@ -110,9 +110,4 @@ impl<'a> Assembly<'a> {
 /// Tokens of the longest common front of two prompts.
 pub fn unchanged_tokens(before: &[Mark], now: &[Mark]) -> u32 {
     before.iter().zip(now).take_while(|(a, b)| a.print == b.print).map(|(_, b)| b.tokens).sum()
-}
-
-fn hash(value: &impl std::hash::Hash) -> u64 {
-    use std::hash::BuildHasher;
-    rustc_hash::FxBuildHasher.hash_one(value)
 }

@@ -3,10 +3,13 @@
 //! Owns the way from loaded documents to pieces. Components state their needs first; the loader answers them all at
 //! once; from there everything is pure.
 
+use crate::filter::Filter;
+use crate::group::Groups;
 use crate::json;
 use crate::message::{Message, Turn};
-use crate::piece::{Origin, Piece, Why};
-use crate::recipe::{Component, Recipe};
+use crate::piece::{Framing, Origin, Piece, Tag, Why};
+use crate::reach::Level;
+use crate::recipe::{Component, Recipe, Shape};
 use crate::tokens::Tokenizer;
 use crate::{Role, path, scope};
 use bytes::Bytes;
@@ -20,7 +23,10 @@ pub enum Need {
     UserData,
     Collection {
         name: String,
+        shape: Shape,
     },
+    /// The collapsed groups of the thread.
+    Groups,
 }
 
 /// What the loader answered.
@@ -32,12 +38,22 @@ pub struct Loaded<'a> {
     pub turns_before: u64,
     pub summary: Option<&'a Message>,
     pub user_data: Option<&'a Message>,
-    /// Documents of other collections, by name.
-    pub collections: Vec<(&'a str, &'a [Item])>,
+    /// Documents of other collections, in the order in which they are shown.
+    pub collections: Vec<Read<'a>>,
+    pub groups: Option<&'a Groups>,
     /// Messages given with the request.
     pub inline: &'a [Message],
     /// What is being asked now, where it is not the newest turn already.
     pub question: Option<&'a Message>,
+}
+
+/// What was read for one collection at one level.
+#[derive(Debug, Clone, Copy)]
+pub struct Read<'a> {
+    pub name: &'a str,
+    pub shape: Shape,
+    pub level: Level,
+    pub items: &'a [Item],
 }
 
 /// A document of a collection, ready to be shown.
@@ -55,15 +71,24 @@ impl Recipe {
             Component::History { .. } => Some(Need::Turns),
             Component::Summary => Some(Need::Summary),
             Component::UserData => Some(Need::UserData),
-            Component::Collection { name, .. } => Some(Need::Collection { name: name.clone() }),
+            Component::Collection { name, shape, .. } => Some(Need::Collection { name: name.clone(), shape: *shape }),
         };
-        self.components.iter().filter_map(need).collect()
+        let replaces = self.filters.iter().any(|f| matches!(f, Filter::CollapseGroupReplacer));
+        self.components.iter().filter_map(need).chain(replaces.then_some(Need::Groups)).collect()
     }
+}
+
+/// How pieces are counted and tagged.
+#[derive(Debug, Clone, Copy)]
+pub struct Counting {
+    pub tokenizer: Tokenizer,
+    pub tag: Tag,
 }
 
 impl Component {
     /// Proposes its pieces.
-    pub fn emit<'a>(&'a self, loaded: &'a Loaded<'a>, tokenizer: Tokenizer, out: &mut Vec<Piece<'a>>) {
+    pub fn emit<'a>(&'a self, loaded: &'a Loaded<'a>, counting: Counting, out: &mut Vec<Piece<'a>>) {
+        let tokenizer = counting.tokenizer;
         let aside = |name, item| Origin::Component { name, item };
         match self {
             Self::Literal { role, value } => {
@@ -72,11 +97,11 @@ impl Component {
                 out.push(Piece::made(origin, "literal", Why::Emitted, message, tokenizer));
             }
             Self::History { framing } => {
-                let plain = |turn: &&Turn| framing.is_empty() && turn.message.role().is_some();
-                match loaded.turns.iter().all(plain) {
-                    true => out.extend(loaded.turns.iter().map(|turn| stored_turn(turn, tokenizer))),
-                    false => out.extend(loaded.turns.iter().map(|turn| emit_turn(turn, framing, tokenizer))),
-                }
+                let begin = out.len();
+                out.extend(loaded.turns.iter().map(|turn| stored_turn(turn, tokenizer)));
+                let items = loaded.read(scope::TURNS, Shape::Message);
+                out.extend(items.flat_map(|read| read.items).map(|item| stored_item(scope::TURNS, item, tokenizer)));
+                counting.dress(out, begin, framing.as_ref());
             }
             Self::Summary => {
                 out.extend(loaded.summary.map(|m| Piece::stored(aside("summary", None), "summary", m, tokenizer)))
@@ -84,49 +109,76 @@ impl Component {
             Self::UserData => {
                 out.extend(loaded.user_data.map(|m| Piece::stored(aside("userData", None), "userData", m, tokenizer)))
             }
-            Self::Collection { name, framing } => {
-                let items = loaded.collections.iter().filter(|(of, _)| of == name).flat_map(|(_, items)| *items);
-                out.extend(items.map(|item| {
-                    let origin = aside(name, Some(item));
-                    framed(Piece::stored(origin, "collection", &item.message, tokenizer), framing, tokenizer)
-                }));
+            Self::Collection { name, framings, shape } => {
+                for read in loaded.read(name, *shape) {
+                    let begin = out.len();
+                    out.extend(read.items.iter().map(|item| stored_item(name, item, tokenizer)));
+                    counting.dress(out, begin, framings.at(read.level));
+                }
             }
         }
+    }
+}
+
+impl Counting {
+    /// Puts framing and tag on the pieces from `begin` on, and counts them again if they have either.
+    fn dress<'a>(self, pieces: &mut [Piece<'a>], begin: usize, framing: Option<&'a Framing>) {
+        if framing.is_none() && self.tag == Tag::None {
+            return;
+        }
+        for piece in pieces.iter_mut().skip(begin) {
+            if let Some(framing) = framing {
+                piece.frame(framing);
+            }
+            piece.tag(self.tag);
+            piece.count_again(self.tokenizer);
+        }
+    }
+}
+
+impl<'a> Loaded<'a> {
+    /// What was read for a collection, level by level.
+    fn read(&self, name: &str, shape: Shape) -> impl Iterator<Item = &Read<'a>> {
+        self.collections.iter().filter(move |read| read.name == name && read.shape == shape)
     }
 }
 
 /// A turn as it is: what nearly every piece of a prompt begins as.
 #[inline(always)]
 fn stored_turn(turn: &Turn, tokenizer: Tokenizer) -> Piece<'_> {
-    Piece::stored(Origin::Turn { seq: turn.seq, id: &turn.id }, "history", &turn.message, tokenizer)
-}
-
-fn emit_turn<'a>(turn: &'a Turn, framing: &str, tokenizer: Tokenizer) -> Piece<'a> {
-    if turn.message.role().is_none() {
-        let origin = Origin::Turn { seq: turn.seq, id: &turn.id };
-        return Piece::made(origin, "history", Why::Emitted, shown_as_data("", turn.message.raw()), tokenizer);
-    }
-    framed(stored_turn(turn, tokenizer), framing, tokenizer)
-}
-
-fn framed<'a>(mut piece: Piece<'a>, framing: &str, tokenizer: Tokenizer) -> Piece<'a> {
-    if !framing.is_empty() {
-        piece.frame(framing, tokenizer);
-    }
-    piece
-}
-
-/// A document of a collection: a message where it has a role, else a system message of its JSON.
-pub fn item(id: &str, raw: Bytes) -> Item {
-    let message = Message::from_stored(raw);
+    let origin = Origin::Turn { seq: turn.seq, id: &turn.id };
+    let message = turn.message.shown();
     match message.role() {
-        Some(_) => Item { id: id.into(), message },
-        None => Item { id: id.into(), message: shown_as_data("", message.raw()) },
+        Some(_) => Piece::stored(origin, "history", message, tokenizer),
+        None => Piece::made(origin, "history", Why::Emitted, shown_as_data(wrapped(message.as_str())), tokenizer),
     }
 }
 
-fn shown_as_data(label: &str, raw: &[u8]) -> Message {
-    Message::text(Role::System, &format!("{label}{}", json::compact(&String::from_utf8_lossy(raw))))
+fn stored_item<'a>(name: &'a str, item: &'a Item, tokenizer: Tokenizer) -> Piece<'a> {
+    Piece::stored(Origin::Component { name, item: Some(item) }, "collection", &item.message, tokenizer)
+}
+
+/// A document of a collection. One that wraps a value, and is no message itself, is shown as that value.
+pub fn item(id: &str, raw: Bytes, shape: Shape) -> Item {
+    let document = Message::from_stored(raw);
+    let message = document.shown();
+    let message = match message.role().filter(|_| shape == Shape::Message) {
+        Some(_) => message.clone(),
+        None => shown_as_data(wrapped(document.as_str())),
+    };
+    Item { id: id.into(), message }
+}
+
+/// The value that a document wraps, else the document itself.
+fn wrapped(text: &str) -> &str {
+    match (json::member(text, "role"), json::member(text, "value")) {
+        (None, Some(value)) => value.of(text),
+        _ => text,
+    }
+}
+
+fn shown_as_data(text: &str) -> Message {
+    Message::text(Role::System, &json::compact(text))
 }
 
 /// A thread's summary document, as the prompt shows it; `None` when it says nothing.

@@ -23,6 +23,16 @@ impl Span {
         text.get(self.start as usize..self.end as usize).unwrap_or("")
     }
 
+    /// A place between two bytes.
+    pub fn at(place: u32) -> Self {
+        Self { start: place, end: place }
+    }
+
+    /// Whether a place lies between the first and the last byte.
+    pub fn holds(&self, place: u32) -> bool {
+        self.start < place && place < self.end
+    }
+
     /// The same range, seen from a text in which this one begins at `offset`.
     pub fn shifted(&self, offset: u32) -> Self {
         Self { start: self.start + offset, end: self.end + offset }
@@ -42,6 +52,11 @@ pub fn members(text: &str) -> impl Iterator<Item = (Span, Span)> + '_ {
         at = after_comma(bytes, value.end as usize);
         Some((key, value))
     })
+}
+
+/// The value of `name` in an object; the last, as most readers take it, where there are two.
+pub fn member(text: &str, name: &str) -> Option<Span> {
+    members(text).filter(|(key, _)| unescape(key.of(text)).as_deref() == Some(name)).last().map(|(_, value)| value)
 }
 
 /// The elements of an array; nothing when `text` is not an array.
@@ -114,6 +129,14 @@ pub fn literal(text: &str) -> String {
     escape_into(text, &mut out);
     out.push('"');
     out
+}
+
+/// The length of [`literal`] in UTF-16 code units.
+pub fn literal_units(text: &str) -> u32 {
+    match text.bytes().all(|b| matches!(b, b' '..=b'~') && b != b'"' && b != b'\\') {
+        true => text.len() as u32 + 2,
+        false => utf16_units(&literal(text)),
+    }
 }
 
 /// The text with no white space between tokens and the shortest spelling of every string; numbers and the order of

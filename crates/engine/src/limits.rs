@@ -37,6 +37,8 @@ limits! {
     RECIPE_NODES_MAX = 128, "components of a recipe, groups and leaves together";
     RECIPE_FILTERS_MAX = 32, "filters of a recipe";
     ADDED_TEXT_BYTES_MAX = 1_024, "bytes of a text that is added to many messages: framing, placeholder, missingContent";
+    COLLAPSE_SIZE_MAX = 10_000, "groups of one collapse response and their items, together";
+    GROUPS_PER_MESSAGE_MAX = 200, "groups in one message's index document; more go to documents of their own";
     QUESTION_BYTES_MAX = 64 * 1024, "bytes of a question";
     CONNECTIONS_MAX = 4_096, "connections open at once";
     WRITE_QUEUE_MAX = 8_192, "writes waiting for the committer";

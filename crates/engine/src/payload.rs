@@ -85,9 +85,9 @@ impl FilePayload {
         })
     }
 
-    /// Writes the literal with its content hidden.
-    pub fn write_hidden(&self, placeholder: &Placeholder, out: &mut Vec<u8>) {
-        for part in ["\"", &self.before, &placeholder.escaped, &self.after, "\""] {
+    /// Writes the literal with its content hidden, after an escaped framing.
+    pub fn write_hidden(&self, framing: &str, placeholder: &Placeholder, out: &mut Vec<u8>) {
+        for part in ["\"", framing, &self.before, &placeholder.escaped, &self.after, "\""] {
             out.extend_from_slice(part.as_bytes());
         }
     }

@@ -3,12 +3,15 @@
 //! Owns the shape of a recipe and its validation: components (a tree whose leaves emit), filters in order, a budget, a
 //! tokenizer. Each error names the path of the field at fault. A decoded recipe is valid; nothing checks it again.
 
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::Role;
 use crate::decode::{DecodeError, Fields, nearest};
 use crate::filter::Filter;
 use crate::limits::{BUDGET_TOKENS_MAX, RECIPE_DEPTH_MAX, RECIPE_FILTERS_MAX, RECIPE_NODES_MAX};
+use crate::piece::{Framing, Tag};
+use crate::reach::Level;
 use crate::tokens::Tokenizer;
 
 /// Components, filters, budget and tokenizer.
@@ -19,6 +22,9 @@ pub struct Recipe {
     pub filters: Vec<Filter>,
     pub budget_tokens: Option<u32>,
     pub tokenizer: Tokenizer,
+    /// Whether collections are also read where they lie above the thread.
+    pub promotes: bool,
+    pub doc_ids: Tag,
 }
 
 /// What proposes pieces.
@@ -30,15 +36,52 @@ pub enum Component {
     },
     /// The turns of the thread.
     History {
-        framing: String,
+        framing: Option<Framing>,
     },
     Summary,
     UserData,
     /// Documents of another collection of the thread.
     Collection {
         name: String,
-        framing: String,
+        framings: Framings,
+        shape: Shape,
     },
+}
+
+/// What a document of a collection is shown as.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Shape {
+    /// A message where it is one, else a system message of its JSON.
+    #[default]
+    Message,
+    /// A system message of its JSON, with a label of where it was read.
+    Data,
+}
+
+/// What goes before the text of each document.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Framings {
+    plain: Option<Framing>,
+    labelled: Vec<(Level, Framing)>,
+}
+
+impl Framings {
+    fn new(text: &str, shape: Shape) -> Self {
+        let labelled = |level: Level| Some((level, Framing::new(&format!("{}{text}", level.label()))?));
+        match shape {
+            Shape::Message => Self { plain: Framing::new(text), labelled: Vec::new() },
+            Shape::Data => {
+                Self { plain: Framing::new(text), labelled: Level::ALL.into_iter().filter_map(labelled).collect() }
+            }
+        }
+    }
+
+    /// What goes before documents of this level; the label before the framing where there are labels.
+    pub fn at(&self, level: Level) -> Option<&Framing> {
+        let labelled = self.labelled.iter().find(|(of, _)| *of == level).map(|(_, framing)| framing);
+        labelled.or(self.plain.as_ref())
+    }
 }
 
 const KINDS: [&str; 8] = ["literal", "history", "summary", "userData", "collection", "group", "yoj", "ista"];
@@ -59,6 +102,8 @@ impl Recipe {
             filters: decode_filters(&fields.path("filters"), fields.list("filters")?)?,
             budget_tokens: decode_budget(&mut fields)?,
             tokenizer: decode_tokenizer(&mut fields)?.unwrap_or_default(),
+            promotes: fields.flag("promoteUpstream")?.unwrap_or(false),
+            doc_ids: decode_doc_ids(&mut fields)?,
             components,
         };
         fields.string("description")?;
@@ -98,6 +143,15 @@ pub fn decode_budget(fields: &mut Fields<'_>) -> Result<Option<u32>, DecodeError
     fields.number("budget_tokens", 1, BUDGET_TOKENS_MAX as u32)
 }
 
+fn decode_doc_ids(fields: &mut Fields<'_>) -> Result<Tag, DecodeError> {
+    match fields.string("docIds")? {
+        None => Ok(Tag::None),
+        Some("counted") => Ok(Tag::Counted),
+        Some("shown") => Ok(Tag::Shown),
+        Some(_) => Err(DecodeError::new(fields.path("docIds"), "must be counted or shown")),
+    }
+}
+
 fn literal(role: Role, text: &str) -> Component {
     Component::Literal { role, value: text.to_owned() }
 }
@@ -129,7 +183,7 @@ impl Tree<'_> {
         let mut fields = Fields::of(path, node)?;
         let kind = fields.string("kind")?.ok_or_else(|| DecodeError::new(fields.path("kind"), "is missing"))?;
         let children = fields.list("children")?;
-        if kind == "literal" && !children.is_empty() {
+        if kind == "literal" && fields.value("children").is_some() {
             return Err(DecodeError::new(format!("{path}[children]"), "must not stand on a literal"));
         }
         let leaf = leaf(kind, &mut fields)?;
@@ -155,7 +209,7 @@ fn leaf(kind: &str, fields: &mut Fields<'_>) -> Result<Option<Component>, Decode
             let role = Role::from_name(role).ok_or_else(|| DecodeError::new(fields.path("role"), "must be a role"))?;
             literal(role, value)
         }
-        "history" => Component::History { framing: fields.added_text("framing")?.unwrap_or("").to_owned() },
+        "history" => Component::History { framing: Framing::new(fields.added_text("framing")?.unwrap_or("")) },
         "summary" => Component::Summary,
         "userData" => Component::UserData,
         "group" => {
@@ -165,7 +219,8 @@ fn leaf(kind: &str, fields: &mut Fields<'_>) -> Result<Option<Component>, Decode
         "collection" | "yoj" | "ista" => {
             let name = fields.string("name")?.filter(|n| !n.is_empty()).ok_or_else(|| missing(fields, "name"))?;
             crate::path::check_id(name).map_err(|e| DecodeError::new(fields.path("name"), format!("is bad: {e}")))?;
-            collection(name, fields.added_text("framing")?.unwrap_or(""))
+            let framing = fields.added_text("framing")?.unwrap_or("");
+            collection(name, framing, decode_shape(fields)?)
         }
         _ => {
             let hint = nearest(kind, &KINDS).map(|near| format!("; did you mean {near}?")).unwrap_or_default();
@@ -176,11 +231,18 @@ fn leaf(kind: &str, fields: &mut Fields<'_>) -> Result<Option<Component>, Decode
     Ok(Some(component))
 }
 
-fn collection(name: &str, framing: &str) -> Component {
-    let framing = framing.to_owned();
+fn decode_shape(fields: &mut Fields<'_>) -> Result<Shape, DecodeError> {
+    match fields.string("as")? {
+        None | Some("message") => Ok(Shape::Message),
+        Some("data") => Ok(Shape::Data),
+        Some(_) => Err(DecodeError::new(fields.path("as"), "must be message or data")),
+    }
+}
+
+fn collection(name: &str, framing: &str, shape: Shape) -> Component {
     match name {
-        crate::scope::TURNS => Component::History { framing },
-        _ => Component::Collection { name: name.to_owned(), framing },
+        crate::scope::TURNS => Component::History { framing: Framing::new(framing) },
+        _ => Component::Collection { name: name.to_owned(), framings: Framings::new(framing, shape), shape },
     }
 }
 

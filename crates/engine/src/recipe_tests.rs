@@ -24,9 +24,9 @@ fn leaves_emit_depth_first_and_parents_do_not() {
         recipe.components,
         [
             literal(Role::System, "hi"),
-            collection("topicInfos", ""),
-            collection("summaries", "f"),
-            Component::History { framing: String::new() },
+            collection("topicInfos", "", Shape::Message),
+            collection("summaries", "f", Shape::Message),
+            Component::History { framing: None },
         ]
     );
 }

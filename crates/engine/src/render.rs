@@ -36,7 +36,7 @@ fn header(assembly: &Assembly<'_>) -> String {
 }
 
 fn line(out: &mut String, row: &Row, text: &str) {
-    let sign = if row.fate == Fate::Dropped { '-' } else { '+' };
+    let sign = if matches!(row.fate, Fate::Dropped | Fate::Collapsed) { '-' } else { '+' };
     let place = match (row.seq, row.index, row.turns) {
         (Some(seq), ..) => format!("#{seq}"),
         (_, Some(index), _) => format!("[{index}]"),

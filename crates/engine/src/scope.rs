@@ -40,6 +40,28 @@ pub const USERS: &str = "users";
 pub const THREADS: &str = "convo.sessions";
 pub const TURNS: &str = "messages";
 
+/// Whose documents: a user's, or those that belong to none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Root<'a> {
+    User(&'a str),
+    Legacy,
+}
+
+impl Root<'_> {
+    /// The collection at these segments below the root.
+    pub fn collection(self, below: &[&str]) -> Result<CollectionPath, PathError> {
+        match self {
+            Self::User(user) => CollectionPath::new(&[&[USERS, user], below].concat()),
+            Self::Legacy => CollectionPath::new(below),
+        }
+    }
+
+    /// `convo.sessions/{thread}` below the root.
+    pub fn thread(self, id: &str) -> Result<DocumentPath, PathError> {
+        self.collection(&[THREADS])?.document(id)
+    }
+}
+
 /// `users/{user}`
 pub fn user(user: &str) -> Result<DocumentPath, PathError> {
     DocumentPath::new(&[USERS, user])

@@ -10,8 +10,11 @@ mod laws;
 mod reference;
 
 use generate::Spelling::{Plain, Wild};
-use novelo_engine::component::{Item, item};
+use novelo_engine::component::{Item, Read, item};
+use novelo_engine::group::{Group, Groups};
 use novelo_engine::piece::{Fate, Origin};
+use novelo_engine::reach::Level;
+use novelo_engine::recipe::Shape;
 use novelo_engine::{Assembly, Explanation, Loaded, Message, Recipe, Turn};
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -24,17 +27,20 @@ struct Case {
     inline: Vec<String>,
     asks: bool,
     turns_before: u64,
+    /// Of three groups that take turns, how many there are, and how many of these are expanded.
+    groups: (u32, u32),
     recipe: Value,
     budget_tokens: Option<u32>,
 }
 
 fn case(filters: impl Strategy<Value = Vec<Value>>, tokenizer: &'static str) -> impl Strategy<Value = Case> {
     let documents = (generate::transcript(Wild), generate::transcript(Wild), generate::transcript(Wild));
-    let asked = (any::<bool>(), 0..2u64, prop::option::of(1..900u32));
+    let asked =
+        (any::<bool>(), 0..2u64, prop::option::of(1..900u32), prop::option::of(Just("shown")), (0..4u32, 0..3u32));
     (documents, generate::components(), filters, asked).prop_map(
-        move |((turns, notes, inline), components, filters, (asks, turns_before, budget_tokens))| {
-            let recipe = json!({"components": components, "filters": filters, "tokenizer": tokenizer});
-            Case { turns, notes, inline, asks, turns_before, recipe, budget_tokens }
+        move |((turns, notes, inline), components, filters, (asks, turns_before, budget_tokens, ids, groups))| {
+            let recipe = json!({"components": components, "filters": filters, "tokenizer": tokenizer, "docIds": ids});
+            Case { turns, notes, inline, asks, turns_before, groups, recipe, budget_tokens }
         },
     )
 }
@@ -56,7 +62,10 @@ impl Case {
     fn check(&self, and: impl Fn(&Assembly<'_>)) {
         let recipe = Recipe::decode("recipe", &self.recipe).unwrap();
         let turns = turns(&self.turns);
-        let notes: Vec<Item> = self.notes.iter().map(|raw| item("n", raw.clone().into())).collect();
+        let notes = |shape| self.notes.iter().map(|raw| item("n", raw.clone().into(), shape)).collect::<Vec<Item>>();
+        let (said, data) = (notes(Shape::Message), notes(Shape::Data));
+        let read = |shape, items| Read { name: "notes", shape, level: Level::Week, items };
+        let groups = self.groups(&turns);
         let inline: Vec<Message> = self.inline.iter().map(|raw| message(raw)).collect();
         let aside = Message::text(novelo_engine::Role::System, "aside");
         let question = Message::text(novelo_engine::Role::User, "and?");
@@ -65,13 +74,30 @@ impl Case {
             turns_before: self.turns_before,
             summary: Some(&aside),
             user_data: Some(&aside),
-            collections: vec![("notes", &notes)],
+            collections: vec![read(Shape::Message, &said), read(Shape::Data, &data)],
+            groups: Some(&groups),
             inline: &inline,
             question: self.asks.then_some(&question),
         };
         if let Ok(assembly) = laws::assembled(&recipe, &loaded, self.budget_tokens) {
             and(&assembly);
         }
+    }
+}
+
+impl Case {
+    fn groups(&self, turns: &[Turn]) -> Groups {
+        let (count, expanded) = self.groups;
+        let group = |n: u32| Group {
+            name: format!("G{n}").into(),
+            response: "r\"1".into(),
+            description: (n == 0).then(|| "said \"so\"".into()),
+            items: serde_json::from_str(r#"[ {"type": "message", "id": "t1"} ]"#).ok().filter(|_| n == 1),
+            expanded: n < expanded,
+        };
+        let of = |turn: &Turn| (turn.id.clone(), turn.seq as u32 % 3);
+        let of = turns.iter().map(of).filter(|(_, n)| *n < count).collect();
+        Groups::new((0..count).map(group).collect(), of, Vec::new())
     }
 }
 
@@ -91,6 +117,30 @@ proptest! {
     #[test]
     fn after_backfill_every_call_is_answered(case in case(with_last(generate::backfill()), "approx")) {
         case.check(laws::paired);
+    }
+
+    #[test]
+    fn ids_that_only_count_keep_what_ids_that_are_shown_keep(
+        raw in generate::transcript(Plain),
+        filters in generate::filters(),
+        components in generate::components(),
+    ) {
+        let prompts = ["shown", "counted"].map(|ids| {
+            let recipe = json!({"components": components, "filters": filters, "docIds": ids});
+            let recipe = Recipe::decode("recipe", &recipe).unwrap();
+            let turns = turns(&raw);
+            let loaded = Loaded { turns: turns.iter().collect(), ..Loaded::default() };
+            let assembly = novelo_engine::assemble(&recipe, &loaded, None).unwrap();
+            (assembly.tokens, prompt(&assembly))
+        });
+        let [(shown_tokens, shown), (counted_tokens, counted)] = prompts;
+        prop_assert_eq!(shown_tokens, counted_tokens);
+        let without = |mut message: Value| {
+            message.as_object_mut().unwrap().shift_remove("docId");
+            message
+        };
+        let of = |messages: Vec<Value>| messages.into_iter().map(without).collect::<Vec<_>>();
+        prop_assert_eq!(lines(&of(shown)), lines(&of(counted)));
     }
 
     #[test]

@@ -2,7 +2,10 @@
 
 #![allow(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
-use novelo_engine::component::{Item, item, show_summary, show_user_data};
+use novelo_engine::component::{Item, Read, item, show_summary, show_user_data};
+use novelo_engine::group::{Group, Groups};
+use novelo_engine::reach::Level;
+use novelo_engine::recipe::Shape;
 use novelo_engine::{Loaded, Message, Recipe, Role, Turn, assemble, render};
 use serde_json::{Value, json};
 
@@ -18,6 +21,17 @@ fn turns(messages: Vec<Value>, first_seq: u64) -> Vec<Turn> {
 fn text(recipe: Value, loaded: &Loaded<'_>) -> String {
     let recipe = Recipe::decode("recipe", &recipe).unwrap();
     render::text(&assemble(&recipe, loaded, recipe.budget_tokens).unwrap())
+}
+
+/// One message a line.
+fn prompt(recipe: Value, loaded: &Loaded<'_>) -> String {
+    let recipe = Recipe::decode("recipe", &recipe).unwrap();
+    let mut lines = Vec::new();
+    for piece in assemble(&recipe, loaded, recipe.budget_tokens).unwrap().messages() {
+        piece.write(&mut lines);
+        lines.push(b'\n');
+    }
+    String::from_utf8(lines).unwrap()
 }
 
 fn said(role: Role, text: &str) -> Value {
@@ -151,11 +165,11 @@ fn a_long_thread_of_which_only_the_end_is_loaded() {
         ],
         9_041,
     );
-    let notes: Vec<Item> = vec![item("n1", r#"{"likes": "tables"}"#.into())];
+    let notes: Vec<Item> = vec![item("n1", r#"{"likes": "tables"}"#.into(), Shape::Message)];
     let loaded = Loaded {
         turns: turns.iter().collect(),
         turns_before: 9_040,
-        collections: vec![("notes", &notes)],
+        collections: vec![Read { name: "notes", shape: Shape::Message, level: Level::Convo, items: &notes }],
         ..Loaded::default()
     };
     let recipe = json!({
@@ -168,14 +182,77 @@ fn a_long_thread_of_which_only_the_end_is_loaded() {
         "tokenizer": "o200k_base",
     });
     insta::assert_snapshot!(text(recipe, &loaded), @r#"
-    4 messages from 5 pieces, 115 tokens no budget (o200k_base)
+    4 messages from 5 pieces, 118 tokens no budget (o200k_base)
     - history 9040 turns -              0  dropped   history: older than what one context looks at
     + literal          system        20  made      literal: as stored  | Answer in tables.
     + notes            system        25  kept      collection: as stored, after its framing  | {"likes":"tables"}
     - history #9041    assistant     29  dropped   historyWindow: before the last 2 turns  | …and that was the last of the forty steps.
     + history #9042    user          39  kept      historyWindow: inside the window; as stored, after its framing  | Thanks! Now the other one, in the same words as …
-    + history #9043    system        31  made      history: as stored  | {"note":"no message at all","by":"an older clien…
+    + history #9043    system        34  made      history: as stored, after its framing  | Earlier: {"note":"no message at all","by":"an ol…
     note {"note":"not_loaded","turns":9040}
     note {"note":"windowed","kept":4,"dropped":1}
+    "#);
+}
+
+#[test]
+fn a_thread_with_groups_below_what_the_week_left() {
+    let turns = turns(
+        vec![
+            said(Role::User, "Which database?"),
+            said(Role::Assistant, "Let us compare three."),
+            said(Role::User, "And the colour?"),
+            said(Role::Assistant, "Green."),
+            said(Role::User, "Then write it down."),
+        ],
+        1,
+    );
+    let group = |name: &str, expanded| Group {
+        name: name.into(),
+        response: "r1".into(),
+        description: Some("what was settled".into()),
+        items: None,
+        expanded,
+    };
+    let of =
+        [("turn-1", 0), ("turn-2", 0), ("turn-4", 0), ("turn-3", 1)].map(|(id, group)| (id.into(), group)).to_vec();
+    let problems = vec!["messageToGroups/turn-5 is no object".to_owned()];
+    let groups = Groups::new(vec![group("DATABASE", false), group("COLOUR", true)], of, problems);
+    let week = [item("w", r#"{"create_time": 1, "value": {"text": "began"}}"#.into(), Shape::Data)];
+    let own = [item("o", r#"{"role": "user", "text": "x"}"#.into(), Shape::Data)];
+    let read = |level, items| Read { name: "summaries", shape: Shape::Data, level, items };
+    let loaded = Loaded {
+        turns: turns.iter().collect(),
+        collections: vec![read(Level::Week, &week), read(Level::Convo, &own)],
+        groups: Some(&groups),
+        ..Loaded::default()
+    };
+    let recipe = json!({
+        "promoteUpstream": true,
+        "docIds": "shown",
+        "components": [
+            {"kind": "collection", "name": "summaries", "framing": "Before: ", "as": "data"},
+            {"kind": "history", "framing": "Said: "},
+        ],
+        "filters": ["collapseGroupReplacer", "toolCallBackfill"],
+    });
+    insta::assert_snapshot!(text(recipe.clone(), &loaded), @r#"
+    5 messages from 8 pieces, 178 tokens no budget (approx)
+    + summaries        system        28  kept      collection: as stored, after its framing  | {"text":"began"}
+    + summaries        system        31  kept      collection: as stored, after its framing  | {"role":"user","text":"x"}
+    + group            system        44  made      collapseGroupReplacer: stands for 3 turns of group DATABASE  | {"type":"collapsed_group","name":"DATABASE","res…
+    - history #1       user          25  collapsed collapseGroupReplacer: collapsed into group DATABASE  | Which database?
+    - history #2       assistant     28  collapsed collapseGroupReplacer: collapsed into group DATABASE  | Let us compare three.
+    + history #3       user          49  kept      collapseGroupReplacer: of group COLOUR, which is expanded; as stored, after its framing  | And the colour?
+    - history #4       assistant     24  collapsed collapseGroupReplacer: collapsed into group DATABASE  | Green.
+    + history #5       user          26  kept      history: as stored, after its framing  | Then write it down.
+    note {"note":"lookup_failed","what":"messageToGroups/turn-5 is no object"}
+    note {"note":"collapsed","groups":1,"turns":3,"expanded":1}
+    "#);
+    insta::assert_snapshot!(prompt(recipe, &loaded), @r#"
+    {"role":"system","content":"(Week) Before: {\"text\":\"began\"}","docId":"w"}
+    {"role":"system","content":"(Convo) Before: {\"role\":\"user\",\"text\":\"x\"}","docId":"o"}
+    {"role":"system","content":"{\"type\":\"collapsed_group\",\"name\":\"DATABASE\",\"responseId\":\"r1\",\"description\":\"what was settled\"}"}
+    {"role":"user","content":"Said: And the colour?","collapsedGroupId":"COLOUR","collapsedGroup":{"name":"COLOUR","expanded":true,"responseId":"r1"},"docId":"turn-3"}
+    {"role":"user","content":"Said: Then write it down.","docId":"turn-5"}
     "#);
 }

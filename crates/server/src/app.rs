@@ -14,7 +14,7 @@ use tokio::task::JoinHandle;
 
 use crate::auth::{self, Keys};
 use crate::config::Config;
-use crate::load::ShownCache;
+use crate::load::Caches;
 use crate::policy::Policies;
 use crate::record::Recorder;
 use crate::telemetry::{Metrics, now};
@@ -28,7 +28,7 @@ pub struct Shared {
     pub policies: Policies,
     pub recorder: Recorder,
     pub metrics: Metrics,
-    pub shown: ShownCache,
+    pub caches: Caches,
     pub last: LastPrompts,
     pub config: Config,
     /// What this process's own command line presents instead of a key.
@@ -52,7 +52,7 @@ pub async fn open(config: Config) -> anyhow::Result<(App, Tasks)> {
         policies: Policies::open(config.text("policies").into())?,
         recorder: Recorder::default(),
         metrics: Metrics::default(),
-        shown: ShownCache::default(),
+        caches: Caches::default(),
         last: LastPrompts::default(),
         store,
         own_secret,

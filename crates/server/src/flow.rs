@@ -8,77 +8,63 @@ use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use novelo_engine::assemble::assemble;
-use novelo_engine::{Assembly, Explanation, Message, Recipe, Tokenizer, render};
+use novelo_engine::filter::Note;
+use novelo_engine::{Assembly, Explanation, Recipe};
 use serde_json::Value;
 
+use crate::answer::{self, Made};
 use crate::app::Shared;
-use crate::http::error::{ApiError, Code, Result};
-use crate::load::Near;
+use crate::http::error::{ApiError, Result};
+use crate::load::{Near, Whose};
 use crate::policy::{self, Preset};
+use crate::request::{RecipeChoice, Request};
 use crate::telemetry::now;
 use crate::trace::{Trace, TraceId, digest};
 
-/// A request for a context, checked.
-#[derive(Debug, Default)]
-pub struct Request {
-    /// Whom it is about, where that is said.
-    pub user: Option<String>,
-    pub thread: Option<(String, String)>,
-    pub question: Option<String>,
-    pub recipe: RecipeChoice,
-    pub messages: Vec<Message>,
-    pub filters: Option<Value>,
-    pub budget_tokens: Option<u32>,
-    pub tokenizer: Option<Tokenizer>,
-    pub explain: Explain,
-}
-
-#[derive(Debug, Default)]
-pub enum RecipeChoice {
-    #[default]
-    Unsaid,
-    Preset(String),
-    Given(Value),
-}
-
-#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
-pub enum Explain {
-    #[default]
-    No,
-    Rows,
-    Text,
-}
-
 const BUDGET_TOKENS_DEFAULT: u32 = 24_000;
-const ANSWER_HEAD: &[u8] = b"{\"messages\":";
 
 /// Makes a context, and answers with its JSON.
-pub async fn context(app: &Shared, mut request: Request) -> Result<Vec<u8>> {
+pub async fn context(app: &Shared, mut request: Request) -> Result<Made> {
     let started = Instant::now();
     let plan = plan(app, &mut request)?;
     load_tokenizers(&plan.recipe).await;
     let near = load(app, &plan.recipe, &mut request).await?;
     let loaded = near.loaded();
     let assembly = assemble(&plan.recipe, &loaded, request.budget_tokens)?;
-    let mut answer = render(&assembly);
-    let explain = request.explain;
-    let id = record(app, request, &plan, &near, &assembly, &answer, started);
-    finish(&mut answer, &assembly, &id, explain)?;
+    warn(&assembly);
+    let answer = request.answer;
+    let (mut body, head) = answer::begin(&assembly, answer);
+    let trace = record(app, request, &plan, &near, &assembly, body.get(head..).unwrap_or_default(), started);
+    answer::finish(&mut body, &assembly, &trace, answer)?;
     app.metrics.contexts.fetch_add(1, Ordering::Relaxed);
-    Ok(answer)
+    Ok(Made { body, trace })
 }
 
-/// Records what was made, unless it was recorded lately; its id either way. A prompt of nothing leaves no trace.
+/// Says in the log too what an operator should know of.
+fn warn(assembly: &Assembly<'_>) {
+    for note in &assembly.notes {
+        match note {
+            Note::UnknownFilter { name } => tracing::warn!(name, "an unknown filter was skipped"),
+            Note::LookupFailed { what } => tracing::warn!(what, "a lookup failed"),
+            _ => {}
+        }
+    }
+}
+
+/// Records what was made, unless it was recorded lately; its id either way. A prompt of nothing leaves no trace. One
+/// with something that belongs to no user is nobody's.
 fn record(
     app: &Shared,
     request: Request,
     plan: &Preset,
     near: &Near,
     assembly: &Assembly<'_>,
-    answer: &[u8],
+    messages: &[u8],
     started: Instant,
 ) -> TraceId {
-    let Request { user, thread, question, budget_tokens, .. } = request;
+    let Request { user, reach, question, budget_tokens, .. } = request;
+    let user = user.filter(|_| !near.outside);
+    let thread = user.clone().zip(reach.thread_id().map(str::to_owned));
     let (recipe, marks) = (plan.text.get(), assembly.marks());
     let inputs = TraceId::of(thread.as_ref(), &(&marks, recipe, &question, budget_tokens, &user, near.moment()));
     let replace = |thread| app.last.replace(&(thread, recipe), near.epoch(), marks);
@@ -91,7 +77,7 @@ fn record(
         id: id.encode(),
         at: now(),
         user,
-        thread: thread.map(|(_, thread)| thread),
+        thread: reach.thread_id().map(str::to_owned),
         preset: plan.name.clone(),
         recipe: plan.text.clone(),
         question,
@@ -100,7 +86,7 @@ fn record(
         messages: assembly.messages().count(),
         tokens: assembly.tokens,
         unchanged_tokens,
-        digest: digest(answer.get(ANSWER_HEAD.len()..).unwrap_or_default()),
+        digest: digest(messages),
         took_us: started.elapsed().as_micros() as u64,
     };
     app.recorder.record(&id, trace, &app.metrics);
@@ -127,10 +113,14 @@ fn plan(app: &Shared, request: &mut Request) -> Result<Arc<Preset>> {
     let chosen = match std::mem::take(&mut request.recipe) {
         RecipeChoice::Given(value) => Arc::new(Preset::given("recipe", value)?),
         RecipeChoice::Preset(name) => find(app, &name)?,
-        RecipeChoice::Unsaid if request.thread.is_some() => find(app, policy::DEFAULT)?,
+        RecipeChoice::Decoded(preset) => {
+            request.budget_tokens = preset.recipe.budget_tokens;
+            return Ok(preset);
+        }
+        RecipeChoice::Unsaid if request.reach.local.is_some() => find(app, policy::DEFAULT)?,
         RecipeChoice::Unsaid => Arc::new(Preset::given("recipe", Value::Object(Default::default()))?),
     };
-    let default = request.thread.is_some().then_some(BUDGET_TOKENS_DEFAULT);
+    let default = request.reach.local.is_some().then_some(BUDGET_TOKENS_DEFAULT);
     request.budget_tokens = request.budget_tokens.or(chosen.recipe.budget_tokens).or(default);
     match (request.filters.take(), request.tokenizer) {
         (None, None) => Ok(chosen),
@@ -153,41 +143,9 @@ async fn load_tokenizers(recipe: &Recipe) {
 }
 
 async fn load(app: &Shared, recipe: &Recipe, request: &mut Request) -> Result<Near> {
-    let mut near = match &request.thread {
-        Some((user, thread)) => Near::load(&app.store, &app.shown, user, thread, &recipe.needs()).await?,
-        None => Near::default(),
-    };
+    let whose = Whose { user: request.user.as_deref(), legacy: request.legacy };
+    let mut near = Near::load(&app.store, &app.caches, whose, &request.reach, recipe).await?;
     near.inline = std::mem::take(&mut request.messages);
     near.ask(request.question.as_deref());
     Ok(near)
-}
-
-/// The answer up to the end of its messages.
-fn render(assembly: &Assembly<'_>) -> Vec<u8> {
-    let size: usize = assembly.messages().map(|p| p.base().raw().len() + 1).sum();
-    let mut out = Vec::with_capacity(size + 512);
-    out.extend_from_slice(ANSWER_HEAD);
-    assembly.write(&mut out);
-    out
-}
-
-/// The rest of the answer.
-fn finish(out: &mut Vec<u8>, assembly: &Assembly<'_>, id: &TraceId, explain: Explain) -> Result<()> {
-    let budget = assembly.budget_tokens.map_or_else(|| "null".to_owned(), |b| b.to_string());
-    let (tokens, id) = (assembly.tokens, id.encode());
-    out.extend_from_slice(format!(r#","tokens":{tokens},"budget_tokens":{budget},"trace_id":"{id}""#).as_bytes());
-    let explained = match explain {
-        Explain::No => None,
-        Explain::Rows => Some(serde_json::to_string(&Explanation::of(assembly)).map_err(unexplained)?),
-        Explain::Text => Some(novelo_engine::json::literal(&render::text(assembly))),
-    };
-    if let Some(explained) = explained {
-        out.extend_from_slice(format!(r#","explain":{explained}"#).as_bytes());
-    }
-    out.push(b'}');
-    Ok(())
-}
-
-fn unexplained(error: serde_json::Error) -> ApiError {
-    ApiError::new(Code::Internal, format!("the explanation cannot be written: {error}"))
 }

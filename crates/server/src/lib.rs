@@ -3,9 +3,12 @@
 //! Owns the way of a request: `http` reads it, a surface translates it, `flow` runs it, `record` keeps the trace.
 //! Dependencies point one way: `server → store → engine`.
 
+pub mod answer;
 pub mod app;
 pub mod auth;
+pub mod cache;
 pub mod cli;
+pub mod collapse;
 pub mod config;
 pub mod flow;
 pub mod http;
@@ -13,6 +16,7 @@ pub mod ids;
 pub mod load;
 pub mod policy;
 pub mod record;
+pub mod request;
 pub mod surface;
 pub mod telemetry;
 pub mod trace;

@@ -4,7 +4,7 @@
 //! override them. Files are read again when they change; a broken one keeps the last good recipe and says so.
 
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant, SystemTime};
 
 use novelo_engine::decode::DecodeError;
@@ -20,6 +20,8 @@ pub struct Preset {
     pub name: Option<String>,
     pub text: Box<RawValue>,
     pub recipe: Recipe,
+    /// The same with the ids of documents counted, and with them shown; made when first asked for.
+    with_ids: [OnceLock<Arc<Preset>>; 2],
 }
 
 impl Preset {
@@ -27,12 +29,29 @@ impl Preset {
     pub fn given(path: &str, value: Value) -> Result<Self, DecodeError> {
         let recipe = Recipe::decode(path, &value)?;
         let text = RawValue::from_string(value.to_string()).map_err(|e| DecodeError::new(path, e.to_string()))?;
-        Ok(Self { name: None, recipe, text })
+        Ok(Self { name: None, recipe, text, with_ids: Default::default() })
+    }
+
+    /// The same with the ids of documents on their messages: shown, or only counted.
+    pub fn with_ids(&self, shown: bool) -> Result<Arc<Self>, DecodeError> {
+        let [counted, seen] = &self.with_ids;
+        let (made, ids) = if shown { (seen, "shown") } else { (counted, "counted") };
+        if let Some(made) = made.get() {
+            return Ok(made.clone());
+        }
+        let mut value = self.value();
+        put(&mut value, "docIds", ids.into());
+        let preset = Arc::new(Self { name: self.name.clone(), ..Self::given("recipe", value)? });
+        Ok(made.get_or_init(|| preset).clone())
+    }
+
+    fn value(&self) -> Value {
+        serde_json::from_str(self.text.get()).expect("the text was written from a value")
     }
 
     /// The same with other filters or another tokenizer.
     pub fn with(&self, filters: Option<Value>, tokenizer: Option<Tokenizer>) -> Result<Self, DecodeError> {
-        let mut value: Value = serde_json::from_str(self.text.get()).expect("the text was written from a value");
+        let mut value = self.value();
         if let Some(filters) = filters {
             decode_filters("filters", filters.as_array().map(Vec::as_slice).unwrap_or_default())?;
             put(&mut value, "filters", filters);
@@ -57,7 +76,7 @@ macro_rules! shipped {
     };
 }
 
-shipped! { "chat" "agent" "stable" }
+shipped! { "chat" "agent" "stable" "TopicContext" }
 
 /// The preset that a thread uses when the request names none.
 pub const DEFAULT: &str = "chat";

@@ -8,7 +8,10 @@ use std::hash::Hash;
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use novelo_engine::group::Group;
 use novelo_engine::path::DocumentPath;
+use novelo_engine::reach::Level;
+use novelo_engine::recipe::Shape;
 use novelo_engine::scope;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -56,6 +59,16 @@ pub struct Inputs {
     /// The first and the last turn that were looked at.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub turns: Option<(u64, u64)>,
+    /// Where the turns are, if that does not follow from user and thread.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub turns_in: Option<String>,
+    /// The stretch of time that the turns were taken from, and whether in the order of their times.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub begin: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub end: Option<f64>,
+    #[serde(skip_serializing_if = "std::ops::Not::not", default)]
+    pub in_time: bool,
     /// How many instructions at the front of the thread were looked at beside them.
     #[serde(default)]
     pub lead: u64,
@@ -68,6 +81,8 @@ pub struct Inputs {
     pub user_data: Option<Box<RawValue>>,
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub collections: Vec<CollectionInput>,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub groups: Option<GroupsInput>,
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub messages: Vec<Box<RawValue>>,
 }
@@ -75,7 +90,20 @@ pub struct Inputs {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct CollectionInput {
     pub name: String,
+    #[serde(default)]
+    pub shape: Shape,
+    #[serde(default)]
+    pub level: Level,
     pub documents: Vec<(String, Box<RawValue>)>,
+}
+
+/// The groups of a thread, and which of its turns belong to which.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct GroupsInput {
+    pub groups: Vec<Group>,
+    pub of: Vec<(Box<str>, u32)>,
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub problems: Vec<String>,
 }
 
 impl TraceId {

@@ -7,10 +7,12 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::decode::{DecodeError, Fields};
+use crate::group::Groups;
 use crate::pairs::Pairs;
 use crate::piece::Piece;
 use crate::tokens::{self, Tokenizer};
 
+mod collapse_group_replacer;
 mod dedupe;
 mod file_contents_limiter;
 mod history_window;
@@ -32,6 +34,7 @@ pub enum Filter {
     ToolCallBackfill(ToolCallBackfill),
     HistoryWindow(HistoryWindow),
     StableWindow(StableWindow),
+    CollapseGroupReplacer,
     Dedupe,
     /// A name nobody knows: skipped, and said so.
     Unknown(String),
@@ -77,6 +80,15 @@ pub enum Note {
     Deduped {
         dropped: usize,
     },
+    Collapsed {
+        groups: usize,
+        turns: usize,
+        expanded: usize,
+    },
+    /// Something that a filter looks things up in could not be read; what it concerns was left as it is.
+    LookupFailed {
+        what: String,
+    },
     /// Turns that are older than what one context looks at.
     NotLoaded {
         turns: u64,
@@ -111,19 +123,21 @@ impl Filter {
             "toolCallBackfill" => Self::ToolCallBackfill(ToolCallBackfill::decode(&mut options)?),
             "historyWindow" => Self::HistoryWindow(HistoryWindow::decode(&mut options)?),
             "stableWindow" => Self::StableWindow(StableWindow::decode(&mut options)?),
+            "collapseGroupReplacer" => Self::CollapseGroupReplacer,
             "dedupe" => Self::Dedupe,
             _ => return Ok(Self::Unknown(name.to_owned())),
         };
         options.finish().map(|()| filter)
     }
 
-    pub fn apply<'a>(&'a self, mut draft: Draft<'a>) -> Draft<'a> {
+    pub fn apply<'a>(&'a self, mut draft: Draft<'a>, groups: Option<&'a Groups>) -> Draft<'a> {
         match self {
             Self::SizeLimiter(options) => options.apply(draft),
             Self::FileContentsLimiter(options) => options.apply(draft),
             Self::ToolCallBackfill(options) => options.apply(draft),
             Self::HistoryWindow(options) => options.apply(draft),
             Self::StableWindow(options) => options.apply(draft),
+            Self::CollapseGroupReplacer => collapse_group_replacer::apply(draft, groups),
             Self::Dedupe => dedupe::apply(draft),
             Self::Unknown(name) => {
                 draft.notes.push(Note::UnknownFilter { name: name.clone() });

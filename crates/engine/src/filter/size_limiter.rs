@@ -47,7 +47,8 @@ impl SizeLimiter {
         let (mut kept, mut dropped, mut used) = (0, 0, 0);
         let mut without_room = Vec::with_capacity(draft.pieces.len());
         let candidate = |(at, piece)| (at, self.class(piece), self.cost(piece, draft.tokenizer));
-        let candidates: Vec<(usize, u8, u32)> = draft.live().rev().map(candidate).collect();
+        let mut candidates: Vec<(usize, u8, u32)> = Vec::with_capacity(draft.pieces.len());
+        candidates.extend(draft.live().rev().map(candidate));
         for class in 0..3 {
             for &(at, _, tokens) in candidates.iter().filter(|(_, of, _)| *of == class) {
                 if tokens <= self.max_tokens - used {

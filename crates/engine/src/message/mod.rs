@@ -8,6 +8,7 @@ mod exact;
 mod read;
 
 use std::borrow::Cow;
+use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -41,7 +42,11 @@ pub struct Message {
     role: Option<Role>,
     units: u32,
     content: Option<Content>,
+    text_start: Option<NonZeroU32>,
+    has_doc_id: bool,
     tools: Option<Arc<Tools>>,
+    /// The message that this document wraps, where it is none itself.
+    wrapped: Option<Arc<Message>>,
     exact: Exact,
     edited: Edited,
 }
@@ -150,11 +155,15 @@ impl Message {
         SCANNED.fetch_add(1, Ordering::Relaxed);
         let text = std::str::from_utf8(&raw).unwrap_or("");
         let fields = Fields::read(text);
+        let role = fields.role(text);
         Self {
-            role: fields.role(text),
+            role,
             units: json::compact_units(text),
             content: fields.content(text),
+            text_start: fields.text_start(text).and_then(NonZeroU32::new),
+            has_doc_id: fields.has_doc_id,
             tools: fields.tools(text).map(Arc::new),
+            wrapped: fields.value.filter(|_| role.is_none()).and_then(|value| unwrap(&raw, value)).map(Arc::new),
             exact: Exact::default(),
             edited: Edited::default(),
             raw,
@@ -180,6 +189,21 @@ impl Message {
 
     pub fn is(&self, role: Role) -> bool {
         self.role == Some(role)
+    }
+
+    /// The message to be shown: itself, or the one that it wraps.
+    pub fn shown(&self) -> &Self {
+        self.wrapped.as_deref().unwrap_or(self)
+    }
+
+    /// Where the text begins that a framing precedes.
+    pub fn text_start(&self) -> Option<u32> {
+        self.text_start.map(NonZeroU32::get)
+    }
+
+    /// The value of a `docId` that it came with.
+    pub fn doc_id(&self) -> Option<Span> {
+        if self.has_doc_id { json::member(self.as_str(), "docId") } else { None }
     }
 
     /// UTF-16 code units of its compact JSON.
@@ -229,8 +253,16 @@ impl Message {
             t.calls.iter().filter_map(|c| c.file.as_ref()).chain(&t.file).map(FilePayload::weight).sum::<usize>()
         };
         let tools: usize = self.tools().map(|t| 96 + t.calls.len() * 64 + files(t)).unwrap_or(0);
-        self.raw.len() + std::mem::size_of::<Self>() + tools
+        let wrapped = self.wrapped.as_ref().map_or(0, |inner| inner.weight() - inner.raw.len());
+        self.raw.len() + std::mem::size_of::<Self>() + tools + wrapped
     }
+}
+
+/// The message at `value`, if one stands there. It shares the bytes of the whole.
+fn unwrap(raw: &Bytes, value: Span) -> Option<Message> {
+    let text = value.of(std::str::from_utf8(raw).unwrap_or(""));
+    Fields::read(text).role(text)?;
+    Some(Message::from_stored(raw.slice_ref(text.as_bytes())))
 }
 
 /// How many messages have been read since the process began.

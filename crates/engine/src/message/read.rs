@@ -87,6 +87,9 @@ pub(super) struct Fields {
     calls: Option<Span>,
     /// The whole member, and the value.
     answers: Option<(Span, Span)>,
+    pub(super) has_doc_id: bool,
+    /// What a wrapper wraps.
+    pub(super) value: Option<Span>,
 }
 
 impl Fields {
@@ -98,10 +101,20 @@ impl Fields {
                 Some("content") => fields.content = Some(value),
                 Some("tool_calls") => fields.calls = Some(value),
                 Some("tool_call_id") => fields.answers = Some((Span { start: key.start, end: value.end }, value)),
+                Some("docId") => fields.has_doc_id = true,
+                Some("value") => fields.value = Some(value),
                 _ => {}
             }
         }
         fields
+    }
+
+    /// Where the text begins that a framing precedes: in the content, or in its first part that has one.
+    pub(super) fn text_start(&self, text: &str) -> Option<u32> {
+        let content = self.content?;
+        let said = |literal: Span| (kind(literal.of(text)) == Kind::String).then_some(literal.start + 1);
+        let parts = || json::elements(content.of(text)).map(|part| part.shifted(content.start));
+        said(content).or_else(|| parts().find_map(|part| member(text, part, "text").and_then(said)))
     }
 
     pub(super) fn role(&self, text: &str) -> Option<Role> {
@@ -149,17 +162,13 @@ fn read_calls(text: &str, calls: Span) -> Vec<Call> {
 }
 
 fn call_id(call: &str) -> Option<Box<str>> {
-    let id = member(call, Span { start: 0, end: call.len() as u32 }, "id")?;
+    let id = json::member(call, "id")?;
     json::unescape(id.of(call)).map(|id| id.into())
 }
 
-/// The value of `name` in the object that stands at `object`; the last, as most readers take it, where there are two.
+/// The value of `name` in the object that stands at `object`.
 fn member(text: &str, object: Span, name: &str) -> Option<Span> {
-    let inner = object.of(text);
-    json::members(inner)
-        .filter(|(key, _)| json::unescape(key.of(inner)).as_deref() == Some(name))
-        .last()
-        .map(|(_, value)| value.shifted(object.start))
+    json::member(object.of(text), name).map(|value| value.shifted(object.start))
 }
 
 /// Widens a member to the comma that must go with it.

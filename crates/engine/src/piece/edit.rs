@@ -1,14 +1,14 @@
 //! Changes to a message, as splices over the bytes it came as.
 //!
-//! Owns what a changed message costs and how it is written. Invariant: the count kept beside the edits is that of the
-//! bytes that will be written.
+//! Owns what a changed message costs and how it is written. Invariants: the count kept beside the edits is that of the
+//! bytes that will be written, and no edit lies within another.
 
-use std::borrow::Cow;
+use std::hash::{Hash, Hasher};
 
+use super::Framing;
 use crate::json::{self, Span};
 use crate::message::{Message, Role};
 use crate::payload::{FilePayload, Placeholder};
-use crate::tokens::{self, Tokenizer};
 
 /// A stored message with edits, in the order of their spans.
 #[derive(Debug, Clone)]
@@ -29,14 +29,28 @@ pub(super) struct Edit<'a> {
 
 #[derive(Debug, Clone)]
 pub(super) enum Splice<'a> {
-    Hidden(&'a FilePayload, &'a Placeholder),
+    /// A file, after the framing of the text that it stands in.
+    Hidden(&'a FilePayload, &'a Placeholder, Option<&'a Framing>),
+    Framing(&'a Framing),
+    Members(&'a str),
     Text(String),
 }
 
 impl<'a> Edit<'a> {
-    pub(super) fn hidden(file: &'a FilePayload, placeholder: &'a Placeholder) -> Self {
-        let units_gained = file.units_gained(placeholder);
-        Self { at: file.literal, splice: Splice::Hidden(file, placeholder), units_gained }
+    pub(super) fn hidden(file: &'a FilePayload, placeholder: &'a Placeholder, framing: Option<&'a Framing>) -> Self {
+        let units_gained = file.units_gained(placeholder) + framing.map_or(0, |f| i64::from(f.written_units));
+        Self { at: file.literal, splice: Splice::Hidden(file, placeholder, framing), units_gained }
+    }
+
+    pub(super) fn framing(text_start: u32, framing: &'a Framing) -> Self {
+        let units_gained = i64::from(framing.written_units);
+        Self { at: Span::at(text_start), splice: Splice::Framing(framing), units_gained }
+    }
+
+    /// Members, each after a comma, at the end of the object.
+    pub(super) fn members(end: u32, members: &'a str) -> Self {
+        let units_gained = i64::from(json::utf16_units(members));
+        Self { at: Span::at(end), splice: Splice::Members(members), units_gained }
     }
 
     pub(super) fn text(at: Span, instead: String, original: &str) -> Self {
@@ -55,42 +69,46 @@ impl<'a> Edited<'a> {
         self
     }
 
-    /// Adds an edit, in the place of one that stood at the same span.
+    /// Adds an edit, in the place of what stood at the same span or within it.
     pub(super) fn put(&mut self, edit: Edit<'a>) {
+        let place = self.edits.partition_point(|known| known.at < edit.at);
+        let goes = |known: &&Edit<'a>| known.at == edit.at || edit.at.holds(known.at.start);
+        let gone = self.edits.iter().skip(place).take_while(goes).count();
         self.units += edit.units_gained;
-        match self.edits.binary_search_by_key(&edit.at, |known| known.at) {
-            Ok(found) => {
-                if let Some(known) = self.edits.get_mut(found) {
-                    self.units -= std::mem::replace(known, edit).units_gained;
-                }
-            }
-            Err(place) => self.edits.insert(place, edit),
+        for known in self.edits.splice(place..place + gone, [edit]) {
+            self.units -= known.units_gained;
         }
     }
 
-    pub(super) fn text_tokens(&self, tokenizer: Tokenizer) -> u32 {
-        match tokenizer {
-            Tokenizer::Approx => tokens::approx(self.units.max(0) as u32),
-            exact => self.base.edited_tokens(exact, self.print(), || {
-                let mut raw = Vec::new();
-                self.write(&mut raw);
-                exact.count(&json::compact(&String::from_utf8_lossy(&raw)))
-            }),
+    /// The framing of the text in a literal.
+    pub(super) fn framing_in(&self, literal: Span) -> Option<&'a Framing> {
+        let from = self.edits.partition_point(|edit| edit.at.start < literal.start);
+        match self.edits.get(from)?.splice {
+            Splice::Framing(framing) if literal.holds(self.edits.get(from)?.at.start) => Some(framing),
+            Splice::Hidden(file, _, framing) if file.literal == literal => framing,
+            _ => None,
         }
     }
 
-    /// What tells one edited form of a message from another.
-    pub(super) fn print(&self) -> u64 {
-        use std::hash::{Hash, Hasher};
-        let mut hasher = rustc_hash::FxHasher::default();
+    /// What stands at a span instead of it.
+    pub(super) fn splice_at(&self, span: Span) -> Option<&Splice<'a>> {
+        let found = self.edits.binary_search_by_key(&span, |edit| edit.at).ok()?;
+        self.edits.get(found).map(|edit| &edit.splice)
+    }
+
+    /// Tells one edited form of a message from another.
+    pub(super) fn hash_edits(&self, hasher: &mut impl Hasher) {
         for edit in &self.edits {
-            edit.at.hash(&mut hasher);
+            edit.at.hash(hasher);
             match &edit.splice {
-                Splice::Hidden(_, placeholder) => (0, placeholder.text()).hash(&mut hasher),
-                Splice::Text(text) => (1, text).hash(&mut hasher),
+                Splice::Hidden(_, placeholder, framing) => {
+                    (0, placeholder.text(), framing.map(|f| f.print)).hash(hasher)
+                }
+                Splice::Framing(framing) => (1, framing.print).hash(hasher),
+                Splice::Members(members) => (2, members).hash(hasher),
+                Splice::Text(text) => (3, text).hash(hasher),
             }
         }
-        hasher.finish()
     }
 
     pub(super) fn write(&self, out: &mut Vec<u8>) {
@@ -108,14 +126,18 @@ impl<'a> Edited<'a> {
 impl Splice<'_> {
     pub(super) fn write(&self, out: &mut Vec<u8>) {
         match self {
-            Self::Hidden(file, placeholder) => file.write_hidden(placeholder, out),
+            Self::Hidden(file, placeholder, framing) => {
+                file.write_hidden(framing.map_or("", |f| &f.escaped), placeholder, out)
+            }
+            Self::Framing(framing) => out.extend_from_slice(framing.escaped.as_bytes()),
+            Self::Members(members) => out.extend_from_slice(members.as_bytes()),
             Self::Text(text) => out.extend_from_slice(text.as_bytes()),
         }
     }
 
-    pub(super) fn text(&self) -> Cow<'_, str> {
+    pub(super) fn text(&self) -> String {
         let mut bytes = Vec::new();
         self.write(&mut bytes);
-        Cow::Owned(String::from_utf8_lossy(&bytes).into_owned())
+        String::from_utf8_lossy(&bytes).into_owned()
     }
 }

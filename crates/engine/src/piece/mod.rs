@@ -4,18 +4,25 @@
 //! without origin, cost and reason, and none is ever thrown away: one that is out stays in the draft, marked dropped,
 //! so that the explanation partitions the input. Changes are splices over the original bytes, written at the end.
 
+mod body;
 mod edit;
+mod framing;
 mod why;
 
-use std::borrow::Cow;
+use std::hash::{BuildHasher, Hash, Hasher};
+
+use rustc_hash::{FxBuildHasher, FxHasher};
 
 use crate::component::Item;
+use crate::group::Shown;
 use crate::json::{self, Span};
 use crate::message::{Message, Role};
 use crate::payload::{FilePayload, Placeholder};
 use crate::tokens::{self, OVERHEAD_TOKENS, Tokenizer};
-use edit::{Edit, Edited, Splice};
+use body::Body;
+use edit::Edit;
 
+pub use framing::Framing;
 pub use why::{Fate, FileLimit, Why};
 
 /// One candidate.
@@ -29,7 +36,20 @@ pub struct Piece<'a> {
     pub why: Why<'a>,
     /// What else was done to it before that.
     earlier: Option<Box<Earlier<'a>>>,
+    tag: Tag,
     body: Body<'a>,
+}
+
+/// What becomes of the id of the document that a message comes from.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub enum Tag {
+    /// It is not on the message.
+    #[default]
+    None,
+    /// It is on the message until the prompt is written: it counts, and nobody sees it.
+    Counted,
+    /// It stays, as the member `docId`.
+    Shown,
 }
 
 /// What was done to a piece before its last fate, oldest first. A list: hostile input makes it long.
@@ -55,37 +75,51 @@ pub enum Origin<'a> {
         name: &'a str,
         item: Option<&'a Item>,
     },
+    /// Stands in for the turns of a group.
+    Group(&'a Shown),
     /// Made by a filter, to stand after another piece.
     Made,
-}
-
-#[derive(Debug, Clone)]
-enum Body<'a> {
-    Stored(&'a Message),
-    /// One file hidden and nothing else: by far the most frequent edit, so it costs no allocation.
-    Hidden {
-        base: &'a Message,
-        file: &'a FilePayload,
-        placeholder: &'a Placeholder,
-    },
-    Edited(Box<Edited<'a>>),
-    Made(Box<Message>),
 }
 
 impl<'a> Piece<'a> {
     #[inline(always)]
     pub fn stored(origin: Origin<'a>, by: &'static str, message: &'a Message, tokenizer: Tokenizer) -> Self {
         let tokens = message.tokens(tokenizer);
-        Self { origin, tokens, fate: Fate::Kept, by, why: Why::Emitted, earlier: None, body: Body::Stored(message) }
+        Self {
+            origin,
+            tokens,
+            fate: Fate::Kept,
+            by,
+            why: Why::Emitted,
+            earlier: None,
+            tag: Tag::None,
+            body: Body::Stored(message),
+        }
     }
 
     pub fn made(origin: Origin<'a>, by: &'static str, why: Why<'a>, message: Message, tokenizer: Tokenizer) -> Self {
-        let tokens = message.tokens(tokenizer);
-        Self { origin, tokens, fate: Fate::Made, by, why, earlier: None, body: Body::Made(Box::new(message)) }
+        let (tokens, body) = (message.tokens(tokenizer), Body::Made(Box::new(message)));
+        Self { origin, tokens, fate: Fate::Made, by, why, earlier: None, tag: Tag::None, body }
+    }
+
+    /// What stands in for the turns of a group.
+    pub fn stand_in(by: &'static str, why: Why<'a>, group: &'a Shown, tokenizer: Tokenizer) -> Self {
+        let stored = Self::stored(Origin::Group(group), by, &group.placeholder, tokenizer);
+        Self { fate: Fate::Made, why, ..stored }
     }
 
     pub fn is_out(&self) -> bool {
-        self.fate == Fate::Dropped
+        matches!(self.fate, Fate::Dropped | Fate::Collapsed)
+    }
+
+    /// The document that it comes from.
+    #[inline]
+    pub fn id(&self) -> Option<&'a str> {
+        match self.origin {
+            Origin::Turn { id, .. } => Some(id),
+            Origin::Component { item: Some(item), .. } => Some(&item.id),
+            _ => None,
+        }
     }
 
     /// Whether it belongs to the conversation, rather than to what stands around it.
@@ -94,7 +128,7 @@ impl<'a> Piece<'a> {
     }
 
     fn is_made(&self) -> bool {
-        matches!(self.origin, Origin::Made)
+        matches!(self.origin, Origin::Made | Origin::Group(_))
     }
 
     /// Whether a user said it, rather than a component or a filter in a user's name.
@@ -103,12 +137,7 @@ impl<'a> Piece<'a> {
     }
 
     pub fn role(&self) -> Option<Role> {
-        match &self.body {
-            Body::Stored(message) => message.role(),
-            Body::Hidden { base, .. } => base.role(),
-            Body::Made(message) => message.role(),
-            Body::Edited(edited) => edited.role,
-        }
+        self.body.role()
     }
 
     pub fn is(&self, role: Role) -> bool {
@@ -122,22 +151,12 @@ impl<'a> Piece<'a> {
 
     /// The message that its bytes come from.
     pub fn base(&self) -> &Message {
-        match &self.body {
-            Body::Stored(message) => message,
-            Body::Hidden { base, .. } => base,
-            Body::Made(message) => message,
-            Body::Edited(edited) => edited.base,
-        }
+        self.body.base()
     }
 
     /// The message it was stored as, for as long as the documents live; `None` for one that was made here.
     pub fn source(&self) -> Option<&'a Message> {
-        match &self.body {
-            Body::Stored(message) => Some(message),
-            Body::Hidden { base, .. } => Some(base),
-            Body::Edited(edited) => Some(edited.base),
-            Body::Made(_) => None,
-        }
+        self.body.source()
     }
 
     /// Whether its bytes are those of a stored message.
@@ -145,16 +164,37 @@ impl<'a> Piece<'a> {
         matches!(self.body, Body::Stored(_))
     }
 
+    /// What tells its bytes from any other's, where that is known without writing them. Of a turn it is where it
+    /// stands, as long as nobody replaces it, and what was done to it.
+    pub fn print(&self) -> Option<u64> {
+        let of = match self.origin {
+            Origin::Turn { seq, .. } => seq,
+            Origin::Group(group) => group.print,
+            _ => return None,
+        };
+        let is_stored = !matches!(self.body, Body::Made(_));
+        is_stored.then(|| FxBuildHasher.hash_one((of, self.base().raw().len(), self.tag, self.form())))
+    }
+
     /// Puts it out, for good. What was done to it before no longer matters.
     pub fn drop(&mut self, by: &'static str, why: Why<'a>) {
+        self.put_out(Fate::Dropped, by, why);
+    }
+
+    /// Puts it out because another piece stands in for it.
+    pub fn collapse(&mut self, by: &'static str, why: Why<'a>) {
+        self.put_out(Fate::Collapsed, by, why);
+    }
+
+    fn put_out(&mut self, fate: Fate, by: &'static str, why: Why<'a>) {
         self.earlier = None;
-        (self.fate, self.by, self.why) = (Fate::Dropped, by, why);
+        (self.fate, self.by, self.why) = (fate, by, why);
     }
 
     /// Says what became of it, without changing it. What was done to it before is remembered.
     pub fn mark(&mut self, fate: Fate, by: &'static str, why: Why<'a>) {
         let last = std::mem::replace(&mut self.why, why);
-        if matches!(self.fate, Fate::Cut | Fate::Redacted | Fate::Moved) || last == Why::Framed {
+        if matches!(self.fate, Fate::Cut | Fate::Redacted | Fate::Moved) || last.changes() {
             self.earlier.get_or_insert_default().done.push((self.fate, last));
         }
         self.fate = fate;
@@ -186,60 +226,64 @@ impl<'a> Piece<'a> {
 
     /// Hides the contents of a file it carries. It costs what it did until it is counted again, once for all its files.
     pub fn hide(&mut self, file: &'a FilePayload, placeholder: &'a Placeholder) {
-        match &mut self.body {
-            Body::Stored(base) => self.body = Body::Hidden { base, file, placeholder },
-            Body::Edited(edited) => edited.put(Edit::hidden(file, placeholder)),
-            Body::Hidden { base, file: first, placeholder: with } => {
-                let edited = Edited::of(base).with(Edit::hidden(first, with));
-                self.body = Body::Edited(Box::new(edited.with(Edit::hidden(file, placeholder))));
-            }
-            Body::Made(_) => {}
-        }
+        self.body.hide(file, placeholder);
     }
 
+    #[inline]
     pub fn count_again(&mut self, tokenizer: Tokenizer) {
-        self.tokens = self.text_tokens(tokenizer) + OVERHEAD_TOKENS;
+        let text = match tokenizer {
+            Tokenizer::Approx => tokens::approx(self.units()),
+            exact => self.text_tokens(exact),
+        };
+        self.tokens = text + OVERHEAD_TOKENS;
     }
 
-    /// Whether its text was cut or framed, so that it is no longer the JSON that it came as.
+    /// Whether its text was cut, so that it is no longer the JSON that it came as.
     pub fn is_rewritten(&self, literal: Span) -> bool {
-        matches!(self.spliced(literal).as_deref(), Some(Splice::Text(_)))
+        self.body.is_rewritten(literal)
     }
 
     /// UTF-16 code units of its text, where the content is one string.
     pub fn content_units(&self) -> Option<u32> {
-        let content = self.base().content()?;
-        if self.is_verbatim() {
-            return Some(content.said_units);
-        }
-        match self.spliced(content.literal).as_deref() {
-            Some(Splice::Hidden(file, placeholder)) => Some(file.said_units_hidden(placeholder)),
-            Some(Splice::Text(literal)) => Some(json::said_units(literal)),
-            None => Some(content.said_units),
-        }
+        self.body.content_units()
     }
 
     /// Cuts its text to the first `units_max` UTF-16 code units.
     pub fn cut(&mut self, units_max: u32, tokenizer: Tokenizer) {
-        let Some(content) = self.base().content() else { return };
-        let original = content.literal.of(self.base().as_str());
-        let shorter = match self.spliced(content.literal) {
-            Some(splice) => json::truncate(&splice.text(), units_max),
-            None => json::truncate(original, units_max),
-        };
-        let edit = Edit::text(content.literal, shorter, original);
-        self.edit(vec![edit], tokenizer);
+        self.body.cut(units_max);
+        self.count_again(tokenizer);
     }
 
-    /// Puts a text before its own, where the content is one string.
-    pub fn frame(&mut self, framing: &str, tokenizer: Tokenizer) {
-        let Some(content) = self.base().content() else { return };
-        let mut literal = String::from("\"");
-        json::escape_into(framing, &mut literal);
-        let units_gained = i64::from(json::utf16_units(&literal)) - 1;
-        literal.push_str(content.literal.of(self.base().as_str()).get(1..).unwrap_or("\""));
-        self.edit(vec![Edit { at: content.literal, splice: Splice::Text(literal), units_gained }], tokenizer);
-        self.why = Why::Framed;
+    /// Puts a text before its own. It costs what it did until it is counted again.
+    #[inline]
+    pub fn frame(&mut self, framing: &'a Framing) {
+        if self.body.frame(framing) {
+            self.why = Why::Framed;
+        }
+    }
+
+    /// Puts the id of its document on it. It costs what it did until it is counted again.
+    #[inline]
+    pub fn tag(&mut self, tag: Tag) {
+        let Some(id) = self.id() else { return };
+        match (self.base().doc_id(), tag) {
+            (None, tag) => self.tag = tag,
+            (Some(own), Tag::Shown) => {
+                let edit = Edit::text(own, json::literal(id), own.of(self.base().as_str()));
+                self.body.splice(vec![edit]);
+            }
+            (Some(_), _) => {}
+        }
+    }
+
+    /// Adds members, each after a comma, unless it has the first of them already.
+    pub fn annotate(&mut self, members: &'a str, tokenizer: Tokenizer) {
+        let text = self.base().as_str();
+        let first = members.trim_start_matches(',').split(':').next().unwrap_or("");
+        let Some(end) = text.rfind('}') else { return };
+        if !json::members(text).any(|(key, _)| key.of(text) == first) {
+            self.edit(vec![Edit::members(end as u32, members)], tokenizer);
+        }
     }
 
     /// Turns an answer nobody asked for into a message of another role.
@@ -250,71 +294,63 @@ impl<'a> Piece<'a> {
         let mut edits = vec![edit(answer.role, json::literal(role.name()))];
         edits.extend(answer.id_member.filter(|_| strip_id).map(|member| edit(member, String::new())));
         self.edit(edits, tokenizer);
-        if let Body::Edited(edited) = &mut self.body {
-            edited.role = Some(role);
-        }
+        self.body.set_role(role);
     }
 
     /// Writes the message as the model will see it.
     pub fn write(&self, out: &mut Vec<u8>) {
-        match &self.body {
-            Body::Stored(message) => out.extend_from_slice(message.raw()),
-            Body::Hidden { base, file, placeholder } => {
-                Edited::of(base).with(Edit::hidden(file, placeholder)).write(out)
-            }
-            Body::Made(message) => out.extend_from_slice(message.raw()),
-            Body::Edited(edited) => edited.write(out),
+        self.body.write(out);
+        if self.tag == Tag::Shown {
+            self.write_tag(out);
         }
+    }
+
+    fn write_tag(&self, out: &mut Vec<u8>) {
+        let Some(id) = self.id() else { return };
+        let end = out.iter().rposition(|byte| *byte == b'}').unwrap_or(out.len());
+        out.truncate(end);
+        out.extend_from_slice(DOC_ID.as_bytes());
+        out.extend_from_slice(json::literal(id).as_bytes());
+        out.push(b'}');
     }
 
     /// Tokens of its text.
     pub fn text_tokens(&self, tokenizer: Tokenizer) -> u32 {
-        match &self.body {
-            Body::Stored(message) => message.text_tokens(tokenizer),
-            Body::Hidden { base, file, placeholder } if tokenizer == Tokenizer::Approx => {
-                let units = i64::from(base.units()) + file.units_gained(placeholder);
-                tokens::approx(units.max(0) as u32)
-            }
-            Body::Hidden { base, file, placeholder } => {
-                Edited::of(base).with(Edit::hidden(file, placeholder)).text_tokens(tokenizer)
-            }
-            Body::Made(message) => message.text_tokens(tokenizer),
-            Body::Edited(edited) => edited.text_tokens(tokenizer),
+        match (tokenizer, &self.body) {
+            (Tokenizer::Approx, _) => tokens::approx(self.units()),
+            (exact, Body::Stored(message)) if self.tag == Tag::None => message.text_tokens(exact),
+            (exact, Body::Made(message)) if self.tag == Tag::None => message.text_tokens(exact),
+            (exact, _) => self.base().edited_tokens(exact, self.form(), || {
+                let mut raw = Vec::new();
+                self.body.write(&mut raw);
+                if self.tag != Tag::None {
+                    self.write_tag(&mut raw);
+                }
+                exact.count(&json::compact(&String::from_utf8_lossy(&raw)))
+            }),
         }
     }
 
-    fn spliced(&self, span: Span) -> Option<Cow<'_, Splice<'a>>> {
-        match &self.body {
-            Body::Hidden { file, placeholder, .. } if file.literal == span => {
-                Some(Cow::Owned(Splice::Hidden(file, placeholder)))
-            }
-            Body::Edited(edited) => {
-                let found = edited.edits.binary_search_by_key(&span, |edit| edit.at).ok()?;
-                edited.edits.get(found).map(|edit| Cow::Borrowed(&edit.splice))
-            }
-            _ => None,
-        }
+    /// UTF-16 code units of its compact JSON, with its id where that counts.
+    #[inline]
+    fn units(&self) -> u32 {
+        let tagged = self.id().filter(|_| self.tag != Tag::None);
+        self.body.units() + tagged.map_or(0, |id| DOC_ID.len() as u32 + json::literal_units(id))
+    }
+
+    /// What tells this form of a message from another.
+    fn form(&self) -> u64 {
+        let mut hasher = FxHasher::default();
+        self.id().filter(|_| self.tag != Tag::None).hash(&mut hasher);
+        self.body.hash(&mut hasher);
+        hasher.finish()
     }
 
     fn edit(&mut self, edits: Vec<Edit<'a>>, tokenizer: Tokenizer) {
-        match &self.body {
-            Body::Made(message) => {
-                let mut raw = Vec::new();
-                edits.into_iter().fold(Edited::of(message), Edited::with).write(&mut raw);
-                let message = Message::from_stored(raw.into());
-                self.tokens = message.tokens(tokenizer);
-                self.body = Body::Made(Box::new(message));
-                return;
-            }
-            Body::Stored(base) => self.body = Body::Edited(Box::new(Edited::of(base))),
-            Body::Hidden { base, file, placeholder } => {
-                self.body = Body::Edited(Box::new(Edited::of(base).with(Edit::hidden(file, placeholder))));
-            }
-            Body::Edited(_) => {}
-        }
-        if let Body::Edited(edited) = &mut self.body {
-            edits.into_iter().for_each(|edit| edited.put(edit));
-            self.tokens = edited.text_tokens(tokenizer) + OVERHEAD_TOKENS;
-        }
+        self.body.splice(edits);
+        self.count_again(tokenizer);
     }
 }
+
+/// What stands before the id of a document.
+const DOC_ID: &str = ",\"docId\":";

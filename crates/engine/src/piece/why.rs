@@ -40,6 +40,9 @@ pub enum Why<'a> {
     Orphan { call: Option<&'a str>, role: Role },
     FollowsCall { call: &'a str },
     Repeats,
+    InGroup { group: &'a str },
+    StandsFor { group: &'a str, turns: usize },
+    Expanded { group: &'a str },
 }
 
 /// The option that left no room for a file.
@@ -60,6 +63,13 @@ impl Fate {
             Self::Collapsed => "collapsed",
             Self::Dropped => "dropped",
         }
+    }
+}
+
+impl Why<'_> {
+    /// Whether a piece that is kept for it is no longer as it was stored.
+    pub fn changes(&self) -> bool {
+        matches!(self, Self::Framed | Self::Expanded { .. })
     }
 }
 
@@ -96,6 +106,9 @@ impl fmt::Display for Why<'_> {
             Self::Orphan { call: None, role } => write!(f, "names no call, now a {} message", role.name()),
             Self::FollowsCall { call } => write!(f, "moved to follow its call {call}"),
             Self::Repeats => write!(f, "repeats the message before it"),
+            Self::InGroup { group } => write!(f, "collapsed into group {group}"),
+            Self::StandsFor { group, turns } => write!(f, "stands for {turns} turns of group {group}"),
+            Self::Expanded { group } => write!(f, "of group {group}, which is expanded"),
         }
     }
 }

@@ -24,7 +24,13 @@ fn message(spelling: Spelling) -> impl Strategy<Value = String> {
     let members = prop_oneof![3 => spoken(spelling), 2 => calling(spelling), 3 => answering(spelling)];
     let strange = match spelling {
         Spelling::Plain => vec![("name", "\"x\""), ("n", "7")],
-        Spelling::Wild => vec![("name", "\"x\""), ("create_time", "1.50e3"), ("\\ud83d", "[1.0, {}]"), ("x", "1E400")],
+        Spelling::Wild => vec![
+            ("name", "\"x\""),
+            ("docId", "\"own\""),
+            ("create_time", "1.50e3"),
+            ("\\ud83d", "[1.0, {}]"),
+            ("x", "1E400"),
+        ],
     };
     (members, option::of(select(strange)), any::<prop::sample::Index>(), any::<bool>()).prop_map(
         |(mut members, strange, first, loose)| {
@@ -122,6 +128,7 @@ pub fn filters() -> impl Strategy<Value = Vec<Value>> {
             json!({"name": "stableWindow", "options": {"maxTokens": max, "keep": f64::from(keep) / 10.0}})
         }),
         Just(json!("dedupe")),
+        Just(json!("collapseGroupReplacer")),
         Just(json!("sparkle")),
     ];
     let sized = (size_limiter(), tokenizer).prop_map(|(mut filter, tokenizer)| {
@@ -175,7 +182,8 @@ pub fn components() -> impl Strategy<Value = Vec<Value>> {
             .prop_map(|role| json!({"kind": "literal", "role": role, "value": "\"lit\"\n"})),
         Just(json!({"kind": "summary"})),
         Just(json!({"kind": "userData"})),
-        option::of(Just("> ")).prop_map(|f| json!({"kind": "collection", "name": "notes", "framing": f})),
+        (option::of(Just("> ")), select(vec!["message", "data"]))
+            .prop_map(|(f, shape)| json!({"kind": "collection", "name": "notes", "framing": f, "as": shape})),
     ];
     let log = option::weighted(0.2, Just("said \"before\": ")).prop_map(|f| json!({"kind": "history", "framing": f}));
     (vec(around.clone(), 0..3), log, vec(around, 0..2)).prop_map(|(mut before, log, after)| {

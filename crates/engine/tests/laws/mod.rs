@@ -5,7 +5,7 @@
 
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "a panic is how a test fails")]
 
-use novelo_engine::piece::{Fate, Origin, Piece};
+use novelo_engine::piece::{Fate, Origin, Piece, Tag};
 use novelo_engine::recipe::Component;
 use novelo_engine::{Assembly, Explanation, Loaded, Message, OverBudget, Recipe, Role, Tokenizer, assemble};
 use serde_json::value::RawValue;
@@ -95,7 +95,8 @@ fn partitioned(recipe: &Recipe, loaded: &Loaded<'_>, assembly: &Assembly<'_>) {
     assert_eq!(questions, usize::from(loaded.question.is_some()));
     let unread: u64 = rows.iter().filter_map(|row| row.turns).sum();
     assert_eq!(unread, loaded.turns_before);
-    let kept: u32 = rows.iter().filter(|row| row.fate != Fate::Dropped).map(|row| row.tokens).sum();
+    let kept: u32 =
+        rows.iter().filter(|row| !matches!(row.fate, Fate::Dropped | Fate::Collapsed)).map(|row| row.tokens).sum();
     assert_eq!(kept, assembly.tokens, "rows in the prompt do not add up");
 }
 
@@ -105,7 +106,7 @@ fn in_order(assembly: &Assembly<'_>) {
         Origin::Turn { seq, .. } => Some((0, seq)),
         Origin::Inline { index } => Some((1, index as u64)),
         Origin::Question => Some((2, 0)),
-        Origin::Component { .. } | Origin::Made => None,
+        Origin::Component { .. } | Origin::Group(_) | Origin::Made => None,
     };
     let unmoved = assembly.messages().filter(|p| !p.was(Fate::Moved)).filter_map(place);
     assert!(unmoved.collect::<Vec<_>>().is_sorted(), "kept turns are no subsequence of the log");
@@ -113,14 +114,15 @@ fn in_order(assembly: &Assembly<'_>) {
 
 /// What is kept as it was has the bytes that it came with.
 fn untouched(recipe: &Recipe, loaded: &Loaded<'_>, assembly: &Assembly<'_>) {
-    let framed = recipe.components.iter().any(|c| matches!(c, Component::History { framing } if !framing.is_empty()));
+    let framed = |c: &Component| matches!(c, Component::History { framing: Some(_) });
+    let dressed = recipe.components.iter().any(framed) || recipe.doc_ids == Tag::Shown;
     for piece in assembly.messages() {
         let came = match piece.origin {
-            Origin::Turn { .. } if framed => continue,
+            Origin::Turn { .. } if dressed || piece.reasons().contains("which is expanded") => continue,
             Origin::Turn { seq, .. } => loaded.turns.iter().find(|t| t.seq == seq).map(|t| &t.message),
             Origin::Inline { index } => loaded.inline.get(index),
             Origin::Question => loaded.question,
-            Origin::Component { .. } | Origin::Made => continue,
+            Origin::Component { .. } | Origin::Group(_) | Origin::Made => continue,
         };
         let mut bytes = Vec::new();
         piece.write(&mut bytes);
@@ -131,11 +133,17 @@ fn untouched(recipe: &Recipe, loaded: &Loaded<'_>, assembly: &Assembly<'_>) {
     }
 }
 
-/// Only a filter that was told to drop by size or by repetition takes it away.
+/// Only a filter that was told to drop by size or by repetition, or to collapse it, takes it away.
 fn newest_user_kept(assembly: &Assembly<'_>) {
-    let said = |p: &&Piece<'_>| !matches!(p.origin, Origin::Component { .. } | Origin::Made) && p.base().is(Role::User);
+    let said = |p: &&Piece<'_>| {
+        !matches!(p.origin, Origin::Component { .. } | Origin::Group(_) | Origin::Made) && p.base().is(Role::User)
+    };
     if let Some(newest) = assembly.pieces.iter().rev().find(said) {
-        assert!(!newest.is_out() || ["sizeLimiter", "dedupe"].contains(&newest.by), "{:?} took it", newest.by);
+        assert!(
+            !newest.is_out() || ["sizeLimiter", "dedupe", "collapseGroupReplacer"].contains(&newest.by),
+            "{:?} took it",
+            newest.by
+        );
     }
 }
 

@@ -108,6 +108,7 @@ impl ApiError {
     }
 }
 
+/// The answer in the native form. The error itself goes with it, for surfaces that have a form of their own.
 impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
         let row = self.code.row();
@@ -120,6 +121,7 @@ impl IntoResponse for ApiError {
         if self.code == Code::Unauthorized {
             headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
         }
+        response.extensions_mut().insert(std::sync::Arc::new(self));
         response
     }
 }

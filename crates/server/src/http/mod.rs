@@ -33,6 +33,7 @@ const DRAIN_MAX: Duration = Duration::from_secs(10);
 /// Every address the server knows.
 pub fn router(app: App) -> Router {
     crate::surface::native::routes()
+        .merge(crate::surface::topic::routes())
         .fallback(async || ApiError::new(Code::NotFound, "there is nothing at this address"))
         .method_not_allowed_fallback(async || ApiError::new(Code::MethodNotAllowed, "this address takes other methods"))
         .layer(axum::middleware::from_fn_with_state(app.clone(), observe))

@@ -1,3 +1,4 @@
 //! Surfaces: each translates its wire form into a request of the one path, and the answer back.
 
 pub mod native;
+pub mod topic;

@@ -1,6 +1,6 @@
 //! Documents by their paths, collections by time, batches, and user data.
 
-use novelo_engine::limits::{BATCH_OPS_MAX, PATH_SEGMENTS_MAX};
+use novelo_engine::limits::{BATCH_OPS_MAX, MESSAGE_BYTES_MAX, PATH_SEGMENTS_MAX};
 
 use crate::support::{Client, Server, Value, json, user};
 
@@ -168,6 +168,74 @@ fn a_batch_has_a_cap() {
     assert_eq!(server.get("/v1/docs/users/u/notes").ok()["documents"], json!([]));
     assert_eq!(server.post("/v1/docs:batch", json!({"ops": ops(BATCH_OPS_MAX)})).ok(), json!({"done": 400}));
     assert_eq!(server.get("/v1/docs/users/u/notes?limit=400").ok()["has_more"], json!(false));
+}
+
+/// Puts two collapse responses and their index below a root; gives what is left of the index at any time.
+fn collapsed<'s>(server: &'s Server, root: &str) -> (String, impl Fn() -> Vec<String> + use<'s>) {
+    let thread = format!("/v1/docs/{root}convo.sessions/s");
+    let index = format!("{thread}/indexes/collapsed");
+    for (response, group) in [("r1", "A"), ("r2", "B")] {
+        let entry = json!({"responseId": response, "updated_at": 1});
+        server.put(&format!("{thread}/collapsed/{response}"), json!({"groups": [{"name": group}]})).ok();
+        server.patch(&format!("{index}/messageToGroups/m"), json!({"groups": {group: &entry}})).ok();
+        server.put(&format!("{index}/byMessage/m/groups/{group}X"), &entry).ok();
+        server.put(&format!("{index}/groupToResponse/{group}"), &entry).ok();
+        server.put(&format!("{index}/groupState/{group}"), json!({"expanded": true})).ok();
+        server.put(&format!("{index}/responseToGroups/{response}"), json!({"groups": [group]})).ok();
+    }
+    let below = ["messageToGroups", "byMessage/m/groups", "groupToResponse", "groupState", "responseToGroups"];
+    let left = move || {
+        let documents = below.iter().flat_map(|of| {
+            let answer = server.get(&format!("{index}/{of}")).ok();
+            let ids = answer["documents"].as_array().unwrap().iter().map(|d| (d["id"].clone(), d["value"].clone()));
+            ids.map(|(id, value)| match value["groups"].as_object() {
+                Some(groups) => groups.keys().map(String::as_str).collect::<Vec<_>>().join("+"),
+                None => id.as_str().unwrap().to_owned(),
+            })
+            .collect::<Vec<_>>()
+        });
+        documents.collect()
+    };
+    (thread, left)
+}
+
+#[test]
+fn a_collapse_response_is_deleted_with_its_index() {
+    let server = Server::start();
+    for root in ["users/u/", ""] {
+        let (thread, left) = collapsed(&server, root);
+        let all = ["A+B", "AX", "BX", "A", "B", "A", "B", "r1", "r2"];
+        assert_eq!(left(), all);
+        server.with("if-match", "7").delete(&format!("{thread}/collapsed/r1")).refused(409, "stale");
+        server.delete(&format!("{thread}/collapsed/nobody")).refused(404, "not_found");
+        server.delete(&format!("{thread}/messages/r1")).refused(404, "not_found");
+        assert_eq!(left(), all, "a refusal leaves it alone");
+        server.with("if-match", "1").delete(&format!("{thread}/collapsed/r1")).ok();
+        assert_eq!(left(), ["B", "BX", "B", "B", "r2"]);
+        server.delete(&format!("{thread}/collapsed/r2")).ok();
+        assert_eq!(left(), [""; 0]);
+        server.get(&format!("{thread}/collapsed/r2")).refused(404, "not_found");
+    }
+}
+
+#[test]
+fn a_batch_deletes_collapse_responses_with_their_index() {
+    let server = Server::start();
+    let (thread, left) = collapsed(&server, "users/u/");
+    let path = |response: &str| format!("users/u/convo.sessions/s/collapsed/{response}");
+    let delete = |response: &str| json!({"op": "delete", "path": path(response)});
+    let patch = |value: Value| json!({"op": "patch", "path": "users/u/notes/n", "value": value});
+    let long = "x".repeat(MESSAGE_BYTES_MAX * 2 / 3);
+    let before = left();
+    server.put(AT, json!({"a": &long})).ok();
+    let ops = json!({"ops": [delete("r1"), patch(json!({"b": &long}))]});
+    server.post("/v1/docs:batch", ops).refused_with(422, "invalid_field", &["MESSAGE_BYTES_MAX"]);
+    assert_eq!(left(), before);
+    let ops = json!({"ops": [delete("r1"), patch(json!({"a": 1})), delete("r2")]});
+    assert_eq!(server.post("/v1/docs:batch", ops).ok(), json!({"done": 3}));
+    assert_eq!(left(), [""; 0]);
+    server.get(&format!("{thread}/collapsed/r1")).refused(404, "not_found");
+    assert_eq!(server.get(AT).ok()["value"], json!({"a": 1}));
 }
 
 #[test]

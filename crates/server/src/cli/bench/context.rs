@@ -3,6 +3,7 @@
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 
+use novelo_engine::reach::Reach;
 use novelo_engine::{Loaded, Message, Recipe, Turn, assemble, scope};
 use novelo_store::AppendTerms;
 use serde_json::json;
@@ -12,7 +13,8 @@ use super::thread::document;
 use super::{Row, Target, settle, time_us};
 use crate::app;
 use crate::config::Config;
-use crate::flow::{self, Request};
+use crate::flow;
+use crate::request::Request;
 
 const ROUNDS: usize = 401;
 
@@ -95,7 +97,7 @@ pub async fn sizes() -> anyhow::Result<Vec<Row>> {
                 chunk.iter().map(|n| document(message(if n % 2 == 0 { "user" } else { "assistant" }, *n))).collect();
             app.store.append(&to, documents, AppendTerms::default()).await?;
         }
-        let bytes = flow::context(&app, request(&name)).await?;
+        let bytes = flow::context(&app, request(&name)).await?.body;
         let mut pairs = Vec::new();
         for _ in 0..ROUNDS.min(200_000 / messages) {
             let started = std::time::Instant::now();
@@ -112,6 +114,6 @@ pub async fn sizes() -> anyhow::Result<Vec<Row>> {
 }
 
 fn request(thread: &str) -> Request {
-    let thread = Some(("bench".to_owned(), thread.to_owned()));
-    Request { thread, budget_tokens: Some(10_000_000), ..Request::default() }
+    let (user, reach) = (Some("bench".to_owned()), Reach::thread(thread, 0.0));
+    Request { user, reach, budget_tokens: Some(10_000_000), ..Request::default() }
 }

@@ -1,5 +1,6 @@
-//! HTTP: a warm context over a socket, against a handler that returns the same bytes.
+//! HTTP and W5: warm contexts over a socket, against a handler that returns the same bytes.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -11,14 +12,18 @@ use http_body_util::BodyExt;
 use hyper::Request;
 use hyper_util::client::legacy::Client;
 use hyper_util::rt::TokioExecutor;
-use novelo_engine::scope;
-use novelo_store::AppendTerms;
+use novelo_engine::scope::Root;
+use novelo_engine::{group, scope};
+use novelo_store::{AppendTerms, NewDocument, NewId, PutTerms};
+use serde_json::json;
 use tokio::sync::oneshot;
+use tokio::task::JoinHandle;
 
-use super::raw::message;
+use super::raw::{agent_thread, message};
 use super::thread::{document, rate};
 use super::{Row, Target, settle};
-use crate::app;
+use crate::app::{self, App};
+use crate::collapse::{Places, index};
 use crate::config::Config;
 use crate::http::body::{Json, Raw};
 use crate::http::{router, serve};
@@ -28,37 +33,27 @@ const CLIENTS: usize = 8;
 /// Messages of about 500 bytes: 80 KB in all.
 const MESSAGES: usize = 165;
 const ASK: &str = r#"{"user":"bench","thread":"t"}"#;
+/// A session of 1,000 messages, of which so many groups of so many are collapsed.
+const SESSION: usize = 1_000;
+const GROUPS: usize = 40;
+const GROUP_MESSAGES: usize = 15;
+const ASK_TOPIC: &str = r#"{"userId":"bench","kala":{"kind":"Topic","topicId":"s"},"presetId":"TopicContext"}"#;
 
+/// HTTP: a context of a thread, the same one again and again, and another one each time.
 pub async fn context(time: Duration) -> anyhow::Result<Vec<Row>> {
     let dir = tempfile::tempdir()?;
-    let data = dir.path().join("data").display().to_string();
-    let flags = [("data", Some(data)), ("policies", Some("/nonexistent".to_owned()))];
-    let (app, tasks) = app::open(Config::gather(None, |_| None, &flags)?).await?;
+    let (app, tasks) = open(dir.path()).await?;
     let role = |n: usize| if n.is_multiple_of(2) { "user" } else { "assistant" };
     let documents = (0..MESSAGES).map(|n| document(message(role(n), n))).collect();
     app.store.append(&scope::turns("bench", "t")?, documents, AppendTerms::default()).await?;
-
-    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await?;
-    let ours_at = format!("http://{}/v1/context", listener.local_addr()?);
-    let (stop, stopped) = oneshot::channel::<()>();
-    let served = tokio::spawn(serve(router(app.clone()), listener, ended(stopped)));
-    let answer = ask(&client(), &ours_at, ASK.to_owned()).await?;
-    let size = answer.len() / 1024;
-
-    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await?;
-    let raw_at = format!("http://{}/", listener.local_addr()?);
-    let (stop_raw, stopped) = oneshot::channel::<()>();
-    let served_raw = tokio::spawn(serve(same_bytes(app.clone(), answer), listener, ended(stopped)));
-
+    let beside = Beside::start(&app, "/v1/context", ASK).await?;
     let (mut same, mut new) = (Vec::new(), Vec::new());
     for round in 0..ROUNDS {
-        let raw = throughput(&raw_at, time, |_| ASK.to_owned()).await;
-        same.push((throughput(&ours_at, time, |_| ASK.to_owned()).await, raw));
-        new.push((throughput(&ours_at, time, move |n| asking(round, n)).await, raw));
+        let raw = throughput(&beside.raw_at, time, |_| ASK.to_owned()).await;
+        same.push((throughput(&beside.ours_at, time, |_| ASK.to_owned()).await, raw));
+        new.push((throughput(&beside.ours_at, time, move |n| asking(round, n)).await, raw));
     }
-    drop((stop, stop_raw));
-    served.await?;
-    served_raw.await?;
+    let size = beside.stop().await?;
     app::close(app, tasks).await?;
     let what = format!("/v1/context of {size} KB, warm, {CLIENTS} clients / a handler that returns the same bytes");
     let ((ours, raw, ratio), unit, target) = (settle(&same), "requests/s", Some(Target::AtLeast(0.7)));
@@ -68,13 +63,95 @@ pub async fn context(time: Duration) -> anyhow::Result<Vec<Row>> {
     Ok(vec![row, Row { name: "HTTP", what, ours, raw, unit, ratio, target: None }])
 }
 
+/// W5: the preset TopicContext over a session with collapsed groups.
+pub async fn topic(time: Duration) -> anyhow::Result<Vec<Row>> {
+    let dir = tempfile::tempdir()?;
+    let (app, tasks) = open(dir.path()).await?;
+    fill_session(&app).await?;
+    let beside = Beside::start(&app, "/context/topicContextYoj/run", ASK_TOPIC).await?;
+    let mut pairs = Vec::new();
+    for _ in 0..ROUNDS {
+        let raw = throughput(&beside.raw_at, time, |_| ASK_TOPIC.to_owned()).await;
+        pairs.push((throughput(&beside.ours_at, time, |_| ASK_TOPIC.to_owned()).await, raw));
+    }
+    let size = beside.stop().await?;
+    app::close(app, tasks).await?;
+    let session = format!("{SESSION} messages with {GROUPS} groups");
+    let what = format!("TopicContext over {session}, {size} KB, warm / a handler that returns the same bytes");
+    let (ours, raw, ratio) = settle(&pairs);
+    Ok(vec![Row { name: "W5", what, ours, raw, unit: "requests/s", ratio, target: Some(Target::AtLeast(0.5)) }])
+}
+
+async fn fill_session(app: &App) -> anyhow::Result<()> {
+    let named = |(n, raw)| NewDocument { id: NewId::Given(format!("m{n}").into()), ..document(raw) };
+    let documents: Vec<NewDocument> = agent_thread(SESSION).into_iter().enumerate().map(named).collect();
+    app.store.append(&scope::turns("bench", "s")?, documents, AppendTerms::default()).await?;
+    let thread = scope::thread("bench", "s")?;
+    for (collection, n) in [("topicInfos", 0), ("summaries", 1), ("summaries", 2)] {
+        let value = format!(r#"{{"create_time":{n},"value":{{"text":"what was said in part {n}"}}}}"#);
+        let at = thread.child(collection)?.document(&n.to_string())?;
+        app.store.put(&at, value.into(), PutTerms::default()).await?;
+    }
+    let item = |n: usize| json!({"type": "message", "id": format!("m{n}")});
+    let items = |g: usize| (g * 20..g * 20 + GROUP_MESSAGES).map(item).collect::<Vec<_>>();
+    let group = |g| json!({"name": format!("GROUP_{g}"), "description": "a step", "items": items(g)});
+    let groups = json!((0..GROUPS).map(group).collect::<Vec<_>>());
+    let places = Places::of(Root::User("bench"), "s")?;
+    let response = json!({"groups": groups}).to_string();
+    app.store.put(&places.responses.document("r")?, response.into(), PutTerms::default()).await?;
+    index::run(&app.store, &places, Some("r"), &group::define("groups", &groups)?, 1.0).await?;
+    Ok(())
+}
+
+async fn open(dir: &Path) -> anyhow::Result<(App, app::Tasks)> {
+    let data = dir.join("data").display().to_string();
+    let flags = [("data", Some(data)), ("policies", Some("/nonexistent".to_owned()))];
+    app::open(Config::gather(None, |_| None, &flags)?).await
+}
+
+/// Our server, and beside it one that returns the same bytes.
+struct Beside {
+    ours_at: String,
+    raw_at: String,
+    answer_bytes: usize,
+    /// Each server runs until its sender is gone.
+    servers: Vec<(oneshot::Sender<()>, JoinHandle<()>)>,
+}
+
+impl Beside {
+    async fn start(app: &App, path: &str, body: &str) -> anyhow::Result<Self> {
+        let (at, ours) = start(router(app.clone())).await?;
+        let ours_at = format!("{at}{path}");
+        let answer = ask(&client(), &ours_at, body.to_owned()).await?;
+        let answer_bytes = answer.len();
+        let (raw_at, raw) = start(same_bytes(app.clone(), answer)).await?;
+        Ok(Self { ours_at, raw_at: format!("{raw_at}/"), answer_bytes, servers: vec![ours, raw] })
+    }
+
+    /// Stops both; the size of an answer in KB.
+    async fn stop(self) -> anyhow::Result<usize> {
+        for (stop, served) in self.servers {
+            drop(stop);
+            served.await?;
+        }
+        Ok(self.answer_bytes / 1024)
+    }
+}
+
+async fn start(router: Router) -> anyhow::Result<(String, (oneshot::Sender<()>, JoinHandle<()>))> {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await?;
+    let at = format!("http://{}", listener.local_addr()?);
+    let (stop, stopped) = oneshot::channel();
+    Ok((at, (stop, tokio::spawn(serve(router, listener, ended(stopped))))))
+}
+
 /// A request for a prompt that was never made before.
 fn asking(round: usize, n: usize) -> String {
     format!(r#"{{"user":"bench","thread":"t","question":"{round} {n}?"}}"#)
 }
 
 /// A handler that reads the body and returns bytes that are ready.
-fn same_bytes(app: app::App, answer: Bytes) -> Router {
+fn same_bytes(app: App, answer: Bytes) -> Router {
     let answer = Arc::new(answer);
     Router::new().route("/", post(async move |Raw(_): Raw| Json(answer.to_vec()))).with_state(app)
 }

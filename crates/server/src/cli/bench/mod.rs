@@ -18,7 +18,7 @@ use super::{Output, progress};
 
 #[derive(clap::Args)]
 pub struct BenchArgs {
-    /// Which to run: W1 W2 W3 HTTP footprint appends contexts; all without names
+    /// Which to run: W1 W2 W3 W5 HTTP footprint appends contexts; all without names
     names: Vec<String>,
     /// Seconds for each measurement of a rate
     #[arg(long, default_value_t = 1.0)]
@@ -59,7 +59,7 @@ impl Target {
     }
 }
 
-const NAMES: [&str; 7] = ["W1", "W2", "W3", "HTTP", "footprint", "appends", "contexts"];
+const NAMES: [&str; 8] = ["W1", "W2", "W3", "W5", "HTTP", "footprint", "appends", "contexts"];
 
 pub async fn run(args: BenchArgs, out: &Output) -> anyhow::Result<ExitCode> {
     let chosen: Vec<&str> = match args.names.is_empty() {
@@ -75,6 +75,7 @@ pub async fn run(args: BenchArgs, out: &Output) -> anyhow::Result<ExitCode> {
             "W1" => thread::cycle(time).await?,
             "W2" => context::agent()?,
             "W3" => thread::long_against_short().await?,
+            "W5" => http::topic(time).await?,
             "HTTP" => http::context(time).await?,
             "footprint" => footprint::measure().await?,
             "appends" => thread::appends(time).await?,

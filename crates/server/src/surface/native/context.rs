@@ -4,16 +4,20 @@ use axum::extract::State;
 use novelo_engine::Tokenizer;
 use novelo_engine::limits::{BUDGET_TOKENS_MAX, INLINE_MESSAGES_MAX, QUESTION_BYTES_MAX};
 use novelo_engine::path::check_id;
+use novelo_engine::reach::Reach;
 use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::turns::accept_messages;
+use crate::answer::{Answer, Explain};
 use crate::app::App;
 use crate::auth::Caller;
-use crate::flow::{self, Explain, RecipeChoice, Request};
+use crate::flow;
 use crate::http::body::{Json, Raw, parse};
 use crate::http::error::{ApiError, Result};
+use crate::request::{RecipeChoice, Request};
+use crate::telemetry::now;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -34,7 +38,7 @@ struct Wire<'b> {
 pub async fn make(State(app): State<App>, caller: Caller, Raw(body): Raw) -> Result<Json> {
     let wire: Wire<'_> = parse(&body)?;
     let request = check(wire, &caller)?;
-    flow::context(&app, request).await.map(Json)
+    flow::context(&app, request).await.map(|made| Json(made.body))
 }
 
 fn check(wire: Wire<'_>, caller: &Caller) -> Result<Request> {
@@ -52,7 +56,8 @@ fn check(wire: Wire<'_>, caller: &Caller) -> Result<Request> {
     }
     let user = user(wire.user, caller)?;
     Ok(Request {
-        thread: thread(user.as_deref(), wire.thread)?,
+        reach: reach(user.as_deref(), wire.thread)?,
+        legacy: false,
         user,
         question: wire.question.filter(|q| !q.trim().is_empty()),
         recipe: choice(wire.preset, wire.recipe)?,
@@ -60,7 +65,7 @@ fn check(wire: Wire<'_>, caller: &Caller) -> Result<Request> {
         filters: wire.filters,
         budget_tokens: wire.budget_tokens,
         tokenizer: wire.tokenizer.as_deref().map(tokenizer).transpose()?,
-        explain: explain(wire.explain)?,
+        answer: Answer::Context(explain(wire.explain)?),
     })
 }
 
@@ -74,11 +79,13 @@ fn user(user: Option<String>, caller: &Caller) -> Result<Option<String>> {
 }
 
 /// The thread, where there is one.
-fn thread(user: Option<&str>, thread: Option<String>) -> Result<Option<(String, String)>> {
-    let Some(thread) = thread else { return Ok(None) };
+fn reach(user: Option<&str>, thread: Option<String>) -> Result<Reach> {
+    let Some(thread) = thread else { return Ok(Reach::default()) };
     check_id(&thread).map_err(|e| ApiError::bad_id("thread", &e))?;
-    let user = user.ok_or_else(|| ApiError::invalid("user", "is missing: a thread belongs to one"))?;
-    Ok(Some((user.to_owned(), thread)))
+    match user {
+        Some(_) => Ok(Reach::thread(&thread, now())),
+        None => Err(ApiError::invalid("user", "is missing: a thread belongs to one")),
+    }
 }
 
 fn choice(preset: Option<String>, recipe: Option<Value>) -> Result<RecipeChoice> {

@@ -14,6 +14,7 @@ use serde_json::value::RawValue;
 use super::turns::time;
 use crate::app::App;
 use crate::auth::Caller;
+use crate::collapse::retract;
 use crate::http::body::{Json, Params, Raw, page_size, parse};
 use crate::http::error::{ApiError, Code, Result};
 use crate::telemetry::now;
@@ -80,7 +81,7 @@ pub async fn patch(
 
 pub async fn delete(State(app): State<App>, caller: Caller, uri: Uri, headers: HeaderMap) -> Result<Json> {
     let at = document(named(&uri, &caller)?)?;
-    match app.store.delete(&at, if_match(&headers)?).await? {
+    match retract::delete(&app.store, at, if_match(&headers)?).await? {
         true => Ok(Json(br#"{"deleted":true}"#.to_vec())),
         false => Err(ApiError::not_found("such document")),
     }
@@ -95,7 +96,7 @@ pub async fn batch(State(app): State<App>, caller: Caller, Raw(body): Raw) -> Re
     }
     let read = |(i, op): (usize, &BatchOp<'_>)| batch_op(i, op, &caller);
     let ops = wire.ops.iter().enumerate().map(read).collect::<Result<Vec<_>>>()?;
-    app.store.write(ops).await?;
+    retract::write(&app.store, ops).await?;
     Ok(Json(format!(r#"{{"done":{count}}}"#).into_bytes()))
 }
 

@@ -80,7 +80,7 @@ async fn forgotten(app: &App, what: &Prefix, user: &str, thread: Option<&str>) -
     let forgotten = app.store.forget(what).await?;
     let traces_waiting = app.recorder.forget(user, thread);
     drop(paused);
-    app.shown.forget(what);
+    app.caches.forget(what);
     let erasing = app.store.health().erasing;
     Ok(Json::of(&serde_json::json!({
         "forgotten": {

@@ -7,7 +7,7 @@ use crate::auth::Caller;
 use crate::flow;
 use crate::http::body::{Ids, Json};
 use crate::http::error::{ApiError, Code, Result};
-use crate::trace::{Trace, TraceId};
+use crate::trace::{Inputs, Trace, TraceId};
 
 pub async fn get(State(app): State<App>, caller: Caller, Ids(id): Ids<String>) -> Result<Json> {
     let trace = find(&app, &caller, &id).await?;
@@ -44,7 +44,8 @@ async fn find(app: &App, caller: &Caller, id: &str) -> Result<Trace> {
     let trace: Trace = serde_json::from_slice(&document.value).map_err(internal)?;
     // The document may have been written by its user: it speaks of the thread that it lies in, and of no other.
     let (user, thread) = id.thread.ok_or_else(unknown)?;
-    Ok(Trace { user: Some(user), thread: Some(thread), ..trace })
+    let inputs = Inputs { turns_in: None, ..trace.inputs };
+    Ok(Trace { user: Some(user), thread: Some(thread), inputs, ..trace })
 }
 
 fn internal(error: serde_json::Error) -> ApiError {

@@ -1,0 +1,241 @@
+//! Collapsed groups: many turns that a prompt shows as one.
+//!
+//! Owns the names of groups, the two shapes of the response that defines them, and the lookup from a turn to its
+//! group. What stands in for a group is made when the groups are loaded, so that a warm prompt only refers to it.
+
+use std::hash::BuildHasher;
+
+use rustc_hash::FxHashMap;
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+use serde_json::{Map, Value};
+
+use crate::decode::DecodeError;
+use crate::json;
+use crate::limits::{COLLAPSE_SIZE_MAX, ID_BYTES_MAX};
+use crate::message::{Message, Role};
+use crate::path::check_id;
+
+/// A group's name in its one spelling: upper case, words joined by single underscores; `None` when nothing is left.
+pub fn name(text: &str) -> Option<String> {
+    let upper = text.trim().to_uppercase();
+    let words = upper.split(|c: char| !c.is_ascii_uppercase() && !c.is_ascii_digit()).filter(|word| !word.is_empty());
+    let name = words.collect::<Vec<_>>().join("_");
+    (!name.is_empty()).then_some(name)
+}
+
+/// A group as a response defines it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Defined {
+    pub name: String,
+    pub description: Option<String>,
+    /// `None` where the response does not list them.
+    pub items: Option<Vec<Value>>,
+    /// The ids among the items that are turns, each once.
+    pub turns: Vec<String>,
+}
+
+/// The list of groups in a response: at the top, or below `value`.
+pub fn listed(response: &Value) -> Option<&Value> {
+    response.get("groups").or_else(|| response.get("value")?.get("groups"))
+}
+
+/// What a response says of a group: its description and its items, where it has them.
+pub fn described<'v>(response: &'v Value, of: &str) -> Option<(Option<String>, Option<&'v Value>)> {
+    let is_it = |group: &&Value| group.get("name").and_then(Value::as_str).and_then(name).as_deref() == Some(of);
+    let group = listed(response)?.as_array()?.iter().rfind(is_it)?;
+    Some((description(group.as_object()?), group.get("items").filter(|items| items.is_array())))
+}
+
+/// Reads a list of groups that stands at `path`. Groups whose names come out the same are one, the later entry's.
+pub fn define(path: &str, groups: &Value) -> Result<Vec<Defined>, DecodeError> {
+    let entries = groups.as_array().ok_or_else(|| DecodeError::new(path, "must be an array"))?;
+    let mut defined: Vec<Defined> = Vec::new();
+    let mut places: FxHashMap<String, usize> = FxHashMap::default();
+    let mut size = 0;
+    for (i, entry) in entries.iter().enumerate() {
+        let path = format!("{path}[{i}]");
+        let group = define_one(&path, entry)?;
+        size += 1 + group.items.as_ref().map_or(0, Vec::len);
+        if size > COLLAPSE_SIZE_MAX {
+            let problem = format!("brings groups and items to more than COLLAPSE_SIZE_MAX, {COLLAPSE_SIZE_MAX}");
+            return Err(DecodeError::new(path, problem));
+        }
+        let place = *places.entry(group.name.clone()).or_insert(defined.len());
+        match defined.get_mut(place) {
+            Some(known) => *known = group,
+            None => defined.push(group),
+        }
+    }
+    Ok(defined)
+}
+
+fn define_one(path: &str, entry: &Value) -> Result<Defined, DecodeError> {
+    let refuse = |field: &str, problem: &str| Err(DecodeError::new(format!("{path}.{field}"), problem));
+    let Value::Object(fields) = entry else { return Err(DecodeError::new(path, "must be an object")) };
+    let Some(given) = fields.get("name").and_then(Value::as_str) else { return refuse("name", "is missing") };
+    let Some(name) = name(given) else { return refuse("name", "has no letter from A to Z and no digit") };
+    if name.len() > ID_BYTES_MAX {
+        return refuse("name", &format!("has {} bytes; the cap ID_BYTES_MAX is {ID_BYTES_MAX}", name.len()));
+    }
+    let items = match fields.get("items") {
+        None | Some(Value::Null) => None,
+        Some(Value::Array(items)) => Some(items.clone()),
+        Some(_) => return refuse("items", "must be an array"),
+    };
+    let turns = turn_ids(&format!("{path}.items"), items.as_deref().unwrap_or_default())?;
+    Ok(Defined { name, description: description(fields), items, turns })
+}
+
+fn description(group: &Map<String, Value>) -> Option<String> {
+    let below = || group.get("params")?.get("description")?.as_str();
+    group.get("description").and_then(Value::as_str).or_else(below).map(str::to_owned)
+}
+
+fn turn_ids(path: &str, items: &[Value]) -> Result<Vec<String>, DecodeError> {
+    let mut seen = rustc_hash::FxHashSet::default();
+    let mut turns = Vec::new();
+    for (i, item) in items.iter().enumerate() {
+        let refuse = |field, problem: String| Err(DecodeError::new(format!("{path}[{i}].{field}"), problem));
+        let Some(id) = item.get("id").and_then(Value::as_str) else { return refuse("id", "is missing".into()) };
+        if let Err(error) = check_id(id) {
+            return refuse("id", format!("is not an id: {error}"));
+        }
+        match item.get("type").and_then(Value::as_str) {
+            Some("message") if seen.insert(id) => turns.push(id.to_owned()),
+            Some("message" | "collapsed") => {}
+            _ => return refuse("type", "must be message or collapsed".into()),
+        }
+    }
+    Ok(turns)
+}
+
+/// A group that turns of a thread belong to.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Group {
+    pub name: Box<str>,
+    pub response: Box<str>,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub description: Option<Box<str>>,
+    /// As its response lists them.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub items: Option<Box<RawValue>>,
+    /// Shown turn by turn all the same.
+    #[serde(default)]
+    pub expanded: bool,
+}
+
+/// The groups of a thread, and which turn belongs to which.
+#[derive(Debug, Default)]
+pub struct Groups {
+    shown: Vec<Shown>,
+    of: FxHashMap<Box<str>, u32>,
+    /// What could not be looked up, a line each.
+    pub problems: Vec<String>,
+}
+
+/// What a prompt shows of a group.
+#[derive(Debug)]
+pub struct Shown {
+    pub group: Group,
+    /// Stands in for the turns of a group that is collapsed.
+    pub placeholder: Message,
+    /// Goes into each turn of a group that is expanded.
+    pub members: String,
+    /// Tells its placeholder from any other message.
+    pub print: u64,
+}
+
+impl Groups {
+    /// `of` has the place of a turn's group in `groups`.
+    pub fn new(groups: Vec<Group>, of: Vec<(Box<str>, u32)>, problems: Vec<String>) -> Self {
+        Self { shown: groups.into_iter().map(Shown::new).collect(), of: of.into_iter().collect(), problems }
+    }
+
+    /// The place of a turn's group.
+    pub fn place(&self, turn: &str) -> Option<usize> {
+        self.of.get(turn).map(|place| *place as usize)
+    }
+
+    pub fn shown(&self, place: usize) -> Option<&Shown> {
+        self.shown.get(place)
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = &Group> {
+        self.shown.iter().map(|shown| &shown.group)
+    }
+}
+
+impl Shown {
+    fn new(group: Group) -> Self {
+        let (name, response) = (json::literal(&group.name), json::literal(&group.response));
+        let mut text = format!(r#"{{"type":"collapsed_group","name":{name},"responseId":{response}"#);
+        if let Some(description) = &group.description {
+            text.push_str(&format!(r#","description":{}"#, json::literal(description)));
+        }
+        if let Some(items) = &group.items {
+            text.push_str(&format!(r#","items":{}"#, json::compact(items.get())));
+        }
+        text.push('}');
+        let placeholder = Message::text(Role::System, &text);
+        let about = format!(r#"{{"name":{name},"expanded":true,"responseId":{response}}}"#);
+        let members = format!(r#","collapsedGroupId":{name},"collapsedGroup":{about}"#);
+        let print = rustc_hash::FxBuildHasher.hash_one(placeholder.raw());
+        Self { group, placeholder, members, print }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn names_have_one_spelling() {
+        for (given, expected) in [
+            ("PAST_DECISIONS", Some("PAST_DECISIONS")),
+            ("  past decisions! ", Some("PAST_DECISIONS")),
+            ("__a--b__", Some("A_B")),
+            ("Reunião nº 2", Some("REUNI_O_N_2")),
+            ("straße", Some("STRASSE")),
+            ("¿?", None),
+            ("", None),
+        ] {
+            assert_eq!(name(given).as_deref(), expected, "{given}");
+        }
+    }
+
+    #[test]
+    fn both_shapes_of_a_response_define_groups() {
+        let flat = json!({"groups": [{"name": "a", "description": "d", "items": [
+            {"type": "message", "id": "m1"}, {"type": "collapsed", "id": "G"}, {"type": "message", "id": "m1"}]}]});
+        let below = json!({"create_time": 1, "value": {"groups": [{"name": "A", "params": {"description": "d"}}]}});
+        let one = |response: &Value| define("groups", listed(response).unwrap()).unwrap().remove(0);
+        assert_eq!((one(&flat).turns, one(&flat).items.unwrap().len()), (vec!["m1".to_owned()], 3));
+        assert_eq!(
+            (one(&below).name, one(&below).description, one(&below).items),
+            ("A".into(), Some("d".into()), None)
+        );
+    }
+
+    #[test]
+    fn what_is_wrong_is_named() {
+        for (groups, path) in [
+            (json!({}), "groups"),
+            (json!([1]), "groups[0]"),
+            (json!([{"name": "a"}, {}]), "groups[1].name"),
+            (json!([{"name": "!"}]), "groups[0].name"),
+            (json!([{"name": "a", "items": 1}]), "groups[0].items"),
+            (json!([{"name": "a", "items": [{"type": "message"}]}]), "groups[0].items[0].id"),
+            (json!([{"name": "a", "items": [{"type": "x", "id": "m"}]}]), "groups[0].items[0].type"),
+            (json!([{"name": "a".repeat(257)}]), "groups[0].name"),
+        ] {
+            assert_eq!(define("groups", &groups).unwrap_err().path, path, "{groups}");
+        }
+        let item = json!({"type": "collapsed", "id": "g"});
+        let of = |items: usize| define("groups", &json!([{"name": "a", "items": vec![item.clone(); items]}]));
+        assert!(of(COLLAPSE_SIZE_MAX - 1).is_ok());
+        assert_eq!(of(COLLAPSE_SIZE_MAX).unwrap_err().path, "groups[0]");
+    }
+}

@@ -1,0 +1,180 @@
+//! What was loaded: as the engine takes it, as a trace keeps it, and again from a trace.
+
+use std::hash::{Hash, Hasher};
+use std::sync::Arc;
+
+use bytes::Bytes;
+use novelo_engine::component::{Read, show_summary, show_user_data};
+use novelo_engine::group::Groups;
+use novelo_engine::path::{self, CollectionPath};
+use novelo_engine::reach::Stretch;
+use novelo_engine::{Loaded, Message, Role, Turn, scope};
+use novelo_store::{Range, Store};
+use rustc_hash::FxHasher;
+use serde_json::value::RawValue;
+
+use super::collection::Collected;
+use super::{Chosen, LEAD_TURNS_MAX, Near, Shown, bad_id};
+use crate::collapse::Found;
+use crate::http::error::Result;
+use crate::trace::{CollectionInput, GroupsInput, Inputs, Trace};
+
+impl Near {
+    /// Adds the question, unless the newest turn asks it already.
+    pub fn ask(&mut self, question: Option<&str>) {
+        let newest = self.turns.iter().next_back().map(|t| &t.message);
+        let newest = self.inline.last().or(newest).filter(|m| m.is(Role::User));
+        let asked = |q: &&str| newest.and_then(|m| m.said()).as_deref() == Some(*q);
+        self.question = question.filter(|q| !asked(q)).map(|q| Message::text(Role::User, q));
+    }
+
+    /// The view that the engine takes.
+    pub fn loaded(&self) -> Loaded<'_> {
+        Loaded {
+            turns: self.stretch_of_turns(),
+            turns_before: self.turns_before,
+            summary: self.summary.as_ref().map(|s| &*s.message),
+            user_data: self.user_data.as_ref().map(|s| &*s.message),
+            collections: self.collections.iter().map(Chosen::read).collect(),
+            groups: self.groups.as_ref().map(|found| &found.groups),
+            inline: &self.inline,
+            question: self.question.as_ref(),
+        }
+    }
+
+    fn stretch_of_turns(&self) -> Vec<&Turn> {
+        let all = self.lead().chain(self.turns.iter());
+        let mut turns = Vec::with_capacity(self.turns.len() + LEAD_TURNS_MAX);
+        match self.stretch == Stretch::default() {
+            true => turns.extend(all),
+            false => turns.extend(all.filter(|turn| self.stretch.holds(turn.create_time))),
+        }
+        if self.in_time && !turns.is_sorted_by(|a, b| a.create_time <= b.create_time) {
+            turns.sort_by(|a, b| a.create_time.total_cmp(&b.create_time));
+        }
+        turns
+    }
+
+    /// The instructions that lead the thread, where the turns do not reach back to them.
+    pub(super) fn lead(&self) -> impl Iterator<Item = &Turn> {
+        let first = self.first_seq();
+        let instructs = move |t: &&Turn| t.message.role().is_some_and(Role::instructs) && t.seq < first;
+        self.lead.iter().take_while(instructs)
+    }
+
+    pub(super) fn first_seq(&self) -> u64 {
+        self.turns.iter().next().map_or(0, |t| t.seq)
+    }
+
+    /// What of the store went in, for the trace.
+    pub fn inputs(&self) -> Inputs {
+        let ends = self.turns.iter().next().zip(self.turns.iter().next_back());
+        let kept = |shown: &Option<Shown>| shown.as_ref().and_then(|s| raw(&s.raw));
+        let collection = |chosen: &Chosen| {
+            let documents = chosen.of.items.iter().zip(&chosen.of.values);
+            let documents = documents.skip(chosen.range.start).take(chosen.range.len());
+            CollectionInput {
+                name: chosen.name.clone(),
+                shape: chosen.shape,
+                level: chosen.level,
+                documents: documents.filter_map(|(item, value)| Some((item.id.to_string(), raw(value)?))).collect(),
+            }
+        };
+        Inputs {
+            turns: ends.map(|(first, last)| (first.seq, last.seq)),
+            turns_in: self.turns_in.as_ref().filter(|_| self.outside).map(CollectionPath::to_string),
+            begin: self.stretch.begin,
+            end: self.stretch.end,
+            in_time: self.in_time,
+            lead: self.lead().count() as u64,
+            turns_before: self.turns_before,
+            summary: kept(&self.summary),
+            user_data: kept(&self.user_data),
+            collections: self.collections.iter().map(collection).collect(),
+            groups: self.groups.as_ref().map(|found| self.groups_input(&found.groups)),
+            messages: self.inline.iter().filter_map(|m| raw(m.raw())).collect(),
+        }
+    }
+
+    fn groups_input(&self, groups: &Groups) -> GroupsInput {
+        let place = |turn: &Turn| Some((turn.id.clone(), groups.place(&turn.id)? as u32));
+        GroupsInput {
+            groups: groups.iter().cloned().collect(),
+            of: self.lead().chain(self.turns.iter()).filter_map(place).collect(),
+            problems: groups.problems.clone(),
+        }
+    }
+
+    /// The documents of an old prompt again.
+    pub async fn reload(store: &Store, trace: &Trace) -> Result<Self> {
+        let inputs = &trace.inputs;
+        let mut near = Self {
+            summary: inputs.summary.as_deref().and_then(|raw| Shown::new(bytes(raw), show_summary)),
+            user_data: inputs.user_data.as_deref().and_then(|raw| Shown::new(bytes(raw), show_user_data)),
+            inline: inputs.messages.iter().map(|raw| Message::from_stored(bytes(raw))).collect(),
+            turns_before: inputs.turns_before,
+            stretch: Stretch { begin: inputs.begin, end: inputs.end },
+            in_time: inputs.in_time,
+            collections: inputs.collections.iter().map(chosen).collect(),
+            groups: inputs.groups.as_ref().map(|groups| Arc::new(Found::again(groups))),
+            ..Self::default()
+        };
+        if let (Some(of), Some((first, last))) = (turns_in(trace)?, inputs.turns) {
+            if inputs.lead > 0 {
+                near.lead = store.turns(&of, Range::After { seq: 0, limit: LEAD_TURNS_MAX }).await?;
+            }
+            near.turns = store.turns(&of, Range::Between { first, last }).await?;
+        }
+        near.ask(trace.question.as_deref());
+        Ok(near)
+    }
+
+    /// What tells these inputs from those of another moment, beside the prompt that they make.
+    pub fn moment(&self) -> (u64, u64, u64) {
+        let mut hasher = FxHasher::default();
+        self.inline.iter().for_each(|m| m.raw().hash(&mut hasher));
+        self.collections.iter().for_each(|c| (&c.name, c.level, c.of.print, &c.range).hash(&mut hasher));
+        self.summary.iter().chain(&self.user_data).for_each(|shown| shown.raw.hash(&mut hasher));
+        self.groups.as_ref().map(|found| found.print).hash(&mut hasher);
+        (self.turns.last_seq, self.turns.epoch, hasher.finish())
+    }
+
+    /// Changes when stored turns were replaced or removed.
+    pub fn epoch(&self) -> u64 {
+        self.turns.epoch
+    }
+}
+
+impl Chosen {
+    fn read(&self) -> Read<'_> {
+        let items = self.of.items.get(self.range.clone()).unwrap_or_default();
+        Read { name: &self.name, shape: self.shape, level: self.level, items }
+    }
+}
+
+fn chosen(input: &CollectionInput) -> Chosen {
+    let documents = input.documents.iter().map(|(id, raw)| (id.as_str().into(), 0.0, bytes(raw)));
+    let of = Arc::new(Collected::new(documents, input.shape));
+    let range = 0..of.items.len();
+    Chosen { name: input.name.clone(), shape: input.shape, level: input.level, of, range }
+}
+
+/// Where the turns of a trace are.
+fn turns_in(trace: &Trace) -> Result<Option<CollectionPath>> {
+    if let Some(of) = &trace.inputs.turns_in {
+        let segments = path::decode(of).map_err(bad_id)?;
+        return CollectionPath::new(&segments).map(Some).map_err(bad_id);
+    }
+    match (&trace.user, &trace.thread) {
+        (Some(user), Some(thread)) => scope::turns(user, thread).map(Some).map_err(bad_id),
+        _ => Ok(None),
+    }
+}
+
+fn bytes(raw: &RawValue) -> Bytes {
+    Bytes::copy_from_slice(raw.get().as_bytes())
+}
+
+fn raw(bytes: &[u8]) -> Option<Box<RawValue>> {
+    RawValue::from_string(std::str::from_utf8(bytes).ok()?.to_owned()).ok()
+}

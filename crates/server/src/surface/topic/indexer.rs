@@ -1,0 +1,113 @@
+//! `POST /jobs/context/collapse/indexer/run` and `…/collapse/state/set`: keeping the index of groups.
+
+use axum::extract::State;
+use novelo_engine::group;
+use novelo_engine::limits::ID_BYTES_MAX;
+use novelo_engine::path::check_id;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::{About, Subject};
+use crate::app::App;
+use crate::collapse::{Places, index};
+use crate::http::body::{Json, Raw, parse};
+use crate::http::error::{ApiError, Result};
+use crate::telemetry::now;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+struct Run {
+    session_id: Option<String>,
+    response_id: Option<String>,
+    groups: Option<Value>,
+    user_id: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+struct SetState {
+    session_id: Option<String>,
+    group: Option<String>,
+    expanded: Option<bool>,
+    state: Option<String>,
+    response_id: Option<String>,
+    user_id: Option<String>,
+}
+
+pub async fn run(State(app): State<App>, about: About, Raw(body): Raw) -> Result<Json> {
+    let wire: Run = parse(&body)?;
+    let subject = about.subject(wire.user_id)?;
+    let session = id("sessionId", wire.session_id)?;
+    let places = places(&subject, &session)?;
+    let response = wire.response_id.map(|response| id("responseId", Some(response))).transpose()?;
+    let (own, all) = (first(&places)?, places.iter().collect::<Vec<_>>());
+    let indexed = match (response, wire.groups) {
+        (response, Some(groups)) => {
+            let groups = group::define("groups", &groups)?;
+            index::run(&app.store, own, response.as_deref(), &groups, now()).await?
+        }
+        (Some(response), None) => match index::load(&app.store, &all, &response).await? {
+            Some(groups) => index::run(&app.store, own, Some(&response), &groups, now()).await?,
+            None => {
+                let unknown = || ApiError::invalid("responseId", "names no response of this session");
+                index::withdraw(&app.store, own, &response).await?.ok_or_else(unknown)?
+            }
+        },
+        (None, None) => return Err(ApiError::invalid("responseId", "is missing, and so is groups")),
+    };
+    Ok(Json::of(&json!({
+        "ok": true,
+        "indexed_groups": indexed.groups,
+        "indexed_messages": indexed.messages,
+        "batches": indexed.batches,
+    })))
+}
+
+pub async fn set_state(State(app): State<App>, about: About, Raw(body): Raw) -> Result<Json> {
+    let wire: SetState = parse(&body)?;
+    let expanded = expanded(wire.expanded, wire.state.as_deref())?;
+    let subject = about.subject(wire.user_id)?;
+    let places = places(&subject, &id("sessionId", wire.session_id)?)?;
+    let name = wire.group.ok_or_else(|| ApiError::invalid("group", "is missing"))?;
+    let name = group::name(&name).filter(|name| name.len() <= ID_BYTES_MAX);
+    let name = name.ok_or_else(|| ApiError::invalid("group", "is no name of a group"))?;
+    let response = wire.response_id.map(|response| id("responseId", Some(response))).transpose()?;
+    let mut known = false;
+    for at in &places {
+        known = known || index::response_of(&app.store, at, &name).await?.is_some();
+    }
+    if !known {
+        return Err(ApiError::invalid("group", "names no group of this session"));
+    }
+    let now = now();
+    index::set_state(&app.store, first(&places)?, &name, expanded, response.as_deref(), now).await?;
+    Ok(Json::of(&json!({"ok": true, "group": name, "expanded": expanded, "updated_at": now})))
+}
+
+fn expanded(flag: Option<bool>, state: Option<&str>) -> Result<bool> {
+    match (flag, state) {
+        (Some(expanded), None) => Ok(expanded),
+        (None, Some("expanded")) => Ok(true),
+        (None, Some("collapsed")) => Ok(false),
+        (None, Some(_)) => Err(ApiError::invalid("state", "must be expanded or collapsed")),
+        (None, None) => Err(ApiError::invalid("expanded", "is missing")),
+        (Some(_), Some(_)) => Err(ApiError::invalid("expanded", "and state exclude each other")),
+    }
+}
+
+fn id(name: &str, id: Option<String>) -> Result<String> {
+    let id = id.ok_or_else(|| ApiError::invalid(name, "is missing"))?;
+    check_id(&id).map_err(|e| ApiError::bad_id(name, &e))?;
+    Ok(id)
+}
+
+/// Where the index of a session stands: its own places, and those that may stand in for it.
+fn places(subject: &Subject, session: &str) -> Result<Vec<Places>> {
+    let places = subject.whose().roots().map(|root| Places::of(root, session));
+    places.collect::<std::result::Result<_, _>>().map_err(|e| ApiError::bad_id("sessionId", &e))
+}
+
+/// The places that are written.
+fn first(places: &[Places]) -> Result<&Places> {
+    places.first().ok_or_else(|| ApiError::invalid("userId", "is missing"))
+}

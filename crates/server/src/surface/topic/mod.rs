@@ -1,0 +1,105 @@
+//! Topic contexts: contexts by kala, collapse groups and their indexer.
+//!
+//! Owns the addresses of this surface, whom a call is about, and the form of its errors: `{"error": "<message>"}`, with
+//! 400 for whatever is wrong in a request.
+
+mod indexer;
+mod kala;
+mod run;
+
+use axum::Router;
+use axum::extract::FromRequestParts;
+use axum::http::{HeaderValue, StatusCode, header, request::Parts};
+use axum::middleware::map_response;
+use axum::response::Response;
+use axum::routing::post;
+use novelo_engine::path::check_id;
+use serde::Deserialize;
+
+use crate::app::App;
+use crate::auth::Caller;
+use crate::http::body::Params;
+use crate::http::error::{ApiError, Result};
+use crate::load::Whose;
+
+pub fn routes() -> Router<App> {
+    let mut routes = Router::new();
+    for base in ["/context", "/jobs/context"] {
+        routes = routes.route(&format!("{base}/topicContextYoj/run"), post(run::run));
+    }
+    for base in ["", "/context", "/jobs/context"] {
+        routes = routes
+            .route(&format!("{base}/collapse/indexer/run"), post(indexer::run))
+            .route(&format!("{base}/collapse/state/set"), post(indexer::set_state));
+    }
+    routes.layer(map_response(in_this_form))
+}
+
+/// Refusals in the form of this surface.
+async fn in_this_form(mut response: Response) -> Response {
+    let Some(error) = response.extensions_mut().remove::<std::sync::Arc<ApiError>>() else { return response };
+    let unnamed = error.param.as_ref().filter(|param| !error.message.starts_with(param.as_str()));
+    let message = unnamed.map_or_else(|| error.message.clone(), |param| format!("{param}: {}", error.message));
+    let body = serde_json::json!({"error": message}).to_string();
+    if response.status() == StatusCode::UNPROCESSABLE_ENTITY || response.status() == StatusCode::NOT_FOUND {
+        *response.status_mut() = StatusCode::BAD_REQUEST;
+    }
+    response.headers_mut().insert(header::CONTENT_LENGTH, HeaderValue::from(body.len()));
+    *response.body_mut() = body.into();
+    response
+}
+
+/// Who is calling, and whom the address and the headers name.
+pub struct About {
+    caller: Caller,
+    named: Vec<String>,
+}
+
+#[derive(Deserialize)]
+struct Query {
+    #[serde(rename = "userId")]
+    user: Option<String>,
+}
+
+impl FromRequestParts<App> for About {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self> {
+        let caller = Caller::from_request_parts(parts, app).await?;
+        let Params(query) = Params::<Query>::from_request_parts(parts, app).await?;
+        let header = parts.headers.get("x-user-id").map(HeaderValue::to_str).transpose();
+        let header = header.map_err(|_| ApiError::invalid("x-user-id", "is not text"))?;
+        let named = query.user.into_iter().chain(header.map(str::to_owned)).collect();
+        Ok(Self { caller, named })
+    }
+}
+
+/// Whom a call is about, and what it may read.
+#[derive(Debug)]
+pub struct Subject {
+    /// An admin who names nobody works on what belongs to no user.
+    pub user: Option<String>,
+    pub legacy: bool,
+}
+
+impl About {
+    /// The user that the body, the address or the headers name, else the caller's own.
+    fn subject(self, in_body: Option<String>) -> Result<Subject> {
+        let mut named: Vec<String> = in_body.into_iter().chain(self.named).collect();
+        named.dedup();
+        if let [first, other, ..] = named.as_slice() {
+            return Err(ApiError::invalid("userId", format_args!("is given as {first} and as {other}")));
+        }
+        if let Some(user) = named.first() {
+            check_id(user).map_err(|e| ApiError::bad_id("userId", &e))?;
+            self.caller.require_user(user)?;
+        }
+        Ok(Subject { user: named.pop().or_else(|| self.caller.user()), legacy: self.caller.is_admin() })
+    }
+}
+
+impl Subject {
+    fn whose(&self) -> Whose<'_> {
+        Whose { user: self.user.as_deref(), legacy: self.legacy }
+    }
+}

@@ -1,0 +1,97 @@
+//! `POST /context/topicContextYoj/run`: messages for a kala, by a model or a preset.
+
+use std::sync::Arc;
+
+use axum::extract::State;
+use axum::http::{HeaderName, HeaderValue};
+use axum::response::{IntoResponse, Response};
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+use super::{About, kala};
+use crate::answer::Answer;
+use crate::app::App;
+use crate::flow;
+use crate::http::body::{Json, Raw, parse};
+use crate::http::error::{ApiError, Result};
+use crate::policy::Preset;
+use crate::request::{RecipeChoice, Request};
+use crate::telemetry::now;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+struct Wire {
+    kala: Option<Value>,
+    model: Option<Value>,
+    preset_id: Option<String>,
+    include_doc_id: Option<bool>,
+    user_id: Option<String>,
+}
+
+/// Where the answer names its trace.
+const TRACE: HeaderName = HeaderName::from_static("x-novelo-trace");
+
+/// Collections whose documents are shown as data, with a label of where they were read.
+const DATA: [&str; 3] = ["summaries", "topicInfos", "topicInfo"];
+
+pub async fn run(State(app): State<App>, about: About, Raw(body): Raw) -> Result<Response> {
+    let wire: Wire = parse(&body)?;
+    let subject = about.subject(wire.user_id)?;
+    let request = Request {
+        reach: kala::reach(wire.kala.as_ref(), now())?,
+        recipe: RecipeChoice::Decoded(choose(&app, wire.model, wire.preset_id, wire.include_doc_id == Some(true))?),
+        user: subject.user,
+        legacy: subject.legacy,
+        answer: Answer::Messages("yoj"),
+        ..Request::default()
+    };
+    let made = flow::context(&app, request).await?;
+    let mut response = Json(made.body).into_response();
+    if let Ok(trace) = HeaderValue::try_from(made.trace.encode()) {
+        response.headers_mut().insert(TRACE, trace);
+    }
+    Ok(response)
+}
+
+/// The model, else the preset, else nothing but the default filters.
+fn choose(app: &App, model: Option<Value>, preset: Option<String>, with_ids: bool) -> Result<Arc<Preset>> {
+    match (model, preset) {
+        (Some(model), _) if model.get("docIds").is_some() => {
+            Err(ApiError::invalid("model.docIds", "is not known; did you mean includeDocId?"))
+        }
+        (Some(model), _) => Ok(Arc::new(Preset::given("model", recipe(model, with_ids))?)),
+        (None, Some(name)) => {
+            let known = || format!("must be one of {}", app.policies.names().join(", "));
+            let preset = app.policies.preset(&name).ok_or_else(|| ApiError::invalid("presetId", known()))?;
+            Ok(preset.with_ids(with_ids)?)
+        }
+        (None, None) => Ok(Arc::new(Preset::given("model", recipe(json!({}), with_ids))?)),
+    }
+}
+
+/// A model as a recipe.
+fn recipe(mut model: Value, with_ids: bool) -> Value {
+    if let Value::Object(fields) = &mut model {
+        fields.insert("docIds".to_owned(), if with_ids { "shown" } else { "counted" }.into());
+        if fields.get("filters").is_none_or(Value::is_null) {
+            let limiter = json!({"name": "sizeLimiter", "options": {"maxTokens": 24_000}});
+            fields.insert("filters".to_owned(), json!([limiter, "toolCallBackfill"]));
+        }
+        fields.get_mut("components").into_iter().for_each(show_data);
+    }
+    model
+}
+
+/// Says of the leaves of a component tree which are data.
+fn show_data(components: &mut Value) {
+    for component in components.as_array_mut().into_iter().flatten().filter_map(Value::as_object_mut) {
+        if is_data(component) {
+            component.entry("as").or_insert_with(|| "data".into());
+        }
+        component.get_mut("children").into_iter().for_each(show_data);
+    }
+}
+
+fn is_data(component: &Map<String, Value>) -> bool {
+    component.get("name").and_then(Value::as_str).is_some_and(|name| DATA.contains(&name))
+}
