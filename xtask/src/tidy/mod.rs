@@ -2,6 +2,7 @@
 //!
 //! One file per check; each looks at the tree and returns what it found. A check that cannot fail does not belong here.
 
+mod contract;
 mod layering;
 mod machine;
 mod names;
@@ -22,8 +23,8 @@ pub struct Finding {
     pub what: String,
 }
 
-const CHECKS: [fn(&Tree) -> Vec<Finding>; 6] =
-    [layering::check, purity::check, shortcuts::check, names::check, machine::check, size::check];
+const CHECKS: [fn(&Tree) -> Vec<Finding>; 7] =
+    [layering::check, purity::check, shortcuts::check, names::check, machine::check, size::check, contract::check];
 
 pub fn run() -> anyhow::Result<ExitCode> {
     let tree = Tree::read()?;
