@@ -31,7 +31,7 @@ pub fn apply<'a>(mut draft: Draft<'a>, groups: Option<&'a Groups>) -> Draft<'a> 
         let group = &*shown.group.name;
         if shown.group.expanded {
             piece.annotate(&shown.members, draft.tokenizer);
-            piece.keep(NAME, Why::Expanded { group });
+            piece.mark(piece.fate, NAME, Why::Expanded { group });
             expanded += 1;
             continue;
         }
