@@ -43,7 +43,7 @@ pub fn assemble<'a>(
     if loaded.turns_before > 0 {
         draft.notes.push(Note::NotLoaded { turns: loaded.turns_before });
     }
-    draft = recipe.filters.iter().fold(draft, |draft, filter| filter.apply(draft, loaded.groups));
+    draft = recipe.filters.iter().fold(draft, |draft, filter| filter.apply(draft, loaded));
     if let Some(budget_tokens) = budget_tokens {
         draft = budget::apply(draft, budget_tokens)?;
     }

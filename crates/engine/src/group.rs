@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 use crate::decode::DecodeError;
 use crate::json;
 use crate::limits::{COLLAPSE_SIZE_MAX, ID_BYTES_MAX};
-use crate::message::{Message, Role};
+use crate::message::{Message, Role, Turn};
 use crate::path::check_id;
 
 /// A group's name in its one spelling: upper case, words joined by single underscores; `None` when nothing is left.
@@ -134,6 +134,24 @@ pub struct Groups {
     pub problems: Vec<String>,
 }
 
+/// The places of turns' groups, by seq.
+#[derive(Debug, Default)]
+pub struct Places {
+    first: Option<u64>,
+    of: Vec<u32>,
+}
+
+/// The place of a turn that is in no group.
+const NOWHERE: u32 = u32::MAX;
+
+impl Places {
+    /// The place of a turn's group, if it is known whether the turn has one.
+    pub fn get(&self, seq: u64) -> Option<Option<usize>> {
+        let at = seq.checked_sub(self.first?)?;
+        self.of.get(at as usize).map(|place| (*place != NOWHERE).then_some(*place as usize))
+    }
+}
+
 /// What a prompt shows of a group.
 #[derive(Debug)]
 pub struct Shown {
@@ -155,6 +173,17 @@ impl Groups {
     /// The place of a turn's group.
     pub fn place(&self, turn: &str) -> Option<usize> {
         self.of.get(turn).map(|place| *place as usize)
+    }
+
+    /// The places of turns that stand one after the other, so that nobody asks for them by id again.
+    pub fn places<'t>(&self, turns: impl Iterator<Item = &'t Turn>) -> Places {
+        let mut places = Places::default();
+        for turn in turns {
+            let first = *places.first.get_or_insert(turn.seq);
+            places.of.resize(turn.seq.saturating_sub(first) as usize, NOWHERE);
+            places.of.push(self.of.get(&turn.id).copied().unwrap_or(NOWHERE));
+        }
+        places
     }
 
     pub fn shown(&self, place: usize) -> Option<&Shown> {
@@ -217,6 +246,16 @@ mod tests {
             (one(&below).name, one(&below).description, one(&below).items),
             ("A".into(), Some("d".into()), None)
         );
+    }
+
+    #[test]
+    fn places_are_known_for_the_turns_they_were_made_of() {
+        let group = Group { name: "G".into(), response: "r".into(), description: None, items: None, expanded: false };
+        let groups = Groups::new(vec![group], vec![("a".into(), 0)], Vec::new());
+        let turn =
+            |seq, id: &str| Turn { seq, id: id.into(), create_time: 0.0, message: Message::text(Role::User, "") };
+        let places = groups.places([turn(5, "x"), turn(7, "a")].iter());
+        assert_eq!([4, 5, 6, 7, 8].map(|seq| places.get(seq)), [None, Some(None), Some(None), Some(Some(0)), None]);
     }
 
     #[test]

@@ -2,19 +2,21 @@
 //!
 //! Owns the bytes around the messages: their name, and what a native caller is told beside them.
 
+use bytes::Bytes;
 use novelo_engine::{Assembly, Explanation, json, render};
 
 use crate::http::error::{ApiError, Code, Result};
 use crate::trace::TraceId;
 
 /// An answer, and the name of its trace.
+#[derive(Debug, Clone)]
 pub struct Made {
-    pub body: Vec<u8>,
+    pub body: Bytes,
     pub trace: TraceId,
 }
 
 /// The form of the answer.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Answer {
     /// The messages with what they cost, and why they are there.
     Context(Explain),
@@ -28,7 +30,7 @@ impl Default for Answer {
     }
 }
 
-#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Explain {
     #[default]
     No,

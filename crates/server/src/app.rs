@@ -12,7 +12,9 @@ use novelo_store::{LocalOptions, Store};
 use rustc_hash::FxHashMap;
 use tokio::task::JoinHandle;
 
+use crate::answer::{Answer, Made};
 use crate::auth::{self, Keys};
+use crate::cache::Cache;
 use crate::config::Config;
 use crate::load::Caches;
 use crate::policy::Policies;
@@ -29,6 +31,8 @@ pub struct Shared {
     pub recorder: Recorder,
     pub metrics: Metrics,
     pub caches: Caches,
+    /// Answers that were asked for again, by all that went into them.
+    pub made: Cache<(u128, Answer), Made>,
     pub last: LastPrompts,
     pub config: Config,
     /// What this process's own command line presents instead of a key.
@@ -41,6 +45,7 @@ pub struct Tasks {
     sweeper: JoinHandle<()>,
 }
 
+const MADE_BYTES_MAX: usize = 32 * 1024 * 1024;
 const SWEEP_EVERY: Duration = Duration::from_secs(1);
 
 /// Opens the store and starts the tasks.
@@ -53,6 +58,7 @@ pub async fn open(config: Config) -> anyhow::Result<(App, Tasks)> {
         recorder: Recorder::default(),
         metrics: Metrics::default(),
         caches: Caches::default(),
+        made: Cache::new(MADE_BYTES_MAX),
         last: LastPrompts::default(),
         store,
         own_secret,

@@ -19,7 +19,7 @@ use crate::load::{Near, Whose};
 use crate::policy::{self, Preset};
 use crate::request::{RecipeChoice, Request};
 use crate::telemetry::now;
-use crate::trace::{Trace, TraceId, digest};
+use crate::trace::{Trace, TraceId, digest, print};
 
 const BUDGET_TOKENS_DEFAULT: u32 = 24_000;
 
@@ -29,15 +29,29 @@ pub async fn context(app: &Shared, mut request: Request) -> Result<Made> {
     let plan = plan(app, &mut request)?;
     load_tokenizers(&plan.recipe).await;
     let near = load(app, &plan.recipe, &mut request).await?;
+    let key = (inputs(&plan, &request, &near), request.answer);
+    app.metrics.contexts.fetch_add(1, Ordering::Relaxed);
+    if let Some(made) = app.made.get(&key).filter(|made| app.recorder.is_recent(&made.trace)) {
+        return Ok(made);
+    }
     let loaded = near.loaded();
     let assembly = assemble(&plan.recipe, &loaded, request.budget_tokens)?;
     warn(&assembly);
-    let answer = request.answer;
-    let (mut body, head) = answer::begin(&assembly, answer);
-    let trace = record(app, request, &plan, &near, &assembly, body.get(head..).unwrap_or_default(), started);
-    answer::finish(&mut body, &assembly, &trace, answer)?;
-    app.metrics.contexts.fetch_add(1, Ordering::Relaxed);
-    Ok(Made { body, trace })
+    let (mut body, head) = answer::begin(&assembly, request.answer);
+    let messages = body.get(head..).unwrap_or_default();
+    let (trace, is_news) = record(app, request, &plan, &near, key.0, &assembly, messages, started);
+    answer::finish(&mut body, &assembly, &trace, key.1)?;
+    let made = Made { body: body.into(), trace };
+    if !is_news {
+        app.made.insert(key, made.clone(), made.body.len() + 512);
+    }
+    Ok(made)
+}
+
+/// Tells all that goes into a prompt from what goes into any other.
+fn inputs(plan: &Preset, request: &Request, near: &Near) -> u128 {
+    let Request { user, reach, question, budget_tokens, .. } = request;
+    print(&(user, reach.thread_id(), plan.text.get(), question, budget_tokens, near))
 }
 
 /// Says in the log too what an operator should know of.
@@ -51,27 +65,27 @@ fn warn(assembly: &Assembly<'_>) {
     }
 }
 
-/// Records what was made, unless it was recorded lately; its id either way. A prompt of nothing leaves no trace. One
-/// with something that belongs to no user is nobody's.
+/// Records what was made, unless it was recorded lately; its id, and whether it is news. A prompt of nothing leaves no
+/// trace. One with something that belongs to no user is nobody's.
+#[expect(clippy::too_many_arguments, reason = "all that a trace keeps")]
 fn record(
     app: &Shared,
     request: Request,
     plan: &Preset,
     near: &Near,
+    inputs: u128,
     assembly: &Assembly<'_>,
     messages: &[u8],
     started: Instant,
-) -> TraceId {
+) -> (TraceId, bool) {
     let Request { user, reach, question, budget_tokens, .. } = request;
     let user = user.filter(|_| !near.outside);
     let thread = user.clone().zip(reach.thread_id().map(str::to_owned));
-    let (recipe, marks) = (plan.text.get(), assembly.marks());
-    let inputs = TraceId::of(thread.as_ref(), &(&marks, recipe, &question, budget_tokens, &user, near.moment()));
-    let replace = |thread| app.last.replace(&(thread, recipe), near.epoch(), marks);
+    let replace = |thread| app.last.replace(&(thread, plan.text.get()), near.epoch(), assembly.marks());
     let unchanged_tokens = thread.as_ref().and_then(replace);
-    let id = TraceId::of(thread.as_ref(), &(inputs.uuid, unchanged_tokens));
+    let id = TraceId::of(thread.as_ref(), &(inputs, unchanged_tokens));
     if assembly.pieces.is_empty() || !app.recorder.is_news(&id) {
-        return id;
+        return (id, false);
     }
     let trace = Trace {
         id: id.encode(),
@@ -90,7 +104,7 @@ fn record(
         took_us: started.elapsed().as_micros() as u64,
     };
     app.recorder.record(&id, trace, &app.metrics);
-    id
+    (id, true)
 }
 
 /// Makes an old prompt again; its messages, its explanation, and whether they are the same bytes.

@@ -52,6 +52,12 @@ impl Recorder {
         self.lock().is_news(id)
     }
 
+    /// Whether this prompt was recorded lately.
+    pub fn is_recent(&self, id: &TraceId) -> bool {
+        let state = self.lock();
+        !state.is_old() && state.recent.contains(id)
+    }
+
     /// Takes a trace. One too many is counted as lost.
     pub fn record(&self, id: &TraceId, trace: Trace, metrics: &Metrics) {
         let mut state = self.lock();
@@ -141,9 +147,13 @@ impl Recorder {
 }
 
 impl State {
+    /// Whether what was recorded lately is no longer that.
+    fn is_old(&self) -> bool {
+        self.since.is_none_or(|since| since.elapsed() > RECENT_FOR)
+    }
+
     fn is_news(&mut self, id: &TraceId) -> bool {
-        let old = self.since.is_none_or(|since| since.elapsed() > RECENT_FOR);
-        if old || self.recent.len() >= RECENT_MAX {
+        if self.is_old() || self.recent.len() >= RECENT_MAX {
             self.recent.clear();
             self.since = Some(Instant::now());
         }

@@ -109,10 +109,7 @@ pub struct GroupsInput {
 impl TraceId {
     /// The id of a prompt: the same inputs give the same one, so that a prompt made twice is recorded once.
     pub fn of(thread: Option<&(String, String)>, parts: &impl Hash) -> Self {
-        let mut hasher = Xxh3::new();
-        thread.hash(&mut hasher);
-        parts.hash(&mut hasher);
-        let uuid = uuid::Builder::from_custom_bytes(hasher.digest128().to_be_bytes()).into_uuid();
+        let uuid = uuid::Builder::from_custom_bytes(print(&(thread, parts)).to_be_bytes()).into_uuid();
         Self { uuid, thread: thread.cloned() }
     }
 
@@ -143,6 +140,13 @@ impl TraceId {
         let (user, thread) = self.thread.as_ref()?;
         scope::thread(user, thread).ok()?.child(TRACES).ok()?.document(&self.uuid.simple().to_string()).ok()
     }
+}
+
+/// Tells one value from any other.
+pub fn print(value: &impl Hash) -> u128 {
+    let mut hasher = Xxh3::new();
+    value.hash(&mut hasher);
+    hasher.digest128()
 }
 
 /// The digest by which two prompts are compared.

@@ -53,6 +53,7 @@ fn a_refusal_is_as_its_schema_says() {
         ("makeContext", server.post("/v1/context", "{")),
         ("getDocument", server.get("/v1/docs/a/b")),
         ("forkThread", server.post("/v1/users/u/threads/t/fork", json!({"at_seq": 1, "to": "f"}))),
+        ("runTopicContext", server.post("/context/topicContextYoj/run", json!({}))),
     ];
     for (id, answer) in refusals {
         check_answer(&document, &operation(&document, id, "default"), &answer);

@@ -4,7 +4,8 @@
 //! is, and noted.
 
 use super::{Draft, Note};
-use crate::group::{Groups, Shown};
+use crate::component::Loaded;
+use crate::group::Shown;
 use crate::piece::{Origin, Piece, Why};
 
 const NAME: &str = "collapseGroupReplacer";
@@ -17,17 +18,17 @@ struct Met<'a> {
     turns: usize,
 }
 
-pub fn apply<'a>(mut draft: Draft<'a>, groups: Option<&'a Groups>) -> Draft<'a> {
-    let Some(groups) = groups else { return draft };
+pub fn apply<'a>(mut draft: Draft<'a>, loaded: &'a Loaded<'a>) -> Draft<'a> {
+    let Some(groups) = loaded.groups else { return draft };
+    let known_place = |seq| loaded.places.and_then(|places| places.get(seq));
     draft.notes.extend(groups.problems.iter().map(|what| Note::LookupFailed { what: what.clone() }));
     let mut met: Vec<Met<'a>> = Vec::new();
     let mut known: Vec<Option<usize>> = vec![None; groups.iter().count()];
     let mut expanded = 0;
     for (at, piece) in draft.pieces.iter_mut().enumerate().filter(|(_, p)| !p.is_out()) {
-        let Origin::Turn { id, .. } = piece.origin else { continue };
-        let Some((place, shown)) = groups.place(id).and_then(|place| Some((place, groups.shown(place)?))) else {
-            continue;
-        };
+        let Origin::Turn { seq, id } = piece.origin else { continue };
+        let Some(place) = known_place(seq).unwrap_or_else(|| groups.place(id)) else { continue };
+        let Some(shown) = groups.shown(place) else { continue };
         let group = &*shown.group.name;
         if shown.group.expanded {
             piece.annotate(&shown.members, draft.tokenizer);

@@ -6,8 +6,8 @@
 use serde::Serialize;
 use serde_json::Value;
 
+use crate::component::Loaded;
 use crate::decode::{DecodeError, Fields};
-use crate::group::Groups;
 use crate::pairs::Pairs;
 use crate::piece::Piece;
 use crate::tokens::{self, Tokenizer};
@@ -130,14 +130,14 @@ impl Filter {
         options.finish().map(|()| filter)
     }
 
-    pub fn apply<'a>(&'a self, mut draft: Draft<'a>, groups: Option<&'a Groups>) -> Draft<'a> {
+    pub fn apply<'a>(&'a self, mut draft: Draft<'a>, loaded: &'a Loaded<'a>) -> Draft<'a> {
         match self {
             Self::SizeLimiter(options) => options.apply(draft),
             Self::FileContentsLimiter(options) => options.apply(draft),
             Self::ToolCallBackfill(options) => options.apply(draft),
             Self::HistoryWindow(options) => options.apply(draft),
             Self::StableWindow(options) => options.apply(draft),
-            Self::CollapseGroupReplacer => collapse_group_replacer::apply(draft, groups),
+            Self::CollapseGroupReplacer => collapse_group_replacer::apply(draft, loaded),
             Self::Dedupe => dedupe::apply(draft),
             Self::Unknown(name) => {
                 draft.notes.push(Note::UnknownFilter { name: name.clone() });

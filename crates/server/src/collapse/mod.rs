@@ -40,17 +40,22 @@ const COLLAPSED: &str = "collapsed";
 pub const SPILLED: &str = "groups";
 
 impl Places {
-    pub fn of(root: Root<'_>, thread: &str) -> Result<Self, PathError> {
-        let thread = root.thread(thread)?;
+    pub fn of(root: Root<'_>, id: &str) -> Result<Self, PathError> {
+        let thread = root.thread(id)?;
         let index = thread.child("indexes")?.document("collapsed")?;
         Ok(Self {
             responses: thread.child(COLLAPSED)?,
-            message_to_groups: index.child("messageToGroups")?,
+            message_to_groups: Self::key(root, id)?,
             by_message: index.child("byMessage")?,
             group_to_response: index.child("groupToResponse")?,
             response_to_groups: index.child("responseToGroups")?,
             group_state: index.child("groupState")?,
         })
+    }
+
+    /// The one of them that all are known by.
+    pub fn key(root: Root<'_>, thread: &str) -> Result<CollectionPath, PathError> {
+        root.collection(&[THREADS, thread, "indexes", "collapsed", "messageToGroups"])
     }
 
     /// The response that a path names, and the places of its thread.

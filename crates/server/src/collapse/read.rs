@@ -6,13 +6,14 @@
 
 use std::collections::BTreeMap;
 use std::hash::{Hash, Hasher};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
+use novelo_engine::Turn;
 use novelo_engine::group::{self, Group, Groups};
-use novelo_engine::path::CollectionPath;
-use novelo_engine::scope::Root;
-use novelo_store::{Document, Error, Store, Version};
+use novelo_engine::path::{CollectionPath, PathError};
+use novelo_engine::scope::{Root, THREADS, USERS};
+use novelo_store::{Document, Error, Store, Turns, Version};
 use rustc_hash::{FxHashMap, FxHasher};
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -37,6 +38,8 @@ pub struct Found {
     read: Vec<(CollectionPath, Version)>,
     /// By root, the messages that have spilled.
     spilled: Vec<Vec<Box<str>>>,
+    /// The places of the newest turns that were asked for, written by who asks first.
+    places: Mutex<Option<(Moment, Arc<group::Places>)>>,
     /// Of all roots together: when it was last known that no other message has spilled.
     pulse: AtomicU64,
 }
@@ -46,12 +49,16 @@ const PROBLEMS_MAX: usize = 8;
 
 /// The groups of a thread.
 pub async fn find(store: &Store, kept: &FoundGroups, whose: Whose<'_>, thread: &str) -> Result<Arc<Found>> {
+    let Some(root) = whose.roots().next() else { return Ok(Arc::default()) };
+    let key = (Places::key(root, thread).map_err(bad_id)?, whose.legacy);
+    let pulse = whose.roots().map(|root| pulse(store, root)).sum();
+    let known = kept.get(&key);
+    if let Some(found) = known.as_ref().filter(|found| found.pulse.load(Ordering::Relaxed) == pulse) {
+        return Ok(found.clone());
+    }
     let places = whose.roots().map(|root| Ok((root, Places::of(root, thread)?)));
-    let places = places.collect::<std::result::Result<Vec<_>, _>>().map_err(|e| ApiError::bad_id("thread", &e))?;
-    let Some((_, first)) = places.first() else { return Ok(Arc::default()) };
-    let key = (first.message_to_groups.clone(), whose.legacy);
-    let pulse = places.iter().map(|(_, at)| store.pulse(at.responses.segments())).sum();
-    if let Some(found) = kept.get(&key)
+    let places = places.collect::<std::result::Result<Vec<_>, _>>().map_err(bad_id)?;
+    if let Some(found) = known
         && found.still_holds(store, &places, pulse).await
     {
         return Ok(found);
@@ -72,7 +79,34 @@ pub async fn find(store: &Store, kept: &FoundGroups, whose: Whose<'_>, thread: &
     }
 }
 
+fn pulse(store: &Store, root: Root<'_>) -> u64 {
+    match root {
+        Root::User(user) => store.pulse(&[USERS, user]),
+        Root::Legacy => store.pulse(&[THREADS]),
+    }
+}
+
+fn bad_id(error: PathError) -> ApiError {
+    ApiError::bad_id("thread", &error)
+}
+
+/// Turns that stay the same: epoch, first and last seq.
+type Moment = (u64, u64, u64);
+
 impl Found {
+    /// The places of the groups of these turns.
+    pub fn places(&self, turns: &Turns) -> Arc<group::Places> {
+        let seq = |turn: Option<&Turn>| turn.map_or(0, |t| t.seq);
+        let moment = (turns.epoch, seq(turns.iter().next()), seq(turns.iter().next_back()));
+        let mut kept = self.places.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, places)) = kept.as_ref().filter(|(of, _)| *of == moment) {
+            return places.clone();
+        }
+        let places = Arc::new(self.groups.places(turns.iter()));
+        *kept = Some((moment, places.clone()));
+        places
+    }
+
     /// The groups that an old prompt was made with.
     pub fn again(input: &GroupsInput) -> Self {
         let groups = Groups::new(input.groups.clone(), input.of.clone(), input.problems.clone());
@@ -81,9 +115,6 @@ impl Found {
 
     /// Whether it would be read the same way again.
     async fn still_holds(&self, store: &Store, places: &[(Root<'_>, Places)], pulse: u64) -> bool {
-        if self.pulse.load(Ordering::Relaxed) == pulse {
-            return true;
-        }
         for (of, version) in &self.read {
             if store.version(of).await.ok() != Some(*version) {
                 return false;

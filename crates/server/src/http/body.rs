@@ -124,11 +124,15 @@ pub fn page_size(param: &str, asked: Option<usize>, default: usize) -> Result<us
 }
 
 /// An answer that is JSON already.
-pub struct Json(pub Vec<u8>);
+pub struct Json(Bytes);
 
 impl Json {
     pub fn of(value: &serde_json::Value) -> Self {
-        Self(value.to_string().into_bytes())
+        Self(value.to_string().into())
+    }
+
+    pub fn written(json: impl Into<Bytes>) -> Self {
+        Self(json.into())
     }
 }
 

@@ -64,6 +64,12 @@ operations! {
     get "/health/live" getLive [] - => "Object", "Whether the process answers.";
     get "/health/ready" getReady [] - => "Object", "Whether it would take a write.";
     get "/metrics" getMetrics [] - => "Text", "Counters for Prometheus.";
+    post "/context/topicContextYoj/run" runTopicContext ["userId"] "TopicRun" => "Yoj",
+        "Winds what a kala reads into messages, by a model or a preset.";
+    post "/jobs/context/collapse/indexer/run" runCollapseIndexer ["userId"] "IndexerRun" => "Indexed",
+        "Makes the index of a session's groups say what a response says.";
+    post "/jobs/context/collapse/state/set" setGroupState ["userId"] "GroupState" => "GroupStateSet",
+        "Expands or collapses a group.";
 }
 
 /// The document.
@@ -88,7 +94,7 @@ pub fn document() -> Value {
         "paths": paths,
         "components": {
             "securitySchemes": {"key": {"type": "http", "scheme": "bearer"}},
-            "schemas": schemas(),
+            "schemas": all_schemas(),
         },
     })
 }
@@ -100,13 +106,18 @@ fn describe(operation: &Operation) -> Value {
         "parameters": parameters(operation),
         "responses": {
             "200": {"description": "done", "content": content(operation.gives)},
-            "default": {"description": "refused", "content": content("Error")},
+            "default": {"description": "refused", "content": content(refusal(operation))},
         },
     });
     if let (Some(takes), Some(fields)) = (operation.takes, described.as_object_mut()) {
         fields.insert("requestBody".into(), json!({"required": true, "content": content(takes)}));
     }
     described
+}
+
+/// Topic contexts have errors of their own form.
+fn refusal(operation: &Operation) -> &'static str {
+    if operation.path.contains("/context/") { "Refusal" } else { "Error" }
 }
 
 fn content(schema: &str) -> Value {
@@ -147,6 +158,40 @@ fn object(required: &[&str], properties: Value) -> Value {
 
 fn list_of(schema: &str) -> Value {
     json!({"type": "array", "items": {"$ref": format!("#/components/schemas/{schema}")}})
+}
+
+fn all_schemas() -> Value {
+    let mut all = schemas();
+    if let (Value::Object(all), Value::Object(more)) = (&mut all, topic_schemas()) {
+        all.extend(more);
+    }
+    all
+}
+
+fn topic_schemas() -> Value {
+    let (text, whole, flag) = (json!({"type": "string"}), json!({"type": "integer"}), json!({"type": "boolean"}));
+    json!({
+        "TopicRun": object(&["kala"], json!({
+            "kala": object(&["kind"], json!({"kind": text})), "model": {"type": "object"}, "presetId": text,
+            "includeDocId": flag, "userId": text,
+        })),
+        "Yoj": object(&["yoj"], json!({"yoj": {"type": "array", "items": {"type": "object"}}})),
+        "IndexerRun": object(&["sessionId"], json!({
+            "sessionId": text, "responseId": text, "groups": {"type": "array", "items": {"type": "object"}},
+            "userId": text,
+        })),
+        "Indexed": object(&["ok", "indexed_groups", "indexed_messages", "batches"], json!({
+            "ok": flag, "indexed_groups": whole, "indexed_messages": whole, "batches": whole,
+        })),
+        "GroupState": object(&["sessionId", "group"], json!({
+            "sessionId": text, "group": text, "expanded": flag, "state": {"enum": ["expanded", "collapsed"]},
+            "responseId": text, "userId": text,
+        })),
+        "GroupStateSet": object(&["ok", "group", "expanded", "updated_at"], json!({
+            "ok": flag, "group": text, "expanded": flag, "updated_at": {"type": "number"},
+        })),
+        "Refusal": object(&["error"], json!({"error": text})),
+    })
 }
 
 fn schemas() -> Value {

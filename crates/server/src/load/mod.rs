@@ -12,11 +12,12 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use novelo_engine::component::{self, show_summary, show_user_data};
+use novelo_engine::group::Places;
 use novelo_engine::limits::CONTEXT_TURNS_MAX;
 use novelo_engine::path::{CollectionPath, DocumentPath, PathError, Prefix};
 use novelo_engine::reach::{Level, Reach, Reading, Stretch};
 use novelo_engine::recipe::Shape;
-use novelo_engine::scope::{Root, TURNS};
+use novelo_engine::scope::{Root, THREADS, TURNS};
 use novelo_engine::{Message, Need, Recipe};
 use novelo_store::{Range as Seqs, Store, Turns};
 
@@ -39,6 +40,7 @@ pub struct Near {
     user_data: Option<Shown>,
     collections: Vec<Chosen>,
     groups: Option<Arc<Found>>,
+    places: Option<Arc<Places>>,
     pub inline: Vec<Message>,
     pub question: Option<Message>,
     /// Where the turns are.
@@ -146,7 +148,7 @@ impl Near {
 impl Loader<'_> {
     async fn turns(&mut self, thread: &str) -> Result<()> {
         for root in self.whose.roots() {
-            let of = root.thread(thread).and_then(|t| t.child(TURNS)).map_err(bad_id)?;
+            let of = root.collection(&[THREADS, thread, TURNS]).map_err(bad_id)?;
             self.turns_of(&of).await?;
             if self.near.turns.last_seq > 0 {
                 self.near.turns_in = Some(of);
@@ -210,6 +212,7 @@ impl Loader<'_> {
     async fn groups(&mut self, thread: &str) -> Result<()> {
         let found = crate::collapse::find(self.store, &self.caches.groups, self.whose, thread).await?;
         self.near.outside |= found.outside;
+        self.near.places = Some(found.places(&self.near.turns));
         self.near.groups = Some(found);
         Ok(())
     }

@@ -37,6 +37,7 @@ impl Near {
             user_data: self.user_data.as_ref().map(|s| &*s.message),
             collections: self.collections.iter().map(Chosen::read).collect(),
             groups: self.groups.as_ref().map(|found| &found.groups),
+            places: self.places.as_deref(),
             inline: &self.inline,
             question: self.question.as_ref(),
         }
@@ -129,19 +130,25 @@ impl Near {
         Ok(near)
     }
 
-    /// What tells these inputs from those of another moment, beside the prompt that they make.
-    pub fn moment(&self) -> (u64, u64, u64) {
-        let mut hasher = FxHasher::default();
-        self.inline.iter().for_each(|m| m.raw().hash(&mut hasher));
-        self.collections.iter().for_each(|c| (&c.name, c.level, c.of.print, &c.range).hash(&mut hasher));
-        self.summary.iter().chain(&self.user_data).for_each(|shown| shown.raw.hash(&mut hasher));
-        self.groups.as_ref().map(|found| found.print).hash(&mut hasher);
-        (self.turns.last_seq, self.turns.epoch, hasher.finish())
-    }
-
     /// Changes when stored turns were replaced or removed.
     pub fn epoch(&self) -> u64 {
         self.turns.epoch
+    }
+}
+
+/// What tells these inputs from those of another moment.
+impl Hash for Near {
+    fn hash<H: Hasher>(&self, hasher: &mut H) {
+        let mut seqs = FxHasher::default();
+        let is_whole = self.stretch == Stretch::default();
+        let inside = |turn: &&Turn| !is_whole && self.stretch.holds(turn.create_time);
+        self.turns.iter().filter(inside).for_each(|turn| turn.seq.hash(&mut seqs));
+        (self.turns.last_seq, self.turns.epoch, self.first_seq(), seqs.finish(), self.outside).hash(hasher);
+        self.inline.iter().for_each(|m| m.raw().hash(hasher));
+        self.question.iter().for_each(|m| m.raw().hash(hasher));
+        self.collections.iter().for_each(|c| (&c.name, c.level, c.of.print, &c.range).hash(hasher));
+        [&self.summary, &self.user_data].map(|shown| shown.as_ref().map(|s| &s.raw)).hash(hasher);
+        self.groups.as_ref().map(|found| found.print).hash(hasher);
     }
 }
 

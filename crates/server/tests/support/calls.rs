@@ -28,7 +28,7 @@ impl Call {
 
 /// All of them, in an order in which each succeeds: what removes comes last.
 pub fn every(about: &About<'_>) -> Vec<Call> {
-    [of_thread(about), of_documents(about), of_the_server(about), removal(about)].concat()
+    [of_thread(about), of_topics(about), of_documents(about), of_the_server(about), removal(about)].concat()
 }
 
 /// The documents of a user other than turns, with the thread's own time to look at.
@@ -53,6 +53,28 @@ fn of_thread(about: &About<'_>) -> Vec<Call> {
         call("makeContext", "POST", "/v1/context".into(), context),
         call("getTrace", "GET", format!("/v1/traces/{}", about.trace), ""),
         call("replayTrace", "POST", format!("/v1/traces/{}/replay", about.trace), ""),
+    ]
+}
+
+fn of_topics(about: &About<'_>) -> Vec<Call> {
+    let (user, session) = (about.user, about.thread);
+    let kala = json!({"kind": "Topic", "topicId": session});
+    let groups = json!([{"name": "A", "items": [{"type": "message", "id": "m"}]}]);
+    let path = |rest: &str| format!("/jobs/context/collapse/{rest}");
+    vec![
+        call("runTopicContext", "POST", "/context/topicContextYoj/run".into(), json!({"userId": user, "kala": kala})),
+        call(
+            "runCollapseIndexer",
+            "POST",
+            path("indexer/run"),
+            json!({"userId": user, "sessionId": session, "groups": groups}),
+        ),
+        call(
+            "setGroupState",
+            "POST",
+            path("state/set"),
+            json!({"userId": user, "sessionId": session, "group": "A", "expanded": true}),
+        ),
     ]
 }
 

@@ -6,6 +6,8 @@ use std::time::Duration;
 
 use axum::Router;
 use axum::body::Body;
+use axum::extract::{Request as Incoming, State};
+use axum::middleware::map_request_with_state;
 use axum::routing::post;
 use bytes::Bytes;
 use http_body_util::BodyExt;
@@ -47,20 +49,26 @@ pub async fn context(time: Duration) -> anyhow::Result<Vec<Row>> {
     let documents = (0..MESSAGES).map(|n| document(message(role(n), n))).collect();
     app.store.append(&scope::turns("bench", "t")?, documents, AppendTerms::default()).await?;
     let beside = Beside::start(&app, "/v1/context", ASK).await?;
-    let (mut same, mut new) = (Vec::new(), Vec::new());
+    let (mut again, mut anew, mut new) = (Vec::new(), Vec::new(), Vec::new());
     for round in 0..ROUNDS {
         let raw = throughput(&beside.raw_at, time, |_| ASK.to_owned()).await;
-        same.push((throughput(&beside.ours_at, time, |_| ASK.to_owned()).await, raw));
+        again.push((throughput(&beside.ours_at, time, |_| ASK.to_owned()).await, raw));
+        anew.push((throughput(&beside.anew_at, time, |_| ASK.to_owned()).await, raw));
         new.push((throughput(&beside.ours_at, time, move |n| asking(round, n)).await, raw));
     }
     let size = beside.stop().await?;
     app::close(app, tasks).await?;
     let what = format!("/v1/context of {size} KB, warm, {CLIENTS} clients / a handler that returns the same bytes");
-    let ((ours, raw, ratio), unit, target) = (settle(&same), "requests/s", Some(Target::AtLeast(0.7)));
-    let row = Row { name: "HTTP", what, ours, raw, unit, ratio, target };
-    let what = "the same with another question each time, so that each leaves a trace on disk".to_owned();
-    let (ours, raw, ratio) = settle(&new);
-    Ok(vec![row, Row { name: "HTTP", what, ours, raw, unit, ratio, target: None }])
+    let row = |what: &str, pairs: &[(f64, f64)], target| {
+        let (ours, raw, ratio) = settle(pairs);
+        Row { name: "HTTP", what: what.to_owned(), ours, raw, unit: "requests/s", ratio, target }
+    };
+    let target = Some(Target::AtLeast(0.7));
+    Ok(vec![
+        row(&what, &again, target),
+        row("the same, made anew each time", &anew, target),
+        row("the same with another question each time, so that each leaves a trace on disk", &new, None),
+    ])
 }
 
 /// W5: the preset TopicContext over a session with collapsed groups.
@@ -69,17 +77,22 @@ pub async fn topic(time: Duration) -> anyhow::Result<Vec<Row>> {
     let (app, tasks) = open(dir.path()).await?;
     fill_session(&app).await?;
     let beside = Beside::start(&app, "/context/topicContextYoj/run", ASK_TOPIC).await?;
-    let mut pairs = Vec::new();
+    let (mut again, mut anew) = (Vec::new(), Vec::new());
     for _ in 0..ROUNDS {
         let raw = throughput(&beside.raw_at, time, |_| ASK_TOPIC.to_owned()).await;
-        pairs.push((throughput(&beside.ours_at, time, |_| ASK_TOPIC.to_owned()).await, raw));
+        again.push((throughput(&beside.ours_at, time, |_| ASK_TOPIC.to_owned()).await, raw));
+        anew.push((throughput(&beside.anew_at, time, |_| ASK_TOPIC.to_owned()).await, raw));
     }
     let size = beside.stop().await?;
     app::close(app, tasks).await?;
     let session = format!("{SESSION} messages with {GROUPS} groups");
     let what = format!("TopicContext over {session}, {size} KB, warm / a handler that returns the same bytes");
-    let (ours, raw, ratio) = settle(&pairs);
-    Ok(vec![Row { name: "W5", what, ours, raw, unit: "requests/s", ratio, target: Some(Target::AtLeast(0.5)) }])
+    let row = |what: &str, pairs: &[(f64, f64)]| {
+        let (ours, raw, ratio) = settle(pairs);
+        let target = Some(Target::AtLeast(0.5));
+        Row { name: "W5", what: what.to_owned(), ours, raw, unit: "requests/s", ratio, target }
+    };
+    Ok(vec![row(&what, &again), row("the same, made anew each time", &anew)])
 }
 
 async fn fill_session(app: &App) -> anyhow::Result<()> {
@@ -112,6 +125,8 @@ async fn open(dir: &Path) -> anyhow::Result<(App, app::Tasks)> {
 /// Our server, and beside it one that returns the same bytes.
 struct Beside {
     ours_at: String,
+    /// Our server without the answers that it made before.
+    anew_at: String,
     raw_at: String,
     answer_bytes: usize,
     /// Each server runs until its sender is gone.
@@ -124,8 +139,11 @@ impl Beside {
         let ours_at = format!("{at}{path}");
         let answer = ask(&client(), &ours_at, body.to_owned()).await?;
         let answer_bytes = answer.len();
+        let forgetful = router(app.clone()).layer(map_request_with_state(app.clone(), forgetting));
+        let (at, anew) = start(forgetful).await?;
+        let anew_at = format!("{at}{path}");
         let (raw_at, raw) = start(same_bytes(app.clone(), answer)).await?;
-        Ok(Self { ours_at, raw_at: format!("{raw_at}/"), answer_bytes, servers: vec![ours, raw] })
+        Ok(Self { ours_at, anew_at, raw_at: format!("{raw_at}/"), answer_bytes, servers: vec![ours, anew, raw] })
     }
 
     /// Stops both; the size of an answer in KB.
@@ -150,10 +168,16 @@ fn asking(round: usize, n: usize) -> String {
     format!(r#"{{"user":"bench","thread":"t","question":"{round} {n}?"}}"#)
 }
 
+/// Lets go of the answers that were made before.
+async fn forgetting(State(app): State<App>, request: Incoming) -> Incoming {
+    app.made.retain(|_| false);
+    request
+}
+
 /// A handler that reads the body and returns bytes that are ready.
 fn same_bytes(app: App, answer: Bytes) -> Router {
     let answer = Arc::new(answer);
-    Router::new().route("/", post(async move |Raw(_): Raw| Json(answer.to_vec()))).with_state(app)
+    Router::new().route("/", post(async move |Raw(_): Raw| Json::written(answer.to_vec()))).with_state(app)
 }
 
 type HttpClient = Client<hyper_util::client::legacy::connect::HttpConnector, Body>;

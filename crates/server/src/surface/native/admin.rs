@@ -47,7 +47,7 @@ pub async fn list_keys(State(app): State<App>, caller: Caller) -> Result<Json> {
 pub async fn revoke_key(State(app): State<App>, caller: Caller, Ids(id): Ids<String>) -> Result<Json> {
     caller.require_admin()?;
     match app.keys.revoke(&app.store, &id).await? {
-        true => Ok(Json(br#"{"revoked":true}"#.to_vec())),
+        true => Ok(Json::written(br#"{"revoked":true}"#.to_vec())),
         false => Err(ApiError::not_found("such key")),
     }
 }
@@ -91,7 +91,7 @@ pub async fn import(State(app): State<App>, caller: Caller, body: Body) -> Resul
     let done = transfer::import(&app.store, &caller, body).await;
     app.keys.reload(&app.store).await?;
     let done = done?;
-    Ok(Json(format!(r#"{{"documents":{},"new":{}}}"#, done.documents, done.new).into_bytes()))
+    Ok(Json::written(format!(r#"{{"documents":{},"new":{}}}"#, done.documents, done.new).into_bytes()))
 }
 
 pub async fn doctor(State(app): State<App>, caller: Caller) -> Result<Json> {

@@ -38,7 +38,7 @@ struct Wire<'b> {
 pub async fn make(State(app): State<App>, caller: Caller, Raw(body): Raw) -> Result<Json> {
     let wire: Wire<'_> = parse(&body)?;
     let request = check(wire, &caller)?;
-    flow::context(&app, request).await.map(|made| Json(made.body))
+    flow::context(&app, request).await.map(|made| Json::written(made.body))
 }
 
 fn check(wire: Wire<'_>, caller: &Caller) -> Result<Request> {

@@ -15,7 +15,7 @@ pub async fn get(State(app): State<App>, caller: Caller, Ids(user): Ids<String>)
     caller.require_user(&user)?;
     let at = user_data_path(&user).map_err(|e| ApiError::bad_id("user", &e))?;
     let document = app.store.get(&at).await?;
-    Ok(Json(document.map_or_else(|| b"{}".to_vec(), |d| d.value.to_vec())))
+    Ok(Json::written(document.map_or_else(|| b"{}".to_vec(), |d| d.value.to_vec())))
 }
 
 pub async fn put(State(app): State<App>, caller: Caller, Ids(user): Ids<String>, Raw(body): Raw) -> Result<Json> {
@@ -33,7 +33,7 @@ async fn write(app: &App, caller: &Caller, user: &str, body: Bytes, merge: bool)
     check_flat(&parse::<Value>(&body)?)?;
     put_document(app, &at, body, merge, None).await?;
     let document = app.store.get(&at).await?;
-    Ok(Json(document.map_or_else(|| b"{}".to_vec(), |d| d.value.to_vec())))
+    Ok(Json::written(document.map_or_else(|| b"{}".to_vec(), |d| d.value.to_vec())))
 }
 
 fn check_flat(data: &Value) -> Result<()> {

@@ -59,7 +59,7 @@ pub async fn get(State(app): State<App>, caller: Caller, uri: Uri, Params(list):
             let document = app.store.get(&at).await?.ok_or_else(|| ApiError::not_found("such document"))?;
             let mut out = Vec::new();
             write_document(&document, &mut out);
-            Ok(Json(out))
+            Ok(Json::written(out))
         }
         Named::Collection(of) => list_collection(&app, &of, list).await,
     }
@@ -82,7 +82,7 @@ pub async fn patch(
 pub async fn delete(State(app): State<App>, caller: Caller, uri: Uri, headers: HeaderMap) -> Result<Json> {
     let at = document(named(&uri, &caller)?)?;
     match retract::delete(&app.store, at, if_match(&headers)?).await? {
-        true => Ok(Json(br#"{"deleted":true}"#.to_vec())),
+        true => Ok(Json::written(br#"{"deleted":true}"#.to_vec())),
         false => Err(ApiError::not_found("such document")),
     }
 }
@@ -97,7 +97,7 @@ pub async fn batch(State(app): State<App>, caller: Caller, Raw(body): Raw) -> Re
     let read = |(i, op): (usize, &BatchOp<'_>)| batch_op(i, op, &caller);
     let ops = wire.ops.iter().enumerate().map(read).collect::<Result<Vec<_>>>()?;
     retract::write(&app.store, ops).await?;
-    Ok(Json(format!(r#"{{"done":{count}}}"#).into_bytes()))
+    Ok(Json::written(format!(r#"{{"done":{count}}}"#).into_bytes()))
 }
 
 fn batch_op(i: usize, wire: &BatchOp<'_>, caller: &Caller) -> Result<Op> {
@@ -120,7 +120,7 @@ fn batch_op(i: usize, wire: &BatchOp<'_>, caller: &Caller) -> Result<Op> {
 
 async fn write(app: &App, caller: &Caller, uri: &Uri, headers: &HeaderMap, body: Bytes, merge: bool) -> Result<Json> {
     let at = document(named(uri, caller)?)?;
-    put_document(app, &at, body, merge, if_match(headers)?).await.map(|stamp| Json(stamped(&stamp)))
+    put_document(app, &at, body, merge, if_match(headers)?).await.map(|stamp| Json::written(stamped(&stamp)))
 }
 
 /// Stores a document that came in as the body of a request.
@@ -170,7 +170,7 @@ async fn list_collection(app: &App, of: &CollectionPath, list: List) -> Result<J
         write_document(document, &mut out);
     }
     out.extend_from_slice(format!(r#"],"has_more":{}}}"#, page.has_more).as_bytes());
-    Ok(Json(out))
+    Ok(Json::written(out))
 }
 
 async fn cursor(app: &App, of: &CollectionPath, id: &str) -> Result<Cursor> {

@@ -11,7 +11,7 @@ use crate::http::error::Result;
 use crate::http::openapi;
 
 pub async fn live() -> Json {
-    Json(br#"{"status":"ok"}"#.to_vec())
+    Json::written(br#"{"status":"ok"}"#.to_vec())
 }
 
 /// Ready means that a write would be taken.

@@ -56,7 +56,7 @@ pub async fn fork(
     let from = scope::turns(&user, &thread).map_err(|e| ApiError::bad_id("user or thread", &e))?;
     let to = scope::turns(&user, &fork.to).map_err(|e| ApiError::bad_id("to", &e))?;
     let turns = app.store.fork(&from, fork.at_seq, &to).await?;
-    Ok(Json(format!(r#"{{"thread":{},"turns":{turns}}}"#, json::literal(&fork.to)).into_bytes()))
+    Ok(Json::written(format!(r#"{{"thread":{},"turns":{turns}}}"#, json::literal(&fork.to)).into_bytes()))
 }
 
 pub async fn forget(
@@ -81,6 +81,7 @@ async fn forgotten(app: &App, what: &Prefix, user: &str, thread: Option<&str>) -
     let traces_waiting = app.recorder.forget(user, thread);
     drop(paused);
     app.caches.forget(what);
+    app.made.retain(|_| false);
     let erasing = app.store.health().erasing;
     Ok(Json::of(&serde_json::json!({
         "forgotten": {

@@ -16,7 +16,7 @@ pub async fn get(State(app): State<App>, caller: Caller, Ids(id): Ids<String>) -
     let mut out = serde_json::to_vec(&trace).map_err(internal)?;
     out.truncate(out.len() - 1);
     out.extend_from_slice(format!(r#","identical":{identical},"explain":{explanation}}}"#).as_bytes());
-    Ok(Json(out))
+    Ok(Json::written(out))
 }
 
 pub async fn replay(State(app): State<App>, caller: Caller, Ids(id): Ids<String>) -> Result<Json> {
@@ -25,7 +25,7 @@ pub async fn replay(State(app): State<App>, caller: Caller, Ids(id): Ids<String>
     let mut out = b"{\"messages\":".to_vec();
     out.extend_from_slice(&messages);
     out.extend_from_slice(format!(r#","identical":{identical}}}"#).as_bytes());
-    Ok(Json(out))
+    Ok(Json::written(out))
 }
 
 async fn find(app: &App, caller: &Caller, id: &str) -> Result<Trace> {

@@ -98,7 +98,7 @@ pub async fn list(
         out.push(b'}');
     }
     out.extend_from_slice(format!(r#"],"has_more":{}}}"#, turns.has_more).as_bytes());
-    Ok(Json(out))
+    Ok(Json::written(out))
 }
 
 /// Takes the messages of a request, or names the first that is wrong.

@@ -46,7 +46,7 @@ pub async fn run(State(app): State<App>, about: About, Raw(body): Raw) -> Result
         ..Request::default()
     };
     let made = flow::context(&app, request).await?;
-    let mut response = Json(made.body).into_response();
+    let mut response = Json::written(made.body).into_response();
     if let Ok(trace) = HeaderValue::try_from(made.trace.encode()) {
         response.headers_mut().insert(TRACE, trace);
     }
