@@ -130,3 +130,28 @@ fn a_cold_thread_is_scanned_once_after_a_restart() {
     assert!(scanned >= 400, "all turns come from the disk: {scanned}");
     check(&server, &of_thread(json!({"preset": "agent"})));
 }
+
+#[test]
+fn a_warm_topic_context_scans_and_counts_nothing() {
+    let server = Server::start();
+    let turns: Vec<Value> = (0..40)
+        .map(|n| json!({"role": if n % 2 == 0 { "user" } else { "assistant" }, "content": format!("turn {n}"), "id": format!("m{n}")}))
+        .collect();
+    server.append("u", "s", &turns);
+    let items: Vec<Value> = (0..10).map(|n| json!({"type": "message", "id": format!("m{n}")})).collect();
+    let groups = json!([{"name": "begin", "items": items}]);
+    server.put("/v1/docs/users/u/convo.sessions/s/summaries/a", json!({"create_time": 1, "value": {"text": "x"}})).ok();
+    server.post("/collapse/indexer/run", json!({"userId": "u", "sessionId": "s", "groups": groups})).ok();
+    let ask = |with_ids: bool| {
+        let kala = json!({"kind": "Topic", "topicId": "s"});
+        let body = json!({"userId": "u", "kala": kala, "presetId": "TopicContext", "includeDocId": with_ids});
+        server.post("/context/topicContextYoj/run", body).ok()
+    };
+    let yoj = ask(false)["yoj"].as_array().unwrap().len();
+    assert_eq!(yoj, 33, "an intro, a summary, a group, and thirty turns");
+    let before = counters(&server);
+    assert_eq!(ask(true)["yoj"].as_array().unwrap().len(), yoj);
+    let after = counters(&server);
+    assert!(after[0] - before[0] <= 1, "the intro is made for each prompt: {before:?} {after:?}");
+    assert_eq!(after[1], before[1]);
+}

@@ -3,7 +3,7 @@
 use novelo_engine::Tokenizer;
 use novelo_engine::limits::{BUDGET_TOKENS_MAX, QUESTION_BYTES_MAX};
 
-use crate::support::{Client, Server, Value, json, says, user};
+use crate::support::{Client, Server, Value, json, says, thread, user};
 
 const SUMMARY: &str = "/v1/docs/users/u/convo.sessions/t/memory/summary";
 
@@ -273,4 +273,50 @@ fn a_thread_that_is_not_there_is_an_empty_context() {
     let answer = server.context(of_thread(json!({"explain": true})));
     assert_eq!((&answer["messages"], &answer["tokens"]), (&json!([]), &json!(0)));
     assert_eq!(answer["explain"]["pieces"], json!([]));
+}
+
+/// Asks until the answer is one that was kept, and gives what it says.
+fn settled(server: &Server, request: &Value) -> Value {
+    let answers: Vec<Value> = (0..5).map(|_| server.context(request.clone())["messages"].clone()).collect();
+    assert!(answers.windows(2).all(|pair| pair[0] == pair[1]), "the same inputs, other bytes");
+    answers[0].clone()
+}
+
+#[test]
+fn an_answer_is_given_again_only_while_nothing_of_it_has_changed() {
+    let server = Server::start();
+    let notes = json!({"kind": "collection", "name": "notes"});
+    let components = json!([{"kind": "summary"}, {"kind": "userData"}, notes, {"kind": "history"}]);
+    let recipe = json!({"components": components, "filters": ["collapseGroupReplacer"]});
+    let request = json!({"user": "u", "thread": "t", "recipe": recipe});
+    server.append("u", "t", &[json!({"role": "user", "content": "hi", "id": "m1"})]);
+    let at = |rest: &str| format!("/v1/docs/users/u/convo.sessions/t/{rest}");
+    let entry = json!({"groups": {"G": {"responseId": "r", "updated_at": 1}}});
+    let put = |rest: &str, value: Value| drop(server.put(&at(rest), value).ok());
+    type Change<'c> = (&'c str, Box<dyn Fn() + 'c>);
+    let changes: Vec<Change<'_>> = vec![
+        ("a turn", Box::new(|| drop(server.say("u", "t", &["and?"])))),
+        ("a turn replaced", Box::new(|| put("messages/m1", json!({"role": "user", "content": "ho"})))),
+        ("a summary", Box::new(|| put("memory/summary", json!({"text": "they met"})))),
+        ("user data", Box::new(|| drop(server.put(&user("u", "/data"), json!({"name": "Ada"})).ok()))),
+        ("a note", Box::new(|| put("notes/a", json!({"n": 1})))),
+        ("a note replaced", Box::new(|| put("notes/a", json!({"n": 2})))),
+        ("a note deleted", Box::new(|| drop(server.delete(&at("notes/a")).ok()))),
+        ("a group", Box::new(|| put("indexes/collapsed/messageToGroups/m1", entry.clone()))),
+        ("its response", Box::new(|| put("collapsed/r", json!({"groups": [{"name": "g", "description": "d"}]})))),
+        ("its state", Box::new(|| put("indexes/collapsed/groupState/G", json!({"expanded": true})))),
+        (
+            "a newer group, spilled",
+            Box::new(|| put("indexes/collapsed/byMessage/m1/groups/H", json!({"responseId": "r", "updated_at": 2}))),
+        ),
+        ("all forgotten", Box::new(|| drop(server.delete(&thread("u", "t", "")).ok()))),
+        ("begun again", Box::new(|| drop(server.say("u", "t", &["hi again"])))),
+    ];
+    let mut before = settled(&server, &request);
+    for (what, change) in changes {
+        change();
+        let now = settled(&server, &request);
+        assert_ne!(now, before, "{what}");
+        before = now;
+    }
 }

@@ -71,11 +71,10 @@ fn once_there_is_a_key_every_call_needs_one() {
     documented.sort();
     assert_eq!(seen, documented, "the table of calls is complete");
     for call in calls.iter().filter(|call| !OPEN.contains(&call.operation)) {
-        let refused = call.send(&server);
-        refused.refused(401, "unauthorized");
+        let refused = call.refused(&server, 401, "unauthorized");
         assert_eq!(refused.header("www-authenticate"), Some("Bearer"), "{call:?}");
         for wrong in ["Bearer nvl_wrong", "Bearer ", "Basic YTpi", ""] {
-            call.send(&server.with("authorization", wrong)).refused(401, "unauthorized");
+            call.refused(&server.with("authorization", wrong), 401, "unauthorized");
         }
     }
     assert_eq!(admin.said("a", "t"), ["a's own"]);
@@ -90,7 +89,7 @@ fn a_users_key_does_everything_for_its_user_and_nothing_else() {
     assert!(crate::support::eventually(|| stored()[0].contains("/traces/")));
     let before = stored();
     for call in for_b.iter().filter(|call| !OPEN.contains(&call.operation)) {
-        call.send(&a).refused(403, "forbidden");
+        call.refused(&a, 403, "forbidden");
     }
     assert_eq!(stored(), before, "nothing of b's was touched");
     for call in calls_about("a", &a).iter().filter(|call| !ADMIN.contains(&call.operation)) {
@@ -98,7 +97,7 @@ fn a_users_key_does_everything_for_its_user_and_nothing_else() {
     }
     for operation in ADMIN {
         let call = for_b.iter().find(|call| call.operation == operation).unwrap();
-        call.send(&b).refused(403, "forbidden");
+        call.refused(&b, 403, "forbidden");
     }
 }
 

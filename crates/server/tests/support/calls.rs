@@ -24,6 +24,20 @@ impl Call {
     pub fn send(&self, client: &Client) -> Answer {
         client.call(self.method, &self.path, &self.body)
     }
+
+    /// Sends what is refused, in the form of its surface.
+    #[track_caller]
+    pub fn refused(&self, client: &Client, status: u16, code: &str) -> Answer {
+        let answer = self.send(client);
+        if self.path.contains("/context/") {
+            let said = answer.json();
+            let words = said["error"].as_str().is_some_and(|words| !words.is_empty());
+            assert!(answer.status == status && words && said.as_object().unwrap().len() == 1, "{self:?}: {said}");
+        } else {
+            answer.refused(status, code);
+        }
+        answer
+    }
 }
 
 /// All of them, in an order in which each succeeds: what removes comes last.
