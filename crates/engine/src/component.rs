@@ -4,7 +4,7 @@
 //! once; from there everything is pure.
 
 use crate::filter::Filter;
-use crate::group::{Groups, Places};
+use crate::group::{Groups, Membership};
 use crate::json;
 use crate::message::{Message, Turn};
 use crate::piece::{Framing, Origin, Piece, Tag, Why};
@@ -41,8 +41,8 @@ pub struct Loaded<'a> {
     /// Documents of other collections, in the order in which they are shown.
     pub collections: Vec<Read<'a>>,
     pub groups: Option<&'a Groups>,
-    /// The places of the turns' groups, where they are known.
-    pub places: Option<&'a Places>,
+    /// The groups of the turns, where they are known.
+    pub membership: Option<&'a Membership>,
     /// Messages given with the request.
     pub inline: &'a [Message],
     /// What is being asked now, where it is not the newest turn already.

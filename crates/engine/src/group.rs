@@ -7,8 +7,8 @@ use std::hash::BuildHasher;
 
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use serde_json::value::RawValue;
-use serde_json::{Map, Value};
 
 use crate::decode::DecodeError;
 use crate::json;
@@ -28,9 +28,8 @@ pub fn name(text: &str) -> Option<String> {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Defined {
     pub name: String,
-    pub description: Option<String>,
-    /// `None` where the response does not list them.
-    pub items: Option<Vec<Value>>,
+    /// How many items it has.
+    pub size: usize,
     /// The ids among the items that are turns, each once.
     pub turns: Vec<String>,
 }
@@ -40,11 +39,27 @@ pub fn listed(response: &Value) -> Option<&Value> {
     response.get("groups").or_else(|| response.get("value")?.get("groups"))
 }
 
-/// What a response says of a group: its description and its items, where it has them.
-pub fn described<'v>(response: &'v Value, of: &str) -> Option<(Option<String>, Option<&'v Value>)> {
-    let is_it = |group: &&Value| group.get("name").and_then(Value::as_str).and_then(name).as_deref() == Some(of);
-    let group = listed(response)?.as_array()?.iter().rfind(is_it)?;
-    Some((description(group.as_object()?), group.get("items").filter(|items| items.is_array())))
+/// What a response says of a group, where it says it.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct About<'v> {
+    pub description: Option<&'v str>,
+    pub items: Option<&'v Value>,
+}
+
+/// What a response says of its groups, by name. Entries that are no groups say nothing.
+pub fn described(response: &Value) -> FxHashMap<String, About<'_>> {
+    listed(response).and_then(Value::as_array).into_iter().flatten().filter_map(about).collect()
+}
+
+fn about(group: &Value) -> Option<(String, About<'_>)> {
+    let name = name(group.get("name")?.as_str()?)?;
+    let items = group.get("items").filter(|items| items.is_array());
+    Some((name, About { description: description(group), items }))
+}
+
+fn description(group: &Value) -> Option<&str> {
+    let below = || group.get("params")?.get("description")?.as_str();
+    group.get("description").and_then(Value::as_str).or_else(below)
 }
 
 /// Reads a list of groups that stands at `path`. Groups whose names come out the same are one, the later entry's.
@@ -56,7 +71,7 @@ pub fn define(path: &str, groups: &Value) -> Result<Vec<Defined>, DecodeError> {
     for (i, entry) in entries.iter().enumerate() {
         let path = format!("{path}[{i}]");
         let group = define_one(&path, entry)?;
-        size += 1 + group.items.as_ref().map_or(0, Vec::len);
+        size += 1 + group.size;
         if size > COLLAPSE_SIZE_MAX {
             let problem = format!("brings groups and items to more than COLLAPSE_SIZE_MAX, {COLLAPSE_SIZE_MAX}");
             return Err(DecodeError::new(path, problem));
@@ -79,17 +94,11 @@ fn define_one(path: &str, entry: &Value) -> Result<Defined, DecodeError> {
         return refuse("name", &format!("has {} bytes; the cap ID_BYTES_MAX is {ID_BYTES_MAX}", name.len()));
     }
     let items = match fields.get("items") {
-        None | Some(Value::Null) => None,
-        Some(Value::Array(items)) => Some(items.clone()),
+        None | Some(Value::Null) => &[][..],
+        Some(Value::Array(items)) => items.as_slice(),
         Some(_) => return refuse("items", "must be an array"),
     };
-    let turns = turn_ids(&format!("{path}.items"), items.as_deref().unwrap_or_default())?;
-    Ok(Defined { name, description: description(fields), items, turns })
-}
-
-fn description(group: &Map<String, Value>) -> Option<String> {
-    let below = || group.get("params")?.get("description")?.as_str();
-    group.get("description").and_then(Value::as_str).or_else(below).map(str::to_owned)
+    Ok(Defined { name, size: items.len(), turns: turn_ids(&format!("{path}.items"), items)? })
 }
 
 fn turn_ids(path: &str, items: &[Value]) -> Result<Vec<String>, DecodeError> {
@@ -134,9 +143,9 @@ pub struct Groups {
     pub problems: Vec<String>,
 }
 
-/// The places of turns' groups, by seq.
+/// The groups of turns, by seq.
 #[derive(Debug, Default)]
-pub struct Places {
+pub struct Membership {
     first: Option<u64>,
     of: Vec<u32>,
 }
@@ -144,7 +153,7 @@ pub struct Places {
 /// The place of a turn that is in no group.
 const NOWHERE: u32 = u32::MAX;
 
-impl Places {
+impl Membership {
     /// The place of a turn's group, if it is known whether the turn has one.
     pub fn get(&self, seq: u64) -> Option<Option<usize>> {
         let at = seq.checked_sub(self.first?)?;
@@ -175,15 +184,15 @@ impl Groups {
         self.of.get(turn).map(|place| *place as usize)
     }
 
-    /// The places of turns that stand one after the other, so that nobody asks for them by id again.
-    pub fn places<'t>(&self, turns: impl Iterator<Item = &'t Turn>) -> Places {
-        let mut places = Places::default();
+    /// The groups of turns that stand one after the other, so that nobody asks for them by id again.
+    pub fn membership<'t>(&self, turns: impl Iterator<Item = &'t Turn>) -> Membership {
+        let mut known = Membership::default();
         for turn in turns {
-            let first = *places.first.get_or_insert(turn.seq);
-            places.of.resize(turn.seq.saturating_sub(first) as usize, NOWHERE);
-            places.of.push(self.of.get(&turn.id).copied().unwrap_or(NOWHERE));
+            let first = *known.first.get_or_insert(turn.seq);
+            known.of.resize(turn.seq.saturating_sub(first) as usize, NOWHERE);
+            known.of.push(self.of.get(&turn.id).copied().unwrap_or(NOWHERE));
         }
-        places
+        known
     }
 
     pub fn shown(&self, place: usize) -> Option<&Shown> {
@@ -241,11 +250,10 @@ mod tests {
             {"type": "message", "id": "m1"}, {"type": "collapsed", "id": "G"}, {"type": "message", "id": "m1"}]}]});
         let below = json!({"create_time": 1, "value": {"groups": [{"name": "A", "params": {"description": "d"}}]}});
         let one = |response: &Value| define("groups", listed(response).unwrap()).unwrap().remove(0);
-        assert_eq!((one(&flat).turns, one(&flat).items.unwrap().len()), (vec!["m1".to_owned()], 3));
-        assert_eq!(
-            (one(&below).name, one(&below).description, one(&below).items),
-            ("A".into(), Some("d".into()), None)
-        );
+        assert_eq!((one(&flat).turns, one(&flat).size), (vec!["m1".to_owned()], 3));
+        assert_eq!((one(&below).name, one(&below).size), ("A".into(), 0));
+        let about = |response| described(response).remove("A").map(|about| (about.description, about.items.is_some()));
+        assert_eq!((about(&flat), about(&below)), (Some((Some("d"), true)), Some((Some("d"), false))));
     }
 
     #[test]
@@ -254,8 +262,8 @@ mod tests {
         let groups = Groups::new(vec![group], vec![("a".into(), 0)], Vec::new());
         let turn =
             |seq, id: &str| Turn { seq, id: id.into(), create_time: 0.0, message: Message::text(Role::User, "") };
-        let places = groups.places([turn(5, "x"), turn(7, "a")].iter());
-        assert_eq!([4, 5, 6, 7, 8].map(|seq| places.get(seq)), [None, Some(None), Some(None), Some(Some(0)), None]);
+        let known = groups.membership([turn(5, "x"), turn(7, "a")].iter());
+        assert_eq!([4, 5, 6, 7, 8].map(|seq| known.get(seq)), [None, Some(None), Some(None), Some(Some(0)), None]);
     }
 
     #[test]

@@ -66,7 +66,7 @@ impl Case {
         let (said, data) = (notes(Shape::Message), notes(Shape::Data));
         let read = |shape, items| Read { name: "notes", shape, level: Level::Week, items };
         let groups = self.groups(&turns);
-        let places = self.asks.then(|| groups.places(turns.iter().skip(1)));
+        let membership = self.asks.then(|| groups.membership(turns.iter().skip(1)));
         let inline: Vec<Message> = self.inline.iter().map(|raw| message(raw)).collect();
         let aside = Message::text(novelo_engine::Role::System, "aside");
         let question = Message::text(novelo_engine::Role::User, "and?");
@@ -77,7 +77,7 @@ impl Case {
             user_data: Some(&aside),
             collections: vec![read(Shape::Message, &said), read(Shape::Data, &data)],
             groups: Some(&groups),
-            places: places.as_ref(),
+            membership: membership.as_ref(),
             inline: &inline,
             question: self.asks.then_some(&question),
         };

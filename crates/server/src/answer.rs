@@ -13,6 +13,8 @@ use crate::trace::TraceId;
 pub struct Made {
     pub body: Bytes,
     pub trace: TraceId,
+    /// Whether the trace was kept.
+    pub traced: bool,
 }
 
 /// The form of the answer.

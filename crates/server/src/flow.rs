@@ -3,13 +3,15 @@
 //! Request → plan → load → assemble → render → record. Each stage consumes its predecessor's value; data never flows
 //! back. From `load` to the bytes everything is pure.
 
+use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use novelo_engine::assemble::assemble;
 use novelo_engine::filter::Note;
-use novelo_engine::{Assembly, Explanation, Recipe};
+use novelo_engine::{Assembly, Explanation, Loaded, Recipe};
+use rustc_hash::FxHasher;
 use serde_json::Value;
 
 use crate::answer::{self, Made};
@@ -29,29 +31,33 @@ pub async fn context(app: &Shared, mut request: Request) -> Result<Made> {
     let plan = plan(app, &mut request)?;
     load_tokenizers(&plan.recipe).await;
     let near = load(app, &plan.recipe, &mut request).await?;
-    let key = (inputs(&plan, &request, &near), request.answer);
+    let loaded = near.loaded();
+    let key = (inputs(&plan, &request, &near, &loaded), request.answer);
     app.metrics.contexts.fetch_add(1, Ordering::Relaxed);
     if let Some(made) = app.made.get(&key).filter(|made| app.recorder.is_recent(&made.trace)) {
         return Ok(made);
     }
-    let loaded = near.loaded();
     let assembly = assemble(&plan.recipe, &loaded, request.budget_tokens)?;
     warn(&assembly);
     let (mut body, head) = answer::begin(&assembly, request.answer);
     let messages = body.get(head..).unwrap_or_default();
-    let (trace, is_news) = record(app, request, &plan, &near, key.0, &assembly, messages, started);
+    let prompt = Prompt { plan: &plan, near: &near, inputs: key.0, assembly: &assembly, messages, started };
+    let (trace, traced) = record(app, request, prompt);
     answer::finish(&mut body, &assembly, &trace, key.1)?;
-    let made = Made { body: body.into(), trace };
-    if !is_news {
+    let made = Made { body: body.into(), trace, traced: traced != Traced::No };
+    if traced == Traced::Before {
         app.made.insert(key, made.clone(), made.body.len() + 512);
     }
     Ok(made)
 }
 
-/// Tells all that goes into a prompt from what goes into any other.
-fn inputs(plan: &Preset, request: &Request, near: &Near) -> u128 {
+/// Tells all that goes into a prompt from what goes into any other: the turns by their seqs, in their order.
+fn inputs(plan: &Preset, request: &Request, near: &Near, loaded: &Loaded<'_>) -> u128 {
     let Request { user, reach, question, budget_tokens, .. } = request;
-    print(&(user, reach.thread_id(), plan.text.get(), question, budget_tokens, near))
+    let mut seqs = FxHasher::default();
+    loaded.turns.iter().for_each(|turn| turn.seq.hash(&mut seqs));
+    let turns = (loaded.turns.len(), seqs.finish());
+    print(&(user, reach.thread_id(), plan.text.get(), question, budget_tokens, turns, near))
 }
 
 /// Says in the log too what an operator should know of.
@@ -65,32 +71,44 @@ fn warn(assembly: &Assembly<'_>) {
     }
 }
 
-/// Records what was made, unless it was recorded lately; its id, and whether it is news. A prompt of nothing leaves no
-/// trace. One with something that belongs to no user is nobody's.
-#[expect(clippy::too_many_arguments, reason = "all that a trace keeps")]
-fn record(
-    app: &Shared,
-    request: Request,
-    plan: &Preset,
-    near: &Near,
+/// A prompt that was made, and what of.
+struct Prompt<'p> {
+    plan: &'p Preset,
+    near: &'p Near,
     inputs: u128,
-    assembly: &Assembly<'_>,
-    messages: &[u8],
+    assembly: &'p Assembly<'p>,
+    messages: &'p [u8],
     started: Instant,
-) -> (TraceId, bool) {
-    let Request { user, reach, question, budget_tokens, .. } = request;
-    let user = user.filter(|_| !near.outside);
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Traced {
+    Now,
+    Before,
+    No,
+}
+
+/// Records what was made, unless it was recorded lately; its id either way. A prompt of nothing, of which there is
+/// nothing to say, leaves no trace. One with something that belongs to no user is nobody's.
+fn record(app: &Shared, request: Request, prompt: Prompt<'_>) -> (TraceId, Traced) {
+    let Prompt { plan, near, inputs, assembly, messages, started } = prompt;
+    let Request { user: subject, reach, question, budget_tokens, .. } = request;
+    let user = subject.clone().filter(|_| !near.outside);
     let thread = user.clone().zip(reach.thread_id().map(str::to_owned));
     let replace = |thread| app.last.replace(&(thread, plan.text.get()), near.epoch(), assembly.marks());
     let unchanged_tokens = thread.as_ref().and_then(replace);
     let id = TraceId::of(thread.as_ref(), &(inputs, unchanged_tokens));
-    if assembly.pieces.is_empty() || !app.recorder.is_news(&id) {
-        return (id, false);
+    if assembly.pieces.is_empty() && !assembly.notes.iter().any(Note::warns) {
+        return (id, Traced::No);
+    }
+    if !app.recorder.is_news(&id) {
+        return (id, Traced::Before);
     }
     let trace = Trace {
         id: id.encode(),
         at: now(),
         user,
+        subject,
         thread: reach.thread_id().map(str::to_owned),
         preset: plan.name.clone(),
         recipe: plan.text.clone(),
@@ -103,8 +121,8 @@ fn record(
         digest: digest(messages),
         took_us: started.elapsed().as_micros() as u64,
     };
-    app.recorder.record(&id, trace, &app.metrics);
-    (id, true)
+    let kept = app.recorder.record(&id, trace, &app.metrics);
+    (id, if kept { Traced::Now } else { Traced::No })
 }
 
 /// Makes an old prompt again; its messages, its explanation, and whether they are the same bytes.

@@ -58,20 +58,22 @@ impl Recorder {
         !state.is_old() && state.recent.contains(id)
     }
 
-    /// Takes a trace. One too many is counted as lost.
-    pub fn record(&self, id: &TraceId, trace: Trace, metrics: &Metrics) {
+    /// Takes a trace, and says whether it is kept. One too many or too large is counted as lost.
+    pub fn record(&self, id: &TraceId, trace: Trace, metrics: &Metrics) -> bool {
         let mut state = self.lock();
-        let id = id.clone();
-        if id.thread.is_none() {
-            state.keep_stateless(id, trace);
-        } else if state.waiting.len() < WAITING_MAX {
+        let (id, bytes) = (id.clone(), trace.inputs.bytes());
+        if id.thread.is_none() && bytes <= STATELESS_BYTES_MAX {
+            state.keep_stateless(id, trace, bytes);
+        } else if id.thread.is_some() && bytes <= MESSAGE_BYTES_MAX && state.waiting.len() < WAITING_MAX {
             state.waiting.push_back((id, Arc::new(trace)));
             drop(state);
             self.wake.notify_one();
         } else {
             state.recent.remove(&id);
             metrics.traces_lost.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+            return false;
         }
+        true
     }
 
     /// A trace that is not in the store, or not yet.
@@ -97,10 +99,12 @@ impl Recorder {
         };
         state.waiting.retain(|(id, _)| other(id));
         state.recent.retain(other);
-        if thread.is_none() {
-            state.stateless.retain(|(_, trace, _)| trace.user.as_deref() != Some(user));
-            state.stateless_bytes = state.stateless.iter().map(|(.., bytes)| bytes).sum();
-        }
+        let about = |trace: &Trace| {
+            trace.subject.as_deref() == Some(user)
+                && thread.is_none_or(|thread| trace.thread.as_deref() == Some(thread))
+        };
+        state.stateless.retain(|(_, trace, _)| !about(trace));
+        state.stateless_bytes = state.stateless.iter().map(|(.., bytes)| bytes).sum();
         (before - state.waiting.len() - state.stateless.len()) as u64
     }
 
@@ -160,8 +164,7 @@ impl State {
         self.recent.insert(id.clone())
     }
 
-    fn keep_stateless(&mut self, id: TraceId, trace: Trace) {
-        let bytes = 512 + trace.inputs.messages.iter().map(|m| m.get().len()).sum::<usize>();
+    fn keep_stateless(&mut self, id: TraceId, trace: Trace, bytes: usize) {
         self.stateless_bytes += bytes;
         self.stateless.push_back((id, Arc::new(trace), bytes));
         while self.stateless_bytes > STATELESS_BYTES_MAX {

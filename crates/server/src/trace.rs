@@ -1,7 +1,7 @@
 //! What is kept of an assembly, so that it can be made again.
 //!
 //! Owns the trace document: the recipe, the numbers and the mutable documents that went in, and a digest of the bytes
-//! that came out. Turns are named by their seqs, so a trace is small however long the prompt was. Its id
+//! that came out. Turns are named by their seqs, so that a long log makes no large trace. Its id
 //! follows from the inputs and says where it lives; a caller may treat it as opaque.
 
 use std::hash::Hash;
@@ -36,6 +36,9 @@ pub struct Trace {
     pub at: f64,
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub user: Option<String>,
+    /// Whom it is about, also where it is not that user's; not stored.
+    #[serde(skip)]
+    pub subject: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub thread: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none", default)]
@@ -104,6 +107,18 @@ pub struct GroupsInput {
     pub of: Vec<(Box<str>, u32)>,
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub problems: Vec<String>,
+}
+
+impl Inputs {
+    /// About how many bytes they take.
+    pub fn bytes(&self) -> usize {
+        let size = |raw: &RawValue| raw.get().len() + 64;
+        let documents = self.collections.iter().flat_map(|c| &c.documents).map(|(id, raw)| id.len() + size(raw));
+        let groups = self.groups.iter().flat_map(|g| &g.groups).map(|g| 256 + g.items.as_deref().map_or(0, size));
+        let members = self.groups.iter().flat_map(|g| &g.of).map(|(id, _)| id.len() + 16);
+        let shown = self.summary.iter().chain(&self.user_data).chain(&self.messages).map(|raw| size(raw));
+        512 + documents.chain(groups).chain(members).chain(shown).sum::<usize>()
+    }
 }
 
 impl TraceId {

@@ -20,7 +20,7 @@ struct Met<'a> {
 
 pub fn apply<'a>(mut draft: Draft<'a>, loaded: &'a Loaded<'a>) -> Draft<'a> {
     let Some(groups) = loaded.groups else { return draft };
-    let known_place = |seq| loaded.places.and_then(|places| places.get(seq));
+    let known_place = |seq| loaded.membership.and_then(|known| known.get(seq));
     draft.notes.extend(groups.problems.iter().map(|what| Note::LookupFailed { what: what.clone() }));
     let mut met: Vec<Met<'a>> = Vec::new();
     let mut known: Vec<Option<usize>> = vec![None; groups.iter().count()];

@@ -99,6 +99,13 @@ pub enum Note {
     },
 }
 
+impl Note {
+    /// Whether an operator should know of it.
+    pub fn warns(&self) -> bool {
+        matches!(self, Self::UnknownFilter { .. } | Self::LookupFailed { .. })
+    }
+}
+
 impl Filter {
     /// Reads one entry of a filter list: a name, or `{name, options}`.
     pub fn decode(path: &str, entry: &Value) -> Result<Self, DecodeError> {

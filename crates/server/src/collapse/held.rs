@@ -100,6 +100,5 @@ pub fn text(document: &Document) -> &str {
 
 /// A member of an object, as it stands.
 fn member<'t>(object: &'t str, name: &str) -> Option<&'t str> {
-    let mut members = json::members(object).map(|(key, value)| (key.of(object), value.of(object)));
-    members.find(|(key, _)| json::unescape(key).is_some_and(|key| key == name)).map(|(_, value)| value)
+    json::member(object, name).map(|value| value.of(object))
 }

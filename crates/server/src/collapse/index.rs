@@ -26,8 +26,31 @@ pub struct Indexed {
     pub batches: usize,
 }
 
-/// The groups of a response, from the first of these places that has it.
-pub async fn load(store: &Store, places: &[&Places], response: &str) -> Result<Option<Vec<Defined>>> {
+/// Makes the index say what the stored response says, which stands in the first of these places that has it; the index
+/// stands in the first. One that is gone leaves nothing; `None` when nothing of it was there either. Whoever deletes a
+/// response waits for the pen too, so what is read here is still true when it is written.
+pub async fn run(store: &Store, places: &[Places], response: &str, now: f64) -> Result<Option<Indexed>> {
+    let Some(own) = places.first() else { return Ok(None) };
+    let _pens = pens(places.iter()).await;
+    match load(store, places, response).await? {
+        Some(groups) => replace(store, own, &Wanted::new(Some(response), &groups, now)).await.map(Some),
+        None => withdraw(store, own, response).await,
+    }
+}
+
+/// Makes the index say what these groups say. Without a response they are added to those that came without one before.
+pub async fn run_given(
+    store: &Store,
+    places: &Places,
+    response: Option<&str>,
+    groups: &[Defined],
+    now: f64,
+) -> Result<Indexed> {
+    let _pens = pens([places].into_iter()).await;
+    replace(store, places, &Wanted::new(response, groups, now)).await
+}
+
+pub(super) async fn load(store: &Store, places: &[Places], response: &str) -> Result<Option<Vec<Defined>>> {
     for places in places {
         let at = places.responses.document(response).map_err(|e| ApiError::bad_id("responseId", &e))?;
         let Some(document) = store.get(&at).await? else { continue };
@@ -41,22 +64,13 @@ pub async fn load(store: &Store, places: &[&Places], response: &str) -> Result<O
     Ok(None)
 }
 
-/// Makes the index say what a response says. Groups that came without one are added to those of before.
-pub async fn run(
-    store: &Store,
-    places: &Places,
-    response: Option<&str>,
-    groups: &[Defined],
-    now: f64,
-) -> Result<Indexed> {
-    let _pens = pens([places].into_iter()).await;
-    let wanted = Wanted::new(response, groups, now);
+async fn replace(store: &Store, places: &Places, wanted: &Wanted<'_>) -> Result<Indexed> {
     let messages = wanted.messages();
     let mut tries = 1;
     loop {
         let held = Held::read(store, places, &BTreeSet::from([wanted.response]), &messages).await?;
-        match write(store, replacement(places, &held, &wanted)?).await {
-            Ok(batches) => return Ok(Indexed { groups: groups.len(), messages: messages.len(), batches }),
+        match write(store, replacement(places, &held, wanted)?).await {
+            Ok(batches) => return Ok(Indexed { groups: wanted.groups.len(), messages: messages.len(), batches }),
             Err(Error::Stale { .. }) if tries < TRIES_MAX => tries += 1,
             Err(error) => return Err(error.into()),
         }
@@ -64,8 +78,7 @@ pub async fn run(
 }
 
 /// Leaves nothing of a response in the index; `None` when nothing of it was there.
-pub async fn withdraw(store: &Store, places: &Places, response: &str) -> Result<Option<Indexed>> {
-    let _pens = pens([places].into_iter()).await;
+pub(super) async fn withdraw(store: &Store, places: &Places, response: &str) -> Result<Option<Indexed>> {
     let responses = BTreeSet::from([response]);
     let mut tries = 1;
     loop {

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use super::held::Held;
-use super::index::{Indexed, load, response_of, run, set_state, withdraw};
+use super::index::{Indexed, load, response_of, run_given, set_state, withdraw};
 use super::plan::{Wanted, removal, replacement};
 use super::{Places, retract};
 use crate::http::error::Code;
@@ -33,7 +33,7 @@ async fn threads() -> Vec<Thread> {
 
 impl Thread {
     async fn run(&self, response: &str, groups: &[Defined], now: f64) -> Indexed {
-        run(&self.store, &self.places, Some(response), groups, now).await.unwrap()
+        run_given(&self.store, &self.places, Some(response), groups, now).await.unwrap()
     }
 
     async fn put(&self, at: &str, value: &str) {
@@ -309,7 +309,7 @@ async fn runs_at_once_lose_nothing_and_keep_the_cap() {
             let (store, places) = (thread.store.clone(), thread.places.clone());
             runs.push(tokio::spawn(async move {
                 let groups = [many(&format!("R{n}X"), 30), groups(&[&format!("OWN{n}: m own{n}")])].concat();
-                run(&store, &places, Some(&format!("r{n}")), &groups, f64::from(n)).await.unwrap()
+                run_given(&store, &places, Some(&format!("r{n}")), &groups, f64::from(n)).await.unwrap()
             }));
         }
         for run in runs {
@@ -341,7 +341,7 @@ async fn what_others_write_meanwhile_is_not_lost() {
         let mut rounds = 0;
         while rounds < 20 || !other.is_finished() {
             let defined = if rounds % 2 == 0 { groups(&["A: m"]) } else { groups(&["B: m"]) };
-            match run(&thread.store, &thread.places, Some("r"), &defined, f64::from(rounds)).await {
+            match run_given(&thread.store, &thread.places, Some("r"), &defined, f64::from(rounds)).await {
                 Ok(_) => rounds += 1,
                 Err(error) => assert_eq!(error.code, Code::Stale, "{error}"),
             }
@@ -416,7 +416,7 @@ async fn runs_and_deletions_at_once_keep_what_is_others() {
                 for round in 0..8 {
                     store.put(&at, "{}".into(), PutTerms::default()).await.unwrap();
                     let groups = groups(&[&format!("G{n}: m own{n}"), "SHARED: m n"]);
-                    run(&store, &places, Some(&format!("r{n}")), &groups, f64::from(round)).await.unwrap();
+                    run_given(&store, &places, Some(&format!("r{n}")), &groups, f64::from(round)).await.unwrap();
                     assert!(retract::delete(&store, at.clone(), None).await.unwrap());
                 }
             }));
@@ -495,7 +495,7 @@ async fn documents_of_another_shape_are_no_hindrance() {
 async fn a_response_is_loaded_from_the_first_place_that_has_it() {
     for thread in threads().await {
         let legacy = Places::of(Root::Legacy, "s").unwrap();
-        let places = [&thread.places, &legacy];
+        let places = [thread.places.clone(), legacy];
         let names = async |response: &str| {
             let groups = load(&thread.store, &places, response).await?;
             Ok::<_, crate::http::error::ApiError>(groups.map(|g| g.into_iter().map(|g| g.name).collect::<Vec<_>>()))
@@ -553,7 +553,8 @@ fn responses_are_known_by_their_paths() {
 #[tokio::test]
 async fn groups_without_a_response_add_to_those_of_before() {
     for thread in threads().await {
-        let add = async |groups: &[Defined], now| run(&thread.store, &thread.places, None, groups, now).await.unwrap();
+        let add =
+            async |groups: &[Defined], now| run_given(&thread.store, &thread.places, None, groups, now).await.unwrap();
         add(&groups(&["A: m1 m2", "B: m1"]), 1.0).await;
         add(&groups(&["B: m2", "C: m3"]), 2.0).await;
         let messages = thread.outline().into_iter().filter(|at| at.starts_with("/messageToGroups"));

@@ -102,8 +102,7 @@ impl<'a> Plan<'a> {
     /// Points the groups to their response.
     fn groups(&mut self, wanted: &Wanted<'_>) -> Result<()> {
         for group in wanted.groups {
-            let size = group.items.as_ref().map_or(0, Vec::len);
-            let value = json!({"responseId": wanted.response, "updated_at": wanted.now, "size": size});
+            let value = json!({"responseId": wanted.response, "updated_at": wanted.now, "size": group.size});
             self.merge(at(&self.places.group_to_response, &group.name)?, &value);
         }
         Ok(())

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use novelo_engine::Turn;
-use novelo_engine::group::{self, Group, Groups};
+use novelo_engine::group::{self, Group, Groups, Membership};
 use novelo_engine::path::{CollectionPath, PathError};
 use novelo_engine::scope::{Root, THREADS, USERS};
 use novelo_store::{Document, Error, Store, Turns, Version};
@@ -38,8 +38,8 @@ pub struct Found {
     read: Vec<(CollectionPath, Version)>,
     /// By root, the messages that have spilled.
     spilled: Vec<Vec<Box<str>>>,
-    /// The places of the newest turns that were asked for, written by who asks first.
-    places: Mutex<Option<(Moment, Arc<group::Places>)>>,
+    /// The groups of the newest turns that were asked for, written by who asks first.
+    membership: Mutex<Option<(Asked, Arc<Membership>)>>,
     /// Of all roots together: when it was last known that no other message has spilled.
     pulse: AtomicU64,
 }
@@ -90,21 +90,24 @@ fn bad_id(error: PathError) -> ApiError {
     ApiError::bad_id("thread", &error)
 }
 
-/// Turns that stay the same: epoch, first and last seq.
-type Moment = (u64, u64, u64);
+/// Turns that stay the same: where they are, epoch, first and last seq.
+type Asked = (Option<CollectionPath>, u64, u64, u64);
 
 impl Found {
-    /// The places of the groups of these turns.
-    pub fn places(&self, turns: &Turns) -> Arc<group::Places> {
+    /// The groups of these turns.
+    pub fn membership(&self, of: Option<&CollectionPath>, turns: &Turns) -> Arc<Membership> {
         let seq = |turn: Option<&Turn>| turn.map_or(0, |t| t.seq);
-        let moment = (turns.epoch, seq(turns.iter().next()), seq(turns.iter().next_back()));
-        let mut kept = self.places.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, places)) = kept.as_ref().filter(|(of, _)| *of == moment) {
-            return places.clone();
+        let (first, last) = (seq(turns.iter().next()), seq(turns.iter().next_back()));
+        let mut kept = self.membership.lock().unwrap_or_else(PoisonError::into_inner);
+        let same = |(asked, ..): &&(Asked, _)| {
+            asked.0.as_ref() == of && (asked.1, asked.2, asked.3) == (turns.epoch, first, last)
+        };
+        if let Some((_, known)) = kept.as_ref().filter(same) {
+            return known.clone();
         }
-        let places = Arc::new(self.groups.places(turns.iter()));
-        *kept = Some((moment, places.clone()));
-        places
+        let known = Arc::new(self.groups.membership(turns.iter()));
+        *kept = Some(((of.cloned(), turns.epoch, first, last), known.clone()));
+        known
     }
 
     /// The groups that an old prompt was made with.
@@ -120,15 +123,13 @@ impl Found {
                 return false;
             }
         }
-        let mut spilled = Vec::new();
-        for (_, at) in places {
-            spilled.push(spilling(store, at).await.unwrap_or_default());
+        for ((_, at), known) in places.iter().zip(&self.spilled) {
+            if spilling(store, at).await.ok().as_ref() != Some(known) {
+                return false;
+            }
         }
-        let same = spilled == self.spilled;
-        if same {
-            self.pulse.store(pulse, Ordering::Relaxed);
-        }
-        same
+        self.pulse.store(pulse, Ordering::Relaxed);
+        true
     }
 }
 
@@ -144,7 +145,14 @@ struct Entry {
 #[derive(Debug, Default)]
 struct Said {
     entries: BTreeMap<String, Vec<Entry>>,
-    expanded: FxHashMap<String, bool>,
+    states: FxHashMap<String, State>,
+}
+
+/// What was chosen about a group; where a response is named, for as long as the group is of it.
+#[derive(Debug, Clone)]
+struct State {
+    expanded: bool,
+    response: Option<String>,
 }
 
 struct Reader<'s> {
@@ -159,21 +167,22 @@ impl Reader<'_> {
         let mut said = Said::default();
         for (root, at) in places {
             self.version(&at.responses).await?;
-            let more = self.index(at).await?;
-            let news = more.entries.keys().any(|id| !said.entries.contains_key(id));
-            self.found.outside |= news && *root == Root::Legacy;
-            said.entries
-                .extend(more.entries.into_iter().filter(|(id, _)| !said.entries.contains_key(id)).collect::<Vec<_>>());
-            for (name, expanded) in more.expanded {
-                said.expanded.entry(name).or_insert(expanded);
+            let (more, documents) = self.index(at).await?;
+            self.found.outside |= documents > 0 && *root == Root::Legacy;
+            for (id, entries) in more.entries {
+                said.entries.entry(id).or_insert(entries);
+            }
+            for (name, state) in more.states {
+                said.states.entry(name).or_insert(state);
             }
         }
         let (mut groups, of) = chosen(&said);
-        for group in &mut groups {
-            self.describe(places, group).await?;
-        }
-        let bytes =
-            512 + of.iter().map(|(id, _)| 48 + id.len()).sum::<usize>() + groups.iter().map(weight).sum::<usize>();
+        self.describe(places, &mut groups).await?;
+        let read = 256 * (self.found.read.len() + self.found.spilled.iter().map(Vec::len).sum::<usize>());
+        let bytes = 512
+            + read
+            + of.iter().map(|(id, _)| 48 + id.len()).sum::<usize>()
+            + groups.iter().map(weight).sum::<usize>();
         let count = self.problems.len();
         if count > PROBLEMS_MAX {
             self.problems.truncate(PROBLEMS_MAX);
@@ -190,9 +199,11 @@ impl Reader<'_> {
         Ok(())
     }
 
-    async fn index(&mut self, at: &Places) -> std::result::Result<Said, Error> {
-        let mut said = Said::default();
+    /// What one root says, and in how many documents.
+    async fn index(&mut self, at: &Places) -> std::result::Result<(Said, usize), Error> {
+        let (mut said, mut count) = (Said::default(), 0);
         for document in self.documents(&at.message_to_groups).await? {
+            count += 1;
             let value: Value = serde_json::from_slice(&document.value).unwrap_or_default();
             let Some(groups) = value.get("groups").and_then(Value::as_object) else {
                 self.problems.push(format!("messageToGroups/{} has no object of groups", document.id));
@@ -210,6 +221,7 @@ impl Reader<'_> {
         for id in &spilled {
             let Ok(of) = at.spilled(id) else { continue };
             for document in self.documents(&of).await? {
+                count += 1;
                 match serde_json::from_slice(&document.value).ok().and_then(|value| entry(&document.id, &value)) {
                     Some(entry) => said.entries.entry(id.to_string()).or_default().push(entry),
                     None => self.problems.push(format!("byMessage/{id}/groups/{} names no response", document.id)),
@@ -218,12 +230,13 @@ impl Reader<'_> {
         }
         self.found.spilled.push(spilled);
         for document in self.documents(&at.group_state).await? {
-            match serde_json::from_slice(&document.value).ok().and_then(|value| is_expanded(&value)) {
-                Some(expanded) => drop(said.expanded.insert(document.id.to_string(), expanded)),
+            count += 1;
+            match serde_json::from_slice(&document.value).ok().and_then(|value| state(&value)) {
+                Some(state) => drop(said.states.insert(document.id.to_string(), state)),
                 None => self.problems.push(format!("groupState/{} says neither expanded nor collapsed", document.id)),
             }
         }
-        Ok(said)
+        Ok((said, count))
     }
 
     /// All documents of a collection, which is remembered as read.
@@ -232,23 +245,38 @@ impl Reader<'_> {
         scan(self.store, of, |_| true).await
     }
 
-    /// Adds what the group's response says of it, where there is one.
-    async fn describe(&mut self, places: &[(Root<'_>, Places)], group: &mut Group) -> std::result::Result<(), Error> {
-        for (root, at) in places {
-            let Ok(path) = at.responses.document(&group.response) else { continue };
-            let Some(document) = self.store.get(&path).await? else { continue };
-            self.found.outside |= *root == Root::Legacy;
-            let response: Value = serde_json::from_slice(&document.value).unwrap_or_default();
-            match group::described(&response, &group.name) {
-                Some((description, items)) => {
-                    group.description = description.map(Into::into);
-                    group.items = items.and_then(|items| RawValue::from_string(items.to_string()).ok());
-                }
-                None => self.problems.push(format!("collapsed/{} has no group {}", group.response, group.name)),
+    /// Adds what the groups' responses say of them, where there are any.
+    async fn describe(
+        &mut self,
+        places: &[(Root<'_>, Places)],
+        groups: &mut [Group],
+    ) -> std::result::Result<(), Error> {
+        let mut of: BTreeMap<Box<str>, Vec<&mut Group>> = BTreeMap::new();
+        groups.iter_mut().for_each(|group| of.entry(group.response.clone()).or_default().push(group));
+        for (response, groups) in of {
+            let Some(value) = self.response(places, &response).await? else { continue };
+            let described = group::described(&value);
+            for group in groups {
+                let Some(about) = described.get(&*group.name) else {
+                    self.problems.push(format!("collapsed/{response} has no group {}", group.name));
+                    continue;
+                };
+                group.description = about.description.map(Into::into);
+                group.items = about.items.and_then(|items| RawValue::from_string(items.to_string()).ok());
             }
-            break;
         }
         Ok(())
+    }
+
+    async fn response(&mut self, places: &[(Root<'_>, Places)], id: &str) -> std::result::Result<Option<Value>, Error> {
+        for (root, at) in places {
+            let Ok(path) = at.responses.document(id) else { continue };
+            if let Some(document) = self.store.get(&path).await? {
+                self.found.outside |= *root == Root::Legacy;
+                return Ok(Some(serde_json::from_slice(&document.value).unwrap_or_default()));
+            }
+        }
+        Ok(None)
     }
 }
 
@@ -261,9 +289,8 @@ fn chosen(said: &Said) -> (Vec<Group>, Vec<(Box<str>, u32)>) {
         let newest = entries.iter().reduce(|best, entry| if entry.updated_at > best.updated_at { entry } else { best });
         let Some(entry) = newest else { continue };
         let place = *places.entry(&entry.name).or_insert_with(|| {
-            let expanded = said.expanded.get(&entry.name).copied().unwrap_or(false);
             let (name, response) = (entry.name.as_str().into(), entry.response.as_str().into());
-            groups.push((Group { name, response, description: None, items: None, expanded }, entry.updated_at));
+            groups.push((Group { name, response, description: None, items: None, expanded: false }, entry.updated_at));
             groups.len() as u32 - 1
         });
         if let Some((group, updated_at)) = groups.get_mut(place as usize).filter(|(_, at)| entry.updated_at > *at) {
@@ -271,18 +298,28 @@ fn chosen(said: &Said) -> (Vec<Group>, Vec<(Box<str>, u32)>) {
         }
         of.push((id.as_str().into(), place));
     }
+    for (group, _) in &mut groups {
+        let state = said.states.get(&*group.name);
+        let holds = |state: &&State| state.response.as_ref().is_none_or(|response| **response == *group.response);
+        group.expanded = state.filter(holds).is_some_and(|state| state.expanded);
+    }
     (groups.into_iter().map(|(group, _)| group).collect(), of)
 }
 
 fn entry(name: &str, value: &Value) -> Option<Entry> {
     let response = value.get("responseId")?.as_str().filter(|id| !id.is_empty())?.to_owned();
-    let updated_at = value.get("updated_at").and_then(Value::as_f64).unwrap_or(0.0);
+    let updated_at = value.get("updated_at").map_or(Some(0.0), Value::as_f64)?;
     Some(Entry { name: name.to_owned(), response, updated_at })
 }
 
-fn is_expanded(value: &Value) -> Option<bool> {
-    let said = |state: &Value| state.as_str().map(|state| state == "expanded");
-    value.get("expanded").and_then(Value::as_bool).or_else(|| value.get("state").and_then(said))
+fn state(value: &Value) -> Option<State> {
+    let expanded = match (value.get("expanded"), value.get("state").and_then(Value::as_str)) {
+        (Some(expanded), _) => expanded.as_bool()?,
+        (None, Some("expanded")) => true,
+        (None, Some("collapsed")) => false,
+        _ => return None,
+    };
+    Some(State { expanded, response: value.get("responseId").and_then(Value::as_str).map(str::to_owned) })
 }
 
 fn weight(group: &Group) -> usize {

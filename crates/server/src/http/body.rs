@@ -77,6 +77,14 @@ impl FromRequest<App> for Raw {
     }
 }
 
+/// Reads a JSON object, or says where it goes wrong.
+pub fn parse_object<'b, T: Deserialize<'b>>(bytes: &'b [u8]) -> Result<T> {
+    match bytes.trim_ascii_start().first() {
+        Some(b'[' | b'"') => Err(ApiError::invalid("body", "must be a JSON object")),
+        _ => parse(bytes),
+    }
+}
+
 /// Reads JSON, or says where it goes wrong. The path of a wrong field is looked for only when there is one.
 pub fn parse<'b, T: Deserialize<'b>>(bytes: &'b [u8]) -> Result<T> {
     serde_json::from_slice(bytes).map_err(|error| match error.classify() {

@@ -3,6 +3,7 @@
 //! Owns their way from the store to a prompt: read once, kept for as long as the collection's version is the same. A
 //! stretch of time is then a range of what is kept.
 
+use std::collections::VecDeque;
 use std::hash::{Hash, Hasher};
 use std::ops::Range;
 use std::sync::Arc;
@@ -84,14 +85,32 @@ pub async fn read(
     let documents = documents.into_iter().map(|d| (d.id, d.create_time, d.value));
     let collected = Arc::new(Collected::new(documents, shape));
     if !whole {
-        return Ok(Some(collected));
+        let is_absent = collected.items.is_empty()
+            && store.scan(of, Window { limit: 1, ..Window::default() }).await?.items.is_empty();
+        return Ok(Some(collected).filter(|_| !is_absent));
     }
     kept.insert(key, (version, collected.clone()), collected.bytes());
     Ok(Some(collected).filter(|c| !c.items.is_empty()))
 }
 
+/// The seqs of the newest documents of a stretch, as many as a context looks at, and how many are older.
+pub async fn newest(store: &Store, of: &CollectionPath, stretch: Stretch) -> Result<(VecDeque<u64>, u64)> {
+    let (mut seqs, mut before, mut after) = (VecDeque::new(), 0, None);
+    loop {
+        let window = Window { begin: stretch.begin, end: stretch.end, after, limit: PAGE_MAX };
+        let page = store.scan(of, window).await?;
+        after = page.items.last().map(|d| Cursor { create_time: d.create_time, seq: d.seq });
+        seqs.extend(page.items.iter().map(|document| document.seq));
+        let over = seqs.len().saturating_sub(CONTEXT_TURNS_MAX);
+        before += seqs.drain(..over).count() as u64;
+        if !page.has_more {
+            return Ok((seqs, before));
+        }
+    }
+}
+
 /// The documents of a stretch, oldest first.
-pub async fn scan(store: &Store, of: &CollectionPath, stretch: Stretch) -> Result<Vec<Document>> {
+async fn scan(store: &Store, of: &CollectionPath, stretch: Stretch) -> Result<Vec<Document>> {
     let mut documents: Vec<Document> = Vec::new();
     loop {
         let after = documents.last().map(|d| Cursor { create_time: d.create_time, seq: d.seq });

@@ -12,7 +12,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use novelo_engine::component::{self, show_summary, show_user_data};
-use novelo_engine::group::Places;
+use novelo_engine::group::Membership;
 use novelo_engine::limits::CONTEXT_TURNS_MAX;
 use novelo_engine::path::{CollectionPath, DocumentPath, PathError, Prefix};
 use novelo_engine::reach::{Level, Reach, Reading, Stretch};
@@ -40,7 +40,7 @@ pub struct Near {
     user_data: Option<Shown>,
     collections: Vec<Chosen>,
     groups: Option<Arc<Found>>,
-    places: Option<Arc<Places>>,
+    membership: Option<Arc<Membership>>,
     pub inline: Vec<Message>,
     pub question: Option<Message>,
     /// Where the turns are.
@@ -160,25 +160,28 @@ impl Loader<'_> {
     }
 
     /// The newest turns. Of a very long thread, the first one looked at moves in large steps only, so that windows
-    /// which look back stay put from turn to turn; the instructions that lead it come along all the same.
+    /// which look back stay put from turn to turn; the instructions that lead it come along all the same. Of a stretch
+    /// that ends before them, those that it holds.
     async fn turns_of(&mut self, of: &CollectionPath) -> Result<()> {
         let near = &mut self.near;
         near.turns = self.store.turns(of, Seqs::Last(CONTEXT_TURNS_MAX)).await?;
         if !near.turns.has_more {
             return Ok(());
         }
-        let (mut first, mut last) = (near.first_seq(), near.turns.last_seq);
-        if near.turns.iter().any(|turn| near.stretch.holds(turn.create_time)) {
-            first = first.next_multiple_of((CONTEXT_TURNS_MAX / 2) as u64) + 1;
+        let (times, stretch) = (near.turns.iter().map(|turn| turn.create_time), near.stretch);
+        let newest = times.clone().fold(f64::MIN, f64::max);
+        let oldest = times.fold(f64::MAX, f64::min);
+        if stretch.end.is_none_or(|end| newest <= end) {
+            let first = near.first_seq().next_multiple_of((CONTEXT_TURNS_MAX / 2) as u64) + 1;
             near.lead = self.store.turns(of, Seqs::After { seq: 0, limit: LEAD_TURNS_MAX }).await?;
-        } else {
-            let inside = collection::scan(self.store, of, near.stretch).await?;
-            first = inside.iter().map(|document| document.seq).min().unwrap_or(first);
-            last =
-                inside.iter().map(|document| document.seq).max().unwrap_or(last).min(first + CONTEXT_TURNS_MAX as u64);
+            near.turns = self.store.turns(of, Seqs::Between { first, last: near.turns.last_seq }).await?;
+            near.turns_before = (first - 1).saturating_sub(near.lead().count() as u64);
+        } else if stretch.begin.is_none_or(|begin| begin < oldest) {
+            let (seqs, before) = collection::newest(self.store, of, stretch).await?;
+            let (first, last) = (seqs.iter().min().copied().unwrap_or(1), seqs.iter().max().copied().unwrap_or(0));
+            near.turns = self.store.turns(of, Seqs::Between { first, last }).await?;
+            near.turns_before = before;
         }
-        near.turns = self.store.turns(of, Seqs::Between { first, last }).await?;
-        near.turns_before = (first - 1).saturating_sub(near.lead().count() as u64);
         Ok(())
     }
 
@@ -212,7 +215,7 @@ impl Loader<'_> {
     async fn groups(&mut self, thread: &str) -> Result<()> {
         let found = crate::collapse::find(self.store, &self.caches.groups, self.whose, thread).await?;
         self.near.outside |= found.outside;
-        self.near.places = Some(found.places(&self.near.turns));
+        self.near.membership = Some(found.membership(self.near.turns_in.as_ref(), &self.near.turns));
         self.near.groups = Some(found);
         Ok(())
     }

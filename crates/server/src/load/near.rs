@@ -10,7 +10,6 @@ use novelo_engine::path::{self, CollectionPath};
 use novelo_engine::reach::Stretch;
 use novelo_engine::{Loaded, Message, Role, Turn, scope};
 use novelo_store::{Range, Store};
-use rustc_hash::FxHasher;
 use serde_json::value::RawValue;
 
 use super::collection::Collected;
@@ -37,7 +36,7 @@ impl Near {
             user_data: self.user_data.as_ref().map(|s| &*s.message),
             collections: self.collections.iter().map(Chosen::read).collect(),
             groups: self.groups.as_ref().map(|found| &found.groups),
-            places: self.places.as_deref(),
+            membership: self.membership.as_deref(),
             inline: &self.inline,
             question: self.question.as_ref(),
         }
@@ -136,17 +135,14 @@ impl Near {
     }
 }
 
-/// What tells these inputs from those of another moment.
+/// What tells these inputs from any others, the turns aside.
 impl Hash for Near {
     fn hash<H: Hasher>(&self, hasher: &mut H) {
-        let mut seqs = FxHasher::default();
-        let is_whole = self.stretch == Stretch::default();
-        let inside = |turn: &&Turn| !is_whole && self.stretch.holds(turn.create_time);
-        self.turns.iter().filter(inside).for_each(|turn| turn.seq.hash(&mut seqs));
-        (self.turns.last_seq, self.turns.epoch, self.first_seq(), seqs.finish(), self.outside).hash(hasher);
+        (self.turns_in.as_ref().map(CollectionPath::segments), self.turns.last_seq, self.turns.epoch).hash(hasher);
+        (self.turns_before, self.outside, self.inline.len(), self.collections.len()).hash(hasher);
         self.inline.iter().for_each(|m| m.raw().hash(hasher));
-        self.question.iter().for_each(|m| m.raw().hash(hasher));
-        self.collections.iter().for_each(|c| (&c.name, c.level, c.of.print, &c.range).hash(hasher));
+        self.question.as_ref().map(Message::raw).hash(hasher);
+        self.collections.iter().for_each(|c| (&c.name, c.shape, c.level, c.of.print, &c.range).hash(hasher));
         [&self.summary, &self.user_data].map(|shown| shown.as_ref().map(|s| &s.raw)).hash(hasher);
         self.groups.as_ref().map(|found| found.print).hash(hasher);
     }

@@ -12,5 +12,6 @@ mod keys;
 mod policies;
 mod removal;
 mod threads;
+mod topics;
 mod traces;
 mod turns;

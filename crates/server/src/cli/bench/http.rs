@@ -14,8 +14,7 @@ use http_body_util::BodyExt;
 use hyper::Request;
 use hyper_util::client::legacy::Client;
 use hyper_util::rt::TokioExecutor;
-use novelo_engine::scope::Root;
-use novelo_engine::{group, scope};
+use novelo_engine::scope::{self, Root};
 use novelo_store::{AppendTerms, NewDocument, NewId, PutTerms};
 use serde_json::json;
 use tokio::sync::oneshot;
@@ -112,7 +111,7 @@ async fn fill_session(app: &App) -> anyhow::Result<()> {
     let places = Places::of(Root::User("bench"), "s")?;
     let response = json!({"groups": groups}).to_string();
     app.store.put(&places.responses.document("r")?, response.into(), PutTerms::default()).await?;
-    index::run(&app.store, &places, Some("r"), &group::define("groups", &groups)?, 1.0).await?;
+    index::run(&app.store, &[places], "r", 1.0).await?;
     Ok(())
 }
 

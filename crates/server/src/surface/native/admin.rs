@@ -10,7 +10,7 @@ use serde::Deserialize;
 
 use crate::app::App;
 use crate::auth::{Caller, Key};
-use crate::http::body::{Ids, Json, Raw, parse};
+use crate::http::body::{Ids, Json, Raw, parse_object};
 use crate::http::error::{ApiError, Result};
 use crate::transfer;
 
@@ -23,7 +23,7 @@ struct NewKey {
 
 pub async fn create_key(State(app): State<App>, caller: Caller, Raw(body): Raw) -> Result<Json> {
     caller.require_admin()?;
-    let wire: NewKey = parse(&body)?;
+    let wire: NewKey = parse_object(&body)?;
     match (&wire.user, wire.admin.unwrap_or(false)) {
         (None, false) => return Err(ApiError::invalid("user", "or admin: true must be given")),
         (Some(_), true) => return Err(ApiError::invalid("admin", "and user exclude each other")),

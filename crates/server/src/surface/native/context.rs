@@ -14,7 +14,7 @@ use crate::answer::{Answer, Explain};
 use crate::app::App;
 use crate::auth::Caller;
 use crate::flow;
-use crate::http::body::{Json, Raw, parse};
+use crate::http::body::{Json, Raw, parse_object};
 use crate::http::error::{ApiError, Result};
 use crate::request::{RecipeChoice, Request};
 use crate::telemetry::now;
@@ -36,7 +36,7 @@ struct Wire<'b> {
 }
 
 pub async fn make(State(app): State<App>, caller: Caller, Raw(body): Raw) -> Result<Json> {
-    let wire: Wire<'_> = parse(&body)?;
+    let wire: Wire<'_> = parse_object(&body)?;
     let request = check(wire, &caller)?;
     flow::context(&app, request).await.map(|made| Json::written(made.body))
 }

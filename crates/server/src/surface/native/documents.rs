@@ -15,7 +15,7 @@ use super::turns::time;
 use crate::app::App;
 use crate::auth::Caller;
 use crate::collapse::retract;
-use crate::http::body::{Json, Params, Raw, page_size, parse};
+use crate::http::body::{Json, Params, Raw, page_size, parse, parse_object};
 use crate::http::error::{ApiError, Code, Result};
 use crate::telemetry::now;
 
@@ -88,7 +88,7 @@ pub async fn delete(State(app): State<App>, caller: Caller, uri: Uri, headers: H
 }
 
 pub async fn batch(State(app): State<App>, caller: Caller, Raw(body): Raw) -> Result<Json> {
-    let wire: Batch<'_> = parse(&body)?;
+    let wire: Batch<'_> = parse_object(&body)?;
     let count = wire.ops.len();
     if count > BATCH_OPS_MAX {
         let problem = format!("has {count} entries; the cap BATCH_OPS_MAX is {BATCH_OPS_MAX}");

@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use crate::app::App;
 use crate::auth::Caller;
-use crate::http::body::{Ids, Json, Params, Raw, page_size, parse};
+use crate::http::body::{Ids, Json, Params, Raw, page_size, parse_object};
 use crate::http::error::{ApiError, Result};
 
 const LIMIT_DEFAULT: usize = 100;
@@ -52,7 +52,7 @@ pub async fn fork(
     Raw(body): Raw,
 ) -> Result<Json> {
     caller.require_user(&user)?;
-    let fork: Fork = parse(&body)?;
+    let fork: Fork = parse_object(&body)?;
     let from = scope::turns(&user, &thread).map_err(|e| ApiError::bad_id("user or thread", &e))?;
     let to = scope::turns(&user, &fork.to).map_err(|e| ApiError::bad_id("to", &e))?;
     let turns = app.store.fork(&from, fork.at_seq, &to).await?;

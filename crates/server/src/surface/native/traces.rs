@@ -41,7 +41,7 @@ async fn find(app: &App, caller: &Caller, id: &str) -> Result<Trace> {
         return Ok((*trace).clone());
     }
     let document = app.store.get(&id.path().ok_or_else(unknown)?).await?.ok_or_else(unknown)?;
-    let trace: Trace = serde_json::from_slice(&document.value).map_err(internal)?;
+    let trace: Trace = serde_json::from_slice(&document.value).map_err(|_| unknown())?;
     // The document may have been written by its user: it speaks of the thread that it lies in, and of no other.
     let (user, thread) = id.thread.ok_or_else(unknown)?;
     let inputs = Inputs { turns_in: None, ..trace.inputs };

@@ -15,7 +15,7 @@ use sha2::{Digest, Sha256};
 
 use crate::app::App;
 use crate::auth::Caller;
-use crate::http::body::{Ids, Json, Params, Raw, page_size, parse};
+use crate::http::body::{Ids, Json, Params, Raw, page_size, parse_object};
 use crate::http::error::{ApiError, Result};
 use crate::telemetry::now;
 
@@ -47,7 +47,7 @@ pub async fn append(
 ) -> Result<Json> {
     caller.require_user(&user)?;
     let to = scope::turns(&user, &thread).map_err(|e| ApiError::bad_id("user or thread", &e))?;
-    let wire: Append<'_> = parse(&body)?;
+    let wire: Append<'_> = parse_object(&body)?;
     let messages = accept_messages(&wire.messages, APPEND_MESSAGES_MAX, "APPEND_MESSAGES_MAX")?;
     let key = idempotency_key(&headers)?;
     let at = now();

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::{About, Subject};
 use crate::app::App;
 use crate::collapse::{Places, index};
-use crate::http::body::{Json, Raw, parse};
+use crate::http::body::{Json, Raw, parse_object};
 use crate::http::error::{ApiError, Result};
 use crate::telemetry::now;
 
@@ -35,24 +35,20 @@ struct SetState {
 }
 
 pub async fn run(State(app): State<App>, about: About, Raw(body): Raw) -> Result<Json> {
-    let wire: Run = parse(&body)?;
+    let wire: Run = parse_object(&body)?;
     let subject = about.subject(wire.user_id)?;
     let session = id("sessionId", wire.session_id)?;
     let places = places(&subject, &session)?;
     let response = wire.response_id.map(|response| id("responseId", Some(response))).transpose()?;
-    let (own, all) = (first(&places)?, places.iter().collect::<Vec<_>>());
     let indexed = match (response, wire.groups) {
         (response, Some(groups)) => {
             let groups = group::define("groups", &groups)?;
-            index::run(&app.store, own, response.as_deref(), &groups, now()).await?
+            index::run_given(&app.store, first(&places)?, response.as_deref(), &groups, now()).await?
         }
-        (Some(response), None) => match index::load(&app.store, &all, &response).await? {
-            Some(groups) => index::run(&app.store, own, Some(&response), &groups, now()).await?,
-            None => {
-                let unknown = || ApiError::invalid("responseId", "names no response of this session");
-                index::withdraw(&app.store, own, &response).await?.ok_or_else(unknown)?
-            }
-        },
+        (Some(response), None) => {
+            let unknown = || ApiError::invalid("responseId", "names no response of this session");
+            index::run(&app.store, &places, &response, now()).await?.ok_or_else(unknown)?
+        }
         (None, None) => return Err(ApiError::invalid("responseId", "is missing, and so is groups")),
     };
     Ok(Json::of(&json!({
@@ -64,7 +60,7 @@ pub async fn run(State(app): State<App>, about: About, Raw(body): Raw) -> Result
 }
 
 pub async fn set_state(State(app): State<App>, about: About, Raw(body): Raw) -> Result<Json> {
-    let wire: SetState = parse(&body)?;
+    let wire: SetState = parse_object(&body)?;
     let expanded = expanded(wire.expanded, wire.state.as_deref())?;
     let subject = about.subject(wire.user_id)?;
     let places = places(&subject, &id("sessionId", wire.session_id)?)?;

@@ -56,6 +56,7 @@ pub struct About {
 }
 
 #[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
 struct Query {
     #[serde(rename = "userId")]
     user: Option<String>,

@@ -12,7 +12,7 @@ use super::{About, kala};
 use crate::answer::Answer;
 use crate::app::App;
 use crate::flow;
-use crate::http::body::{Json, Raw, parse};
+use crate::http::body::{Json, Raw, parse_object};
 use crate::http::error::{ApiError, Result};
 use crate::policy::Preset;
 use crate::request::{RecipeChoice, Request};
@@ -28,14 +28,14 @@ struct Wire {
     user_id: Option<String>,
 }
 
-/// Where the answer names its trace.
+/// Where the answer names its trace, if it left one.
 const TRACE: HeaderName = HeaderName::from_static("x-novelo-trace");
 
 /// Collections whose documents are shown as data, with a label of where they were read.
 const DATA: [&str; 3] = ["summaries", "topicInfos", "topicInfo"];
 
 pub async fn run(State(app): State<App>, about: About, Raw(body): Raw) -> Result<Response> {
-    let wire: Wire = parse(&body)?;
+    let wire: Wire = parse_object(&body)?;
     let subject = about.subject(wire.user_id)?;
     let request = Request {
         reach: kala::reach(wire.kala.as_ref(), now())?,
@@ -47,7 +47,7 @@ pub async fn run(State(app): State<App>, about: About, Raw(body): Raw) -> Result
     };
     let made = flow::context(&app, request).await?;
     let mut response = Json::written(made.body).into_response();
-    if let Ok(trace) = HeaderValue::try_from(made.trace.encode()) {
+    if let (true, Ok(trace)) = (made.traced, HeaderValue::try_from(made.trace.encode())) {
         response.headers_mut().insert(TRACE, trace);
     }
     Ok(response)

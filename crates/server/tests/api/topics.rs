@@ -1,0 +1,144 @@
+//! Topic contexts, where a contract page says too little: answers that are kept, long threads, races.
+
+use crate::support::{Client, Server, Value, json};
+
+const RUN: &str = "/context/topicContextYoj/run";
+const INDEXER: &str = "/collapse/indexer/run";
+
+fn model() -> Value {
+    json!({"components": [{"kind": "yoj", "name": "summaries"}, {"kind": "yoj", "name": "messages"}], "filters": ["collapseGroupReplacer"]})
+}
+
+fn run(client: &Client, kala: Value) -> Vec<Value> {
+    let body = json!({"userId": "u", "kala": kala, "model": model()});
+    client.post(RUN, body).ok()["yoj"].as_array().unwrap().clone()
+}
+
+/// A thread whose turns did not come in the order of their times, beside one that belongs to no user.
+fn fill(client: &Client) {
+    let turn = |(n, time): (usize, &u32)| json!({"role": "user", "content": format!("at {time}"), "id": format!("m{n}"), "create_time": time});
+    let turns: Vec<Value> = [100, 300, 200, 400].iter().enumerate().map(turn).collect();
+    client.append("u", "s", &turns);
+    let doc = |path: &str, value: Value| drop(client.put(&format!("/v1/docs/{path}"), value).ok());
+    doc("users/u/convo.sessions/s/summaries/a", json!({"create_time": 150, "value": "a"}));
+    doc("users/u/log.sessions.summaries/w", json!({"create_time": 1000, "value": "w"}));
+    doc("convo.sessions/s/messages/m0", json!({"role": "user", "content": "nobody's", "create_time": 1}));
+    let groups = json!([{"name": "G", "items": [{"type": "message", "id": "m2"}]}]);
+    client.post(INDEXER, json!({"userId": "u", "sessionId": "s", "groups": groups})).ok();
+}
+
+/// Requests that read the same thread in other ways.
+fn requests() -> Vec<(&'static str, Value)> {
+    let session = |end: u32| json!({"kind": "SessionKala", "sessionId": "s", "sessionEnd": end});
+    let segment =
+        |end: u32, length: u32| json!({"kind": "SegKala", "sessionId": "s", "end": end, "windowSeconds": length});
+    let topic = json!({"kind": "Topic", "topicId": "s"});
+    let kalas = [
+        topic.clone(),
+        session(1),
+        session(100),
+        session(250),
+        session(9_999),
+        segment(1, 1),
+        segment(300, 100),
+        segment(300, 300),
+        json!({"kind": "SegKala", "sessionId": "s", "windowSeconds": 1}),
+        json!({"kind": "WeekKala", "weekEnd": 259_200}),
+        json!({"kind": "Other"}),
+    ];
+    let ask =
+        |kala: Value, ids: bool| (RUN, json!({"userId": "u", "kala": kala, "model": model(), "includeDocId": ids}));
+    let mut requests: Vec<_> = kalas.into_iter().map(|kala| ask(kala, false)).collect();
+    requests.push(ask(topic.clone(), true));
+    requests.push((RUN, json!({"kala": topic, "model": model()})));
+    let mut recipe = model();
+    recipe["docIds"] = "counted".into();
+    requests.push(("/v1/context", json!({"user": "u", "thread": "s", "recipe": recipe})));
+    requests
+}
+
+fn messages(client: &Client, (path, body): &(&str, Value)) -> Value {
+    let answer = client.post(path, body.clone()).ok();
+    [&answer["yoj"], &answer["messages"]].into_iter().find(|list| list.is_array()).unwrap().clone()
+}
+
+#[test]
+fn what_was_asked_before_changes_no_answer() {
+    let (server, fresh) = (Server::start(), Server::start());
+    fill(&server);
+    fill(&fresh);
+    let requests = requests();
+    let expected: Vec<Value> = requests.iter().map(|request| messages(&fresh, request)).collect();
+    let distinct: std::collections::BTreeSet<String> = expected.iter().map(Value::to_string).collect();
+    assert!(distinct.len() > 8, "the requests differ: {distinct:#?}");
+    for before in &requests {
+        (0..4).for_each(|_| drop(messages(&server, before)));
+        for (request, expected) in requests.iter().zip(&expected) {
+            for _ in 0..4 {
+                assert_eq!(&messages(&server, request), expected, "{request:?} after {before:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_long_thread_is_read_at_any_stretch() {
+    let server = Server::start();
+    let turn = |time: u32| json!({"role": "user", "content": "x", "create_time": time});
+    for thousand in 0..12 {
+        let turns: Vec<Value> = (1..=1_000).map(|n| turn(thousand * 1_000 + n)).collect();
+        server.append("u", "s", &turns);
+    }
+    let segment =
+        |end: u32, length: u32| json!({"kind": "SegKala", "sessionId": "s", "end": end, "windowSeconds": length});
+    let session = |end: u32| json!({"kind": "SessionKala", "sessionId": "s", "sessionEnd": end});
+    for (kala, count) in [
+        (segment(4_000, 500), 500),
+        (session(4_000), 4_000),
+        (segment(3_000, 2_000), 2_000),
+        (segment(1_500, 500), 500),
+        (segment(11_000, 1_000), 1_000),
+        (session(11_500), 10_000),
+        (segment(1, 1), 1),
+    ] {
+        assert_eq!(run(&server, kala.clone()).len(), count, "{kala}");
+    }
+    let newest = run(&server, session(20_000));
+    assert_eq!((newest.len(), &newest.last().unwrap()["create_time"]), (7_000, &json!(12_000)));
+}
+
+#[test]
+fn a_response_deleted_while_it_is_indexed_leaves_nothing() {
+    let server = Server::start();
+    let response = json!({"groups": [{"name": "G", "items": [{"type": "message", "id": "m"}]}]});
+    let at = "/v1/docs/users/u/convo.sessions/s/collapsed/r";
+    for round in 0..40 {
+        server.put(at, response.clone()).ok();
+        std::thread::scope(|scope| {
+            scope.spawn(|| drop(server.post(INDEXER, json!({"userId": "u", "sessionId": "s", "responseId": "r"}))));
+            scope.spawn(|| drop(server.delete(at).ok()));
+        });
+        let index = "/v1/docs/users/u/convo.sessions/s/indexes/collapsed";
+        for left in ["messageToGroups", "groupToResponse", "responseToGroups"] {
+            let left = server.get(&format!("{index}/{left}")).ok();
+            assert_eq!(left["documents"], json!([]), "round {round}");
+        }
+    }
+}
+
+#[test]
+fn what_belongs_to_no_user_is_in_no_trace_of_one() {
+    let server = Server::start();
+    let admin = server.admin_key();
+    let user = server.user_key(&admin, "u");
+    admin.append("u", "s", &[json!({"role": "user", "content": "own", "id": "m"})]);
+    admin.put("/v1/docs/convo.sessions/s/indexes/collapsed/messageToGroups/SECRET", json!({})).ok();
+    let body = json!({"userId": "u", "kala": {"kind": "Topic", "topicId": "s"}, "model": model()});
+    let answer = admin.post(RUN, body.clone());
+    let trace = format!("/v1/traces/{}", answer.header("x-novelo-trace").unwrap());
+    assert!(admin.get(&trace).text().contains("SECRET"));
+    assert_eq!(user.get(&trace).status, 403);
+    assert!(!user.get("/v1/users/u/export").text().contains("SECRET"));
+    admin.delete("/v1/users/u").ok();
+    assert_eq!(admin.get(&trace).status, 404, "forgotten with its user");
+}
