@@ -19,7 +19,7 @@ use serde::Deserialize;
 use crate::app::App;
 use crate::auth::Caller;
 use crate::http::body::Params;
-use crate::http::error::{ApiError, Result};
+use crate::http::error::{ApiError, Code, Result};
 use crate::load::Whose;
 
 pub fn routes() -> Router<App> {
@@ -32,7 +32,8 @@ pub fn routes() -> Router<App> {
             .route(&format!("{base}/collapse/indexer/run"), post(indexer::run))
             .route(&format!("{base}/collapse/state/set"), post(indexer::set_state));
     }
-    routes.layer(map_response(in_this_form))
+    let refuse = async || ApiError::new(Code::MethodNotAllowed, "this address takes POST");
+    routes.method_not_allowed_fallback(refuse).layer(map_response(in_this_form))
 }
 
 /// Refusals in the form of this surface.
