@@ -66,7 +66,7 @@ pub struct Item {
 }
 
 impl Recipe {
-    /// What must be loaded for it.
+    /// What must be loaded for it, each once.
     pub fn needs(&self) -> Vec<Need> {
         let need = |component: &Component| match component {
             Component::Literal { .. } => None,
@@ -76,7 +76,13 @@ impl Recipe {
             Component::Collection { name, shape, .. } => Some(Need::Collection { name: name.clone(), shape: *shape }),
         };
         let replaces = self.filters.iter().any(|f| matches!(f, Filter::CollapseGroupReplacer));
-        self.components.iter().filter_map(need).chain(replaces.then_some(Need::Groups)).collect()
+        let mut needs = Vec::new();
+        for need in self.components.iter().filter_map(need).chain(replaces.then_some(Need::Groups)) {
+            if !needs.contains(&need) {
+                needs.push(need);
+            }
+        }
+        needs
     }
 }
 

@@ -149,8 +149,7 @@ impl Loader<'_> {
     async fn turns(&mut self, thread: &str) -> Result<()> {
         for root in self.whose.roots() {
             let of = root.collection(&[THREADS, thread, TURNS]).map_err(bad_id)?;
-            self.turns_of(&of).await?;
-            if self.near.turns.last_seq > 0 {
+            if self.turns_of(&of).await? {
                 self.near.turns_in = Some(of);
                 self.near.outside |= root == Root::Legacy;
                 return Ok(());
@@ -161,12 +160,12 @@ impl Loader<'_> {
 
     /// The newest turns. Of a very long thread, the first one looked at moves in large steps only, so that windows
     /// which look back stay put from turn to turn; the instructions that lead it come along all the same. Of a stretch
-    /// that ends before them, those that it holds.
-    async fn turns_of(&mut self, of: &CollectionPath) -> Result<()> {
+    /// that ends before them, those that it holds. Says whether there is any turn at all.
+    async fn turns_of(&mut self, of: &CollectionPath) -> Result<bool> {
         let near = &mut self.near;
         near.turns = self.store.turns(of, Seqs::Last(CONTEXT_TURNS_MAX)).await?;
         if !near.turns.has_more {
-            return Ok(());
+            return Ok(!near.turns.is_empty());
         }
         let (times, stretch) = (near.turns.iter().map(|turn| turn.create_time), near.stretch);
         let newest = times.clone().fold(f64::MIN, f64::max);
@@ -182,7 +181,7 @@ impl Loader<'_> {
             near.turns = self.store.turns(of, Seqs::Between { first, last }).await?;
             near.turns_before = before;
         }
-        Ok(())
+        Ok(true)
     }
 
     async fn collection(&mut self, reading: &Reading, name: &str, shape: Shape) -> Result<()> {

@@ -142,3 +142,22 @@ fn what_belongs_to_no_user_is_in_no_trace_of_one() {
     admin.delete("/v1/users/u").ok();
     assert_eq!(admin.get(&trace).status, 404, "forgotten with its user");
 }
+
+#[test]
+fn a_collection_named_twice_is_shown_twice_and_no_more() {
+    let server = Server::start();
+    fill(&server);
+    let twice = json!({"components": [{"kind": "yoj", "name": "summaries"}, {"kind": "ista", "name": "summaries"}]});
+    let body = json!({"userId": "u", "kala": {"kind": "Topic", "topicId": "s"}, "model": twice});
+    assert_eq!(server.post(RUN, body).ok()["yoj"].as_array().unwrap().len(), 2);
+}
+
+#[test]
+fn what_belongs_to_no_user_stands_in_for_turns_that_were_all_deleted() {
+    let server = Server::start();
+    fill(&server);
+    let at = |n: u32| format!("/v1/docs/users/u/convo.sessions/s/messages/m{n}");
+    (0..4).for_each(|n| drop(server.delete(&at(n)).ok()));
+    let shown = run(&server, json!({"kind": "Topic", "topicId": "s"}));
+    assert_eq!(shown.last().unwrap()["content"], "nobody's");
+}
