@@ -106,7 +106,10 @@ impl Component {
             }
             Self::History { framing } => {
                 let begin = out.len();
-                out.extend(loaded.turns.iter().map(|turn| stored_turn(turn, tokenizer)));
+                match loaded.turns.iter().all(|turn| turn.message.shown().role().is_some()) {
+                    true => out.extend(loaded.turns.iter().map(|turn| stored_turn(turn, tokenizer))),
+                    false => out.extend(loaded.turns.iter().map(|turn| any_turn(turn, tokenizer))),
+                }
                 let items = loaded.read(scope::TURNS, Shape::Message);
                 out.extend(items.flat_map(|read| read.items).map(|item| stored_item(scope::TURNS, item, tokenizer)));
                 counting.dress(out, begin, framing.as_ref());
@@ -151,15 +154,20 @@ impl<'a> Loaded<'a> {
     }
 }
 
-/// A turn as it is: what nearly every piece of a prompt begins as.
+/// A turn as it is: what nearly every piece of a prompt begins as. It is built where it will stand, without a copy.
 #[inline(always)]
 fn stored_turn(turn: &Turn, tokenizer: Tokenizer) -> Piece<'_> {
-    let origin = Origin::Turn { seq: turn.seq, id: &turn.id };
+    Piece::stored(Origin::Turn { seq: turn.seq, id: &turn.id }, "history", turn.message.shown(), tokenizer)
+}
+
+/// A turn, or the data that stands where one should.
+fn any_turn(turn: &Turn, tokenizer: Tokenizer) -> Piece<'_> {
     let message = turn.message.shown();
-    match message.role() {
-        Some(_) => Piece::stored(origin, "history", message, tokenizer),
-        None => Piece::made(origin, "history", Why::Emitted, shown_as_data(wrapped(message.as_str())), tokenizer),
+    if message.role().is_some() {
+        return stored_turn(turn, tokenizer);
     }
+    let origin = Origin::Turn { seq: turn.seq, id: &turn.id };
+    Piece::made(origin, "history", Why::Emitted, shown_as_data(wrapped(message.as_str())), tokenizer)
 }
 
 fn stored_item<'a>(name: &'a str, item: &'a Item, tokenizer: Tokenizer) -> Piece<'a> {
