@@ -190,3 +190,56 @@ fn ops(batch: &[(TraceId, Arc<Trace>)], ttl_seconds: u64) -> Vec<Op> {
     };
     batch.iter().filter_map(put).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use novelo_engine::reach::Level;
+    use novelo_engine::recipe::Shape;
+    use serde_json::value::RawValue;
+
+    use super::*;
+    use crate::trace::{CollectionInput, Inputs};
+
+    /// A trace that no thread keeps, of a user's document of so many bytes.
+    fn record(recorder: &Recorder, n: usize, bytes: usize) -> (TraceId, bool) {
+        let raw = |text: String| RawValue::from_string(text).unwrap();
+        let documents = vec![("d".to_owned(), raw(format!("\"{}\"", "x".repeat(bytes))))];
+        let (shape, level) = (Shape::Data, Level::Week);
+        let collections = vec![CollectionInput { name: "summaries".into(), shape, level, documents }];
+        let id = TraceId::of(None, &n);
+        let trace = Trace {
+            id: id.encode(),
+            at: 0.0,
+            user: None,
+            subject: Some("u".into()),
+            thread: None,
+            preset: None,
+            recipe: raw("{}".into()),
+            question: None,
+            budget_tokens: None,
+            inputs: Inputs { collections, ..Inputs::default() },
+            messages: 1,
+            tokens: 1,
+            unchanged_tokens: None,
+            digest: String::new(),
+            took_us: 0,
+        };
+        assert!(recorder.is_news(&id));
+        let kept = recorder.record(&id, trace, &Metrics::default());
+        (id, kept)
+    }
+
+    #[test]
+    fn traces_in_memory_are_bounded_by_all_that_they_hold() {
+        let recorder = Recorder::default();
+        let ids: Vec<TraceId> = (0..40).map(|n| record(&recorder, n, 1024 * 1024).0).collect();
+        let held = ids.iter().filter(|id| recorder.find(id).is_some()).count();
+        assert!((25..=32).contains(&held), "{held} of 1 MB each");
+        assert!(recorder.find(&ids[39]).is_some() && recorder.find(&ids[0]).is_none());
+        assert_eq!([0, 39].map(|n| recorder.is_recent(&ids[n])), [false, true]);
+        let (large, kept) = record(&recorder, 40, STATELESS_BYTES_MAX);
+        assert_eq!((kept, recorder.is_recent(&large)), (false, false));
+        assert_eq!(recorder.forget("u", None), held as u64);
+        assert_eq!(recorder.forget("u", None), 0);
+    }
+}

@@ -161,3 +161,13 @@ fn what_belongs_to_no_user_stands_in_for_turns_that_were_all_deleted() {
     let shown = run(&server, json!({"kind": "Topic", "topicId": "s"}));
     assert_eq!(shown.last().unwrap()["content"], "nobody's");
 }
+
+#[test]
+fn a_body_that_is_a_list_is_refused() {
+    let server = Server::start();
+    for path in [RUN, INDEXER, "/collapse/state/set"] {
+        let refused = server.post(path, json!([{"kind": "Topic", "topicId": "s"}, null, null, null, null]));
+        assert_eq!((refused.status, refused.json()), (400, json!({"error": "body must be a JSON object"})), "{path}");
+    }
+    server.post("/v1/context", json!(["u", "t"])).refused(422, "invalid_field");
+}

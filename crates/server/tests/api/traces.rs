@@ -164,3 +164,16 @@ fn a_trace_tells_how_much_of_the_front_stayed_the_same() {
     // All but the question, which now stands after one turn more: 36 units at four to a token, and 8.
     assert_eq!(unchanged().as_u64().unwrap(), all.as_u64().unwrap() - 17);
 }
+
+#[test]
+fn a_document_that_is_no_trace_is_not_found_as_one() {
+    let server = Server::start();
+    server.say("u", "t", &["hi"]);
+    let trace = server.context(json!({"user": "u", "thread": "t"}))["trace_id"].as_str().unwrap().to_owned();
+    let traces = "/v1/docs/users/u/convo.sessions/t/traces";
+    let stored = || server.get(traces).ok()["documents"][0]["id"].as_str().map(str::to_owned);
+    assert!(crate::support::eventually(|| stored().is_some()), "the trace is stored in its own time");
+    server.put(&format!("{traces}/{}", stored().unwrap()), json!("x")).ok();
+    server.get(&format!("/v1/traces/{trace}")).refused(404, "not_found");
+    server.post(&format!("/v1/traces/{trace}/replay"), json!({})).refused(404, "not_found");
+}
