@@ -1,0 +1,11 @@
+//! Finding what was said.
+//!
+//! Owns text analysis, the index over one user's passages, embeddings by a local model and the fusion of rankings. Has
+//! no storage, no network and no clock: passages and vectors come in, rankings go out.
+
+pub mod embed;
+pub mod extract;
+pub mod index;
+pub mod split;
+
+pub use index::{Hit, Index, Near, Passage, Query, Ranked, Score, Why};
