@@ -18,6 +18,7 @@ use crate::cache::Cache;
 use crate::config::Config;
 use crate::load::Caches;
 use crate::policy::Policies;
+use crate::recall::Indexes;
 use crate::record::Recorder;
 use crate::telemetry::{Metrics, now};
 
@@ -31,6 +32,7 @@ pub struct Shared {
     pub recorder: Recorder,
     pub metrics: Metrics,
     pub caches: Caches,
+    pub indexes: Indexes,
     /// Answers that were asked for again, by all that went into them.
     pub made: Cache<(u128, Answer), Made>,
     pub last: LastPrompts,
@@ -45,6 +47,7 @@ pub struct Tasks {
     sweeper: JoinHandle<()>,
 }
 
+const INDEX_BYTES_MAX: usize = 256 * 1024 * 1024;
 const MADE_BYTES_MAX: usize = 32 * 1024 * 1024;
 const SWEEP_EVERY: Duration = Duration::from_secs(1);
 
@@ -58,6 +61,7 @@ pub async fn open(config: Config) -> anyhow::Result<(App, Tasks)> {
         recorder: Recorder::default(),
         metrics: Metrics::default(),
         caches: Caches::default(),
+        indexes: Indexes::new(INDEX_BYTES_MAX),
         made: Cache::new(MADE_BYTES_MAX),
         last: LastPrompts::default(),
         store,

@@ -1,7 +1,7 @@
 //! The binary `novelo`: one engine behind its native API and the command line.
 //!
 //! Owns the way of a request: `http` reads it, a surface translates it, `flow` runs it, `record` keeps the trace.
-//! Dependencies point one way: `server → store → engine`.
+//! Dependencies point one way: `server → store, recall → engine`.
 
 pub mod answer;
 pub mod app;
@@ -15,6 +15,7 @@ pub mod http;
 pub mod ids;
 pub mod load;
 pub mod policy;
+pub mod recall;
 pub mod record;
 pub mod request;
 pub mod surface;

@@ -81,6 +81,7 @@ async fn forgotten(app: &App, what: &Prefix, user: &str, thread: Option<&str>) -
     let traces_waiting = app.recorder.forget(user, thread);
     drop(paused);
     app.caches.forget(what);
+    app.indexes.forget(user);
     app.made.retain(|_| false);
     let erasing = app.store.health().erasing;
     Ok(Json::of(&serde_json::json!({

@@ -1,0 +1,170 @@
+//! One user's index over one kind of passage, in step with the store.
+
+use novelo_engine::Turn;
+use novelo_engine::path::CollectionPath;
+use novelo_engine::scope::USERS;
+use novelo_recall::{Index, Passage};
+use novelo_store::{Range, Store, Version};
+use rustc_hash::FxHashMap;
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::corpus::{self, Corpus, Place};
+use crate::http::error::Result;
+
+/// Seconds of silence after which a thread is another conversation.
+const SILENCE_S: f64 = 3.0 * 3_600.0;
+const READ_LIMIT: usize = 1_000;
+/// Bits of a key that number a document within its collection.
+const SEQ_BITS: u32 = 40;
+
+/// An index and what it was made from.
+#[derive(Debug)]
+pub struct Part {
+    corpus: Corpus,
+    pub index: Index,
+    collections: Vec<Indexed>,
+    numbers: FxHashMap<CollectionPath, usize>,
+    pulse: Option<u64>,
+}
+
+/// A collection that is in the index.
+#[derive(Debug)]
+struct Indexed {
+    of: CollectionPath,
+    version: Option<Version>,
+    /// The documents that were looked at, by seq, with a digest of each.
+    seen: Vec<(u64, u64)>,
+    /// The stretch of conversation that the newest belongs to, and when that was.
+    stretch: u64,
+    newest: f64,
+}
+
+impl Part {
+    pub fn new(corpus: Corpus) -> Self {
+        Self { corpus, index: Index::default(), collections: Vec::new(), numbers: FxHashMap::default(), pulse: None }
+    }
+
+    /// Whether nothing was written since the last `sync`.
+    pub fn is_current(&self, store: &Store, user: &str) -> bool {
+        self.pulse == Some(store.pulse(&[USERS, user]))
+    }
+
+    /// Takes in what was written since.
+    pub async fn sync(&mut self, store: &Store, user: &str) -> Result<()> {
+        let pulse = store.pulse(&[USERS, user]);
+        let collections = self.corpus.collections(store, user).await?;
+        for number in 0..self.collections.len() {
+            if self.collections.get(number).is_some_and(|indexed| !collections.contains(&indexed.of)) {
+                self.empty(number);
+            }
+        }
+        for of in collections {
+            self.read(store, of).await?;
+        }
+        self.pulse = Some(pulse);
+        Ok(())
+    }
+
+    /// About how much memory it takes.
+    pub fn bytes(&self) -> usize {
+        let seen: usize = self.collections.iter().map(|indexed| 256 + indexed.seen.len() * 16).sum();
+        1_024 + seen + self.index.bytes()
+    }
+
+    pub fn place(&self, key: u64) -> Option<Place<'_>> {
+        let number = usize::try_from(key >> SEQ_BITS).ok()?;
+        let indexed = self.collections.get(number)?;
+        Some(Place { of: &indexed.of, seq: key & ((1 << SEQ_BITS) - 1) })
+    }
+
+    async fn read(&mut self, store: &Store, of: CollectionPath) -> Result<()> {
+        let version = store.version(&of).await?;
+        let number = self.number(of);
+        let Some(indexed) = self.collections.get(number) else { return Ok(()) };
+        if indexed.version == Some(version) {
+            return Ok(());
+        }
+        let (of, before) = (indexed.of.clone(), indexed.version);
+        let grew = before.is_some_and(|before| before.epoch == version.epoch && before.last_seq <= version.last_seq);
+        let mut seq = before.filter(|_| grew).map_or(0, |before| before.last_seq);
+        let mut old = if grew { Vec::new() } else { self.begin_again(number) };
+        loop {
+            let turns = store.turns(&of, Range::After { seq, limit: READ_LIMIT }).await?;
+            turns.iter().for_each(|turn| self.take(number, turn, &mut old));
+            seq = turns.iter().next_back().map_or(seq, |turn| turn.seq);
+            if !turns.has_more {
+                break;
+            }
+        }
+        for (gone, _) in old.iter().filter(|(_, digest)| *digest != KEPT) {
+            self.index.remove(key(number, *gone));
+        }
+        if let Some(indexed) = self.collections.get_mut(number) {
+            indexed.version = Some(version);
+        }
+        Ok(())
+    }
+
+    /// Takes in one document, unless it is there as it is.
+    fn take(&mut self, number: usize, turn: &Turn, old: &mut [(u64, u64)]) {
+        let digest = xxh3_64(turn.message.raw()).max(KEPT + 1);
+        let Some(indexed) = self.collections.get_mut(number) else { return };
+        if turn.create_time - indexed.newest > SILENCE_S {
+            indexed.stretch += 1;
+        }
+        indexed.newest = turn.create_time;
+        indexed.seen.push((turn.seq, digest));
+        let group = ((number as u64 + 1) << 24) | indexed.stretch;
+        let before = old.binary_search_by_key(&turn.seq, |(seq, _)| *seq).ok().and_then(|at| old.get_mut(at));
+        let same = before.is_some_and(|before| std::mem::replace(&mut before.1, KEPT) == digest);
+        if same {
+            return;
+        }
+        let key = key(number, turn.seq);
+        let Some(text) = self.corpus.text(turn) else {
+            self.index.remove(key);
+            return;
+        };
+        let message = turn.message.shown();
+        let turns = self.corpus == Corpus::Turns;
+        let speaker = corpus::member(message, "name").filter(|_| turns);
+        let passage = Passage {
+            text: &text,
+            speaker: speaker.as_deref(),
+            role: message.role().filter(|_| turns),
+            group: if self.corpus == Corpus::Memories { 0 } else { group },
+            time: Some(turn.create_time),
+        };
+        self.index.add(key, &passage);
+    }
+
+    fn number(&mut self, of: CollectionPath) -> usize {
+        if let Some(number) = self.numbers.get(&of) {
+            return *number;
+        }
+        let number = self.collections.len();
+        self.numbers.insert(of.clone(), number);
+        self.collections.push(Indexed { of, version: None, seen: Vec::new(), stretch: 0, newest: f64::MIN });
+        number
+    }
+
+    /// What was seen of a collection that is to be looked at as a whole.
+    fn begin_again(&mut self, number: usize) -> Vec<(u64, u64)> {
+        let Some(indexed) = self.collections.get_mut(number) else { return Vec::new() };
+        (indexed.stretch, indexed.newest, indexed.version) = (0, f64::MIN, None);
+        std::mem::take(&mut indexed.seen)
+    }
+
+    fn empty(&mut self, number: usize) {
+        for (seq, _) in self.begin_again(number) {
+            self.index.remove(key(number, seq));
+        }
+    }
+}
+
+/// In place of the digest of a document that is still there; no digest is this.
+const KEPT: u64 = 0;
+
+fn key(number: usize, seq: u64) -> u64 {
+    ((number as u64) << SEQ_BITS) | (seq & ((1 << SEQ_BITS) - 1))
+}

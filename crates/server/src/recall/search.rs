@@ -1,0 +1,131 @@
+//! A search: bring the index up to date, rank, pick, and read what was picked.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use novelo_engine::path::CollectionPath;
+use novelo_recall::{Hit, Query, Ranked, Why};
+use novelo_store::Range;
+use tokio::sync::RwLock;
+
+use super::corpus::{Corpus, Place};
+use super::part::Part;
+use crate::app::Shared;
+use crate::http::error::Result;
+
+/// Who looks for what, and where.
+#[derive(Debug, Clone, Copy)]
+pub struct Ask<'a> {
+    pub user: &'a str,
+    pub corpus: Corpus,
+    pub query: &'a str,
+    /// Whether each hit should say why.
+    pub explain: bool,
+}
+
+/// All passages of one kind, scored.
+pub struct Ranking<'r> {
+    part: &'r Part,
+    ranked: Ranked<'r>,
+}
+
+/// What was picked from a ranking, best first, and what nearly was.
+#[derive(Debug, Default)]
+pub struct Picked {
+    pub hits: Vec<Hit>,
+    pub near: Vec<Hit>,
+}
+
+/// What was found.
+#[derive(Debug, Default)]
+pub struct Found {
+    pub hits: Vec<Passage>,
+    pub near: Vec<Passage>,
+    /// What the caller should know of, such as an embedder that did not answer.
+    pub notes: Vec<String>,
+}
+
+/// A passage that was found, with its document.
+#[derive(Debug)]
+pub struct Passage {
+    pub of: CollectionPath,
+    pub id: Box<str>,
+    pub seq: u64,
+    pub create_time: f64,
+    pub document: Bytes,
+    pub text: String,
+    pub score: f32,
+    pub why: Option<Why>,
+}
+
+const NEAR_MAX: usize = 3;
+
+impl Ranking<'_> {
+    /// The best `k` of those within, and the few behind them.
+    pub fn pick(&self, k: usize, within: impl Fn(Place<'_>) -> bool) -> Picked {
+        let mut hits = self.top(k + NEAR_MAX, within);
+        let near = hits.split_off(k.min(hits.len()));
+        Picked { hits, near }
+    }
+
+    /// The best `k` of those within, best first.
+    pub fn top(&self, k: usize, within: impl Fn(Place<'_>) -> bool) -> Vec<Hit> {
+        self.ranked.top(k, |key| self.part.place(key).is_some_and(&within))
+    }
+}
+
+/// Looks for something, and reads what `pick` takes of the ranking.
+pub async fn search(app: &Shared, ask: Ask<'_>, pick: impl FnOnce(&Ranking<'_>) -> Picked) -> Result<Found> {
+    let part = current(app, ask.user, ask.corpus).await?;
+    let part = part.read().await;
+    let ranking = Ranking { part: &part, ranked: part.index.rank(&Query { text: ask.query, vector: None }) };
+    let picked = pick(&ranking);
+    let mut found = Found::default();
+    for (hits, out) in [(&picked.hits, &mut found.hits), (&picked.near, &mut found.near)] {
+        for hit in hits {
+            let why = ask.explain.then(|| ranking.ranked.why(hit.key));
+            out.extend(read(app, &ranking, ask.corpus, hit, why).await?);
+        }
+    }
+    Ok(found)
+}
+
+/// The user's index as of now.
+async fn current(app: &Shared, user: &str, corpus: Corpus) -> Result<Arc<RwLock<Part>>> {
+    let key = (user.to_owned(), corpus);
+    let part = app.indexes.parts.get(&key).unwrap_or_else(|| Arc::new(RwLock::new(Part::new(corpus))));
+    if part.read().await.is_current(&app.store, user) {
+        return Ok(part);
+    }
+    let mut writing = part.write().await;
+    if !writing.is_current(&app.store, user) {
+        writing.sync(&app.store, user).await?;
+    }
+    let bytes = writing.bytes();
+    drop(writing);
+    app.indexes.parts.insert(key, part.clone(), bytes);
+    Ok(part)
+}
+
+async fn read(
+    app: &Shared,
+    ranking: &Ranking<'_>,
+    corpus: Corpus,
+    hit: &Hit,
+    why: Option<Why>,
+) -> Result<Option<Passage>> {
+    let Some(Place { of, seq }) = ranking.part.place(hit.key) else { return Ok(None) };
+    let turns = app.store.turns(of, Range::Between { first: seq, last: seq }).await?;
+    Ok(turns.iter().next().and_then(|turn| {
+        Some(Passage {
+            of: of.clone(),
+            id: turn.id.clone(),
+            seq,
+            create_time: turn.create_time,
+            document: turn.message.raw().clone(),
+            text: corpus.text(turn)?.into_owned(),
+            score: hit.score,
+            why,
+        })
+    }))
+}
