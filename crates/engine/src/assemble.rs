@@ -43,6 +43,9 @@ pub fn assemble<'a>(
     if loaded.turns_before > 0 {
         draft.notes.push(Note::NotLoaded { turns: loaded.turns_before });
     }
+    for recalled in loaded.recalled {
+        draft.notes.extend(recalled.notes());
+    }
     draft = recipe.filters.iter().fold(draft, |draft, filter| filter.apply(draft, loaded));
     if let Some(budget_tokens) = budget_tokens {
         draft = budget::apply(draft, budget_tokens)?;

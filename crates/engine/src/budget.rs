@@ -2,11 +2,11 @@
 //!
 //! Owns the last word on size. Instructions that lead, what stands around the log, and the newest user turn stay;
 //! then blocks of the log, newest first, until one does not fit; one too large for any prompt is passed over. A block
-//! holds a call with its answers, so nothing is parted. Refuses a prompt whose must-haves alone are over the budget, with the numbers.
+//! holds a call with its answers, so nothing is parted. What was recalled goes first when the rest would not fit. Refuses a prompt whose must-haves alone are over the budget, with the numbers.
 
 use crate::filter::{Draft, Note};
 use crate::pairs::Pairs;
-use crate::piece::Why;
+use crate::piece::{Origin, Piece, Why};
 use crate::tokens;
 
 const NAME: &str = "budget";
@@ -30,12 +30,12 @@ pub fn apply(mut draft: Draft<'_>, budget_tokens: u32) -> Result<Draft<'_>, Over
     let stays = mark_stays(&mut draft, &pairs);
     let is_in = |at: &usize| stays.get(*at) == Some(&true);
     let needed_tokens = tokens::total(draft.live().filter(|(at, _)| is_in(at)).map(|(_, p)| p.tokens));
+    let (needed_tokens, mut dropped) = give_up_recalled(&mut draft, needed_tokens, budget_tokens);
     let Some(shared) = budget_tokens.checked_sub(needed_tokens) else {
         return Err(OverBudget { budget_tokens, needed_tokens });
     };
     let mut room = shared;
     let mut stopped = false;
-    let mut dropped = 0;
     for block in pairs.blocks(&draft.pieces).into_iter().rev() {
         let rest: Vec<usize> = block.filter(|at| !is_out(&draft, *at) && !is_in(at)).collect();
         let tokens = tokens::total(rest.iter().filter_map(|at| draft.pieces.get(*at)).map(|p| p.tokens));
@@ -59,6 +59,22 @@ pub fn apply(mut draft: Draft<'_>, budget_tokens: u32) -> Result<Draft<'_>, Over
     }
     draft.notes.push(Note::Budgeted { dropped, tokens: budget_tokens - room });
     Ok(draft)
+}
+
+/// Drops what was recalled, the last of it first, until the rest fits; what is needed then, and how many went.
+fn give_up_recalled(draft: &mut Draft<'_>, mut needed_tokens: u32, budget_tokens: u32) -> (u32, usize) {
+    let mut dropped = 0;
+    let recalled = |piece: &&mut Piece<'_>| matches!(piece.origin, Origin::Recall { .. }) && !piece.is_out();
+    for piece in draft.pieces.iter_mut().rev().filter(recalled) {
+        if needed_tokens <= budget_tokens {
+            break;
+        }
+        needed_tokens -= piece.tokens;
+        dropped += 1;
+        let room_tokens = budget_tokens.saturating_sub(needed_tokens);
+        piece.drop(NAME, Why::NoRoom { tokens: piece.tokens, room_tokens });
+    }
+    (needed_tokens, dropped)
 }
 
 /// By place, what stays whatever the budget; says so on the log's own.

@@ -9,6 +9,7 @@ use crate::json;
 use crate::message::{Message, Turn};
 use crate::piece::{Framing, Origin, Piece, Tag, Why};
 use crate::reach::Level;
+use crate::recall::{Recall, Recalled};
 use crate::recipe::{Component, Recipe, Shape};
 use crate::tokens::Tokenizer;
 use crate::{Role, path, scope};
@@ -27,6 +28,8 @@ pub enum Need {
     },
     /// The collapsed groups of the thread.
     Groups,
+    /// What a search finds. It comes in the second round: what is searched for depends on the first.
+    Recall(Recall),
 }
 
 /// What the loader answered.
@@ -43,6 +46,8 @@ pub struct Loaded<'a> {
     pub groups: Option<&'a Groups>,
     /// The groups of the turns, where they are known.
     pub membership: Option<&'a Membership>,
+    /// What searches found, in the order of the components that asked.
+    pub recalled: &'a [Recalled],
     /// Messages given with the request.
     pub inline: &'a [Message],
     /// What is being asked now, where it is not the newest turn already.
@@ -74,6 +79,7 @@ impl Recipe {
             Component::Summary => Some(Need::Summary),
             Component::UserData => Some(Need::UserData),
             Component::Collection { name, shape, .. } => Some(Need::Collection { name: name.clone(), shape: *shape }),
+            Component::Recall(recall) => Some(Need::Recall(*recall)),
         };
         let replaces = self.filters.iter().any(|f| matches!(f, Filter::CollapseGroupReplacer));
         let mut needs = Vec::new();
@@ -119,6 +125,12 @@ impl Component {
             }
             Self::UserData => {
                 out.extend(loaded.user_data.map(|m| Piece::stored(aside("userData", None), "userData", m, tokenizer)))
+            }
+            Self::Recall(recall) => {
+                let found = loaded.recalled.iter().filter(|recalled| recalled.recall == *recall);
+                let message = found.filter_map(|recalled| recalled.message.as_ref());
+                let origin = Origin::Recall { from: recall.from };
+                out.extend(message.map(|m| Piece::stored(origin, "recall", m, tokenizer)));
             }
             Self::Collection { name, framings, shape } => {
                 for read in loaded.read(name, *shape) {

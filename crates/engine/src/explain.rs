@@ -51,6 +51,7 @@ impl Row {
             Origin::Inline { index } => ("inline", None, None, Some(index)),
             Origin::Question => ("question", None, None, None),
             Origin::Component { name, item } => (name, item.map(|i| i.id.to_string()), None, None),
+            Origin::Recall { from } => (from.name(), None, None, None),
             Origin::Group(shown) => ("group", Some(shown.group.name.to_string()), None, None),
             Origin::Made => ("made", None, None, None),
         };

@@ -18,6 +18,7 @@ pub mod path;
 pub mod payload;
 pub mod piece;
 pub mod reach;
+pub mod recall;
 pub mod recipe;
 pub mod render;
 pub mod scope;

@@ -39,6 +39,7 @@ limits! {
     ADDED_TEXT_BYTES_MAX = 1_024, "bytes of a text that is added to many messages: framing, placeholder, missingContent";
     COLLAPSE_SIZE_MAX = 10_000, "groups of one collapse response and their items, together";
     GROUPS_PER_MESSAGE_MAX = 200, "groups in one message's index document; more go to documents of their own";
+    RECALL_HITS_MAX = 100, "hits of one search, or of one recall in a recipe";
     QUESTION_BYTES_MAX = 64 * 1024, "bytes of a question";
     CONNECTIONS_MAX = 4_096, "connections open at once";
     WRITE_QUEUE_MAX = 8_192, "writes waiting for the committer";

@@ -12,6 +12,7 @@ use crate::filter::Filter;
 use crate::limits::{BUDGET_TOKENS_MAX, RECIPE_DEPTH_MAX, RECIPE_FILTERS_MAX, RECIPE_NODES_MAX};
 use crate::piece::{Framing, Tag};
 use crate::reach::Level;
+use crate::recall::Recall;
 use crate::tokens::Tokenizer;
 
 /// Components, filters, budget and tokenizer.
@@ -46,6 +47,8 @@ pub enum Component {
         framings: Framings,
         shape: Shape,
     },
+    /// What a search finds for the question.
+    Recall(Recall),
 }
 
 /// What a document of a collection is shown as.
@@ -84,7 +87,7 @@ impl Framings {
     }
 }
 
-const KINDS: [&str; 8] = ["literal", "history", "summary", "userData", "collection", "group", "yoj", "ista"];
+const KINDS: [&str; 9] = ["literal", "history", "summary", "userData", "recall", "collection", "group", "yoj", "ista"];
 
 impl Recipe {
     /// Reads a recipe that stands at `path`.
@@ -212,6 +215,7 @@ fn leaf(kind: &str, fields: &mut Fields<'_>) -> Result<Option<Component>, Decode
         "history" => Component::History { framing: Framing::new(fields.added_text("framing")?.unwrap_or("")) },
         "summary" => Component::Summary,
         "userData" => Component::UserData,
+        "recall" => Component::Recall(Recall::decode(fields)?),
         "group" => {
             fields.string("name")?;
             return Ok(None);

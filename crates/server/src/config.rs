@@ -35,6 +35,10 @@ settings! {
     "threads.turns_max" = "0", "keep only the last n turns of each thread; 0 keeps all";
     "threads.ttl_seconds" = "0", "forget turns this long after their time; 0 never";
     "traces.ttl_seconds" = "604800", "forget traces after this long; 0 never";
+    "memory.short_max" = "100", "newest memories that the level short holds";
+    "memory.medium_max" = "500", "newest memories that the level medium holds";
+    "memory.short_term_window" = "10", "newest messages that a memory context shows";
+    "memory.summary_threshold_messages" = "20", "messages of a thread after which those before the window are summed up";
     "log.level" = "info", "error, warn, info, debug or trace";
     "log.format" = "text", "text or json";
 }
@@ -84,8 +88,8 @@ impl Config {
 
     fn check(&self) -> anyhow::Result<()> {
         self.read::<std::net::SocketAddr>("addr", "an address such as 127.0.0.1:7420")?;
-        for key in ["hot_bytes", "free_bytes_min", "threads.turns_max", "threads.ttl_seconds", "traces.ttl_seconds"] {
-            self.read::<u64>(key, "a whole number")?;
+        for setting in SETTINGS.iter().filter(|setting| setting.default.parse::<u64>().is_ok()) {
+            self.read::<u64>(setting.key, "a whole number")?;
         }
         self.read::<bool>("sample", "true or false")?;
         self.one_of("store", &["local", "memory"])?;

@@ -179,5 +179,6 @@ async fn load(app: &Shared, recipe: &Recipe, request: &mut Request) -> Result<Ne
     let mut near = Near::load(&app.store, &app.caches, whose, &request.reach, recipe).await?;
     near.inline = std::mem::take(&mut request.messages);
     near.ask(request.question.as_deref());
+    near.recall(app, recipe, request).await?;
     Ok(near)
 }

@@ -14,6 +14,7 @@ pub mod flow;
 pub mod http;
 pub mod ids;
 pub mod load;
+pub mod memory;
 pub mod policy;
 pub mod recall;
 pub mod record;

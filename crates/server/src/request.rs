@@ -20,6 +20,8 @@ pub struct Request {
     /// Whether what belongs to no user may stand in for what the user lacks.
     pub legacy: bool,
     pub question: Option<String>,
+    /// What is searched for, where that is not the question.
+    pub query: Option<String>,
     pub recipe: RecipeChoice,
     pub messages: Vec<Message>,
     pub filters: Option<Value>,

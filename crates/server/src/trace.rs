@@ -11,6 +11,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use novelo_engine::group::Group;
 use novelo_engine::path::DocumentPath;
 use novelo_engine::reach::Level;
+use novelo_engine::recall::{Hit, Recall, Recalled};
 use novelo_engine::recipe::Shape;
 use novelo_engine::scope;
 use serde::{Deserialize, Serialize};
@@ -87,6 +88,8 @@ pub struct Inputs {
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub groups: Option<GroupsInput>,
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub recalled: Vec<RecalledInput>,
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub messages: Vec<Box<RawValue>>,
 }
 
@@ -109,6 +112,23 @@ pub struct GroupsInput {
     pub problems: Vec<String>,
 }
 
+/// What a search found: named, not quoted, so that what is forgotten leaves no text here.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct RecalledInput {
+    pub recall: Recall,
+    pub hits: Vec<Hit>,
+    pub near: Vec<Hit>,
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub problems: Vec<String>,
+}
+
+impl RecalledInput {
+    pub fn of(recalled: &Recalled) -> Self {
+        let Recalled { recall, hits, near, problems, .. } = recalled;
+        Self { recall: *recall, hits: hits.clone(), near: near.clone(), problems: problems.clone() }
+    }
+}
+
 impl Inputs {
     /// About how many bytes they take.
     pub fn bytes(&self) -> usize {
@@ -117,7 +137,8 @@ impl Inputs {
         let groups = self.groups.iter().flat_map(|g| &g.groups).map(|g| 256 + g.items.as_deref().map_or(0, size));
         let members = self.groups.iter().flat_map(|g| &g.of).map(|(id, _)| id.len() + 16);
         let shown = self.summary.iter().chain(&self.user_data).chain(&self.messages).map(|raw| size(raw));
-        512 + documents.chain(groups).chain(members).chain(shown).sum::<usize>()
+        let hits = self.recalled.iter().flat_map(|r| r.hits.iter().chain(&r.near)).map(|hit| 512 + hit.of.len());
+        512 + hits.sum::<usize>() + documents.chain(groups).chain(members).chain(shown).sum::<usize>()
     }
 }
 

@@ -17,6 +17,14 @@ pub enum HistoryWindow {
 }
 
 impl HistoryWindow {
+    /// How many turns it shows, where it counts them.
+    pub fn turns(&self) -> Option<u32> {
+        match self {
+            Self::Turns(n) => Some(*n),
+            Self::Pairs(_) => None,
+        }
+    }
+
     pub fn decode(options: &mut Fields<'_>) -> Result<Self, DecodeError> {
         let turns = options.number("turns", 1, 1_000_000)?;
         match (turns, options.number("pairs", 1, 1_000_000)?) {

@@ -10,6 +10,7 @@ use crate::component::Loaded;
 use crate::decode::{DecodeError, Fields};
 use crate::pairs::Pairs;
 use crate::piece::Piece;
+use crate::recall::{Hit, Source};
 use crate::tokens::{self, Tokenizer};
 
 mod collapse_group_replacer;
@@ -88,6 +89,12 @@ pub enum Note {
     /// Something that a filter looks things up in could not be read; what it concerns was left as it is.
     LookupFailed {
         what: String,
+    },
+    /// What a search found for the prompt, best first, and what nearly made it.
+    Recalled {
+        from: Source,
+        hits: Vec<Hit>,
+        near: Vec<Hit>,
     },
     /// Turns that are older than what one context looks at.
     NotLoaded {

@@ -17,6 +17,7 @@ use crate::component::Item;
 use crate::group::Shown;
 use crate::json::{self, Span};
 use crate::message::{Message, Role};
+use crate::recall::Source;
 use crate::payload::{FilePayload, Placeholder};
 use crate::tokens::{self, OVERHEAD_TOKENS, Tokenizer};
 use body::Body;
@@ -74,6 +75,10 @@ pub enum Origin<'a> {
     Component {
         name: &'a str,
         item: Option<&'a Item>,
+    },
+    /// What a search found.
+    Recall {
+        from: Source,
     },
     /// Stands in for the turns of a group.
     Group(&'a Shown),

@@ -5,6 +5,7 @@
 //! parses nothing.
 
 mod collection;
+mod far;
 mod near;
 mod shown;
 
@@ -16,6 +17,7 @@ use novelo_engine::group::Membership;
 use novelo_engine::limits::CONTEXT_TURNS_MAX;
 use novelo_engine::path::{CollectionPath, DocumentPath, PathError, Prefix};
 use novelo_engine::reach::{Level, Reach, Reading, Stretch};
+use novelo_engine::recall::Recalled;
 use novelo_engine::recipe::Shape;
 use novelo_engine::scope::{Root, THREADS, TURNS};
 use novelo_engine::{Message, Need, Recipe};
@@ -25,6 +27,7 @@ use crate::cache::Cache;
 use crate::collapse::{Found, FoundGroups};
 use crate::http::error::{ApiError, Result};
 use collection::{Collected, Collections};
+pub use far::cut;
 pub use shown::Shown;
 
 /// What was loaded for one request.
@@ -41,6 +44,8 @@ pub struct Near {
     collections: Vec<Chosen>,
     groups: Option<Arc<Found>>,
     membership: Option<Arc<Membership>>,
+    /// What searches found.
+    recalled: Vec<Recalled>,
     pub inline: Vec<Message>,
     pub question: Option<Message>,
     /// Where the turns are.
@@ -138,7 +143,7 @@ impl Near {
                     }
                 }
                 (Need::Groups, Some(thread)) => loader.groups(thread).await?,
-                (Need::Summary | Need::Groups, None) => {}
+                (Need::Summary | Need::Groups, None) | (Need::Recall(_), _) => {}
             }
         }
         Ok(loader.near)

@@ -16,7 +16,7 @@ use super::collection::Collected;
 use super::{Chosen, LEAD_TURNS_MAX, Near, Shown, bad_id};
 use crate::collapse::Found;
 use crate::http::error::Result;
-use crate::trace::{CollectionInput, GroupsInput, Inputs, Trace};
+use crate::trace::{CollectionInput, GroupsInput, Inputs, RecalledInput, Trace};
 
 impl Near {
     /// Adds the question, unless the newest turn asks it already.
@@ -37,6 +37,7 @@ impl Near {
             collections: self.collections.iter().map(Chosen::read).collect(),
             groups: self.groups.as_ref().map(|found| &found.groups),
             membership: self.membership.as_deref(),
+            recalled: &self.recalled,
             inline: &self.inline,
             question: self.question.as_ref(),
         }
@@ -92,6 +93,7 @@ impl Near {
             user_data: kept(&self.user_data),
             collections: self.collections.iter().map(collection).collect(),
             groups: self.groups.as_ref().map(|found| self.groups_input(&found.groups)),
+            recalled: self.recalled.iter().map(RecalledInput::of).collect(),
             messages: self.inline.iter().filter_map(|m| raw(m.raw())).collect(),
         }
     }
@@ -125,6 +127,7 @@ impl Near {
             }
             near.turns = store.turns(&of, Range::Between { first, last }).await?;
         }
+        near.recall_again(store, &inputs.recalled).await?;
         near.ask(trace.question.as_deref());
         Ok(near)
     }
@@ -145,6 +148,11 @@ impl Hash for Near {
         self.collections.iter().for_each(|c| (&c.name, c.shape, c.level, c.of.print, &c.range).hash(hasher));
         [&self.summary, &self.user_data].map(|shown| shown.as_ref().map(|s| &s.raw)).hash(hasher);
         self.groups.as_ref().map(|found| found.print).hash(hasher);
+        for recalled in &self.recalled {
+            recalled.message.as_ref().map(Message::raw).hash(hasher);
+            recalled.hits.iter().chain(&recalled.near).for_each(|h| (&h.of, h.seq, h.score.to_bits()).hash(hasher));
+            recalled.problems.hash(hasher);
+        }
     }
 }
 

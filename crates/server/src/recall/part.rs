@@ -71,6 +71,13 @@ impl Part {
         1_024 + seen + self.index.bytes()
     }
 
+    /// The seq of the first of the newest so many documents of the first collection.
+    pub fn newest_from(&self, count: usize) -> u64 {
+        let seen = self.collections.first().map_or(&[][..], |indexed| &indexed.seen);
+        let before = seen.len().saturating_sub(count);
+        seen.get(before).map_or(u64::MAX, |(seq, _)| *seq)
+    }
+
     pub fn place(&self, key: u64) -> Option<Place<'_>> {
         let number = usize::try_from(key >> SEQ_BITS).ok()?;
         let indexed = self.collections.get(number)?;

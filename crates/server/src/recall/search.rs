@@ -68,6 +68,11 @@ impl Ranking<'_> {
         Picked { hits, near }
     }
 
+    /// The seq of the first of the newest so many passages, where all are of one collection.
+    pub fn newest_from(&self, count: usize) -> u64 {
+        self.part.newest_from(count)
+    }
+
     /// The best `k` of those within, best first.
     pub fn top(&self, k: usize, within: impl Fn(Place<'_>) -> bool) -> Vec<Hit> {
         self.ranked.top(k, |key| self.part.place(key).is_some_and(&within))

@@ -60,6 +60,7 @@ fn check(wire: Wire<'_>, caller: &Caller) -> Result<Request> {
         legacy: false,
         user,
         question: wire.question.filter(|q| !q.trim().is_empty()),
+        query: None,
         recipe: choice(wire.preset, wire.recipe)?,
         messages,
         filters: wire.filters,

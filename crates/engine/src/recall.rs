@@ -1,0 +1,166 @@
+//! What was recalled for a prompt: the best of what a search found, as one message.
+//!
+//! Owns the options of a recipe's recall, the words it is introduced by, and its form: data, one line each, after a
+//! heading that says where it comes from. What is searched, and how, is not decided here.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::Role;
+use crate::decode::{DecodeError, Fields};
+use crate::filter::Note;
+use crate::limits::RECALL_HITS_MAX;
+use crate::message::Message;
+
+/// Where a recall looks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Source {
+    Memories,
+    /// What was said in any thread of the user.
+    Turns,
+    Documents,
+}
+
+/// How much is recalled from where.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Recall {
+    pub from: Source,
+    pub hits_max: u32,
+    /// So many of each level at most, where the source has levels.
+    pub per_level: Option<u32>,
+    /// Characters of one hit.
+    pub chars_max: u32,
+}
+
+/// What was recalled, and what nearly was.
+#[derive(Debug, Clone)]
+pub struct Recalled {
+    pub recall: Recall,
+    pub hits: Vec<Hit>,
+    pub near: Vec<Hit>,
+    /// What kept the search from doing all it should.
+    pub problems: Vec<String>,
+    /// How the prompt shows it; `None` when nothing was found.
+    pub message: Option<Message>,
+}
+
+/// Something that was found: which document, and why.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Hit {
+    /// The path of its collection.
+    #[serde(rename = "in")]
+    pub of: String,
+    pub id: String,
+    pub seq: u64,
+    pub score: f32,
+    #[serde(skip_serializing_if = "Value::is_null", default)]
+    pub why: Value,
+}
+
+impl Recalled {
+    pub fn notes(&self) -> impl Iterator<Item = Note> {
+        let (from, hits, near) = (self.recall.from, self.hits.clone(), self.near.clone());
+        let problems = self.problems.iter().map(|what| Note::LookupFailed { what: what.clone() });
+        std::iter::once(Note::Recalled { from, hits, near }).chain(problems)
+    }
+}
+
+const CHARS_MAX: u32 = 10_000;
+
+impl Source {
+    const ALL: [Self; 3] = [Self::Memories, Self::Turns, Self::Documents];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Memories => "memories",
+            Self::Turns => "turns",
+            Self::Documents => "documents",
+        }
+    }
+
+    fn heading(self) -> &'static str {
+        match self {
+            Self::Memories => "Relevant memory:",
+            Self::Turns => "Relevant conversation memory:",
+            Self::Documents => "Relevant documents:",
+        }
+    }
+
+    fn defaults(self) -> Recall {
+        let (hits_max, per_level, chars_max) = match self {
+            Self::Memories => (6, Some(2), 1_000),
+            Self::Turns => (4, None, 300),
+            Self::Documents => (4, None, 1_200),
+        };
+        Recall { from: self, hits_max, per_level, chars_max }
+    }
+}
+
+impl Recall {
+    /// Reads the fields of a component.
+    pub fn decode(fields: &mut Fields<'_>) -> Result<Self, DecodeError> {
+        let names = || Source::ALL.map(Source::name).join(", ");
+        let refuse = |fields: &Fields<'_>| DecodeError::new(fields.path("from"), format!("must be one of {}", names()));
+        let name = fields.string("from")?.ok_or_else(|| refuse(fields))?;
+        let from = Source::ALL.into_iter().find(|source| source.name() == name).ok_or_else(|| refuse(fields))?;
+        let default = from.defaults();
+        let most = RECALL_HITS_MAX as u32;
+        let per_level = fields.number("perLevel", 1, most)?;
+        if per_level.is_some() && from != Source::Memories {
+            return Err(DecodeError::new(fields.path("perLevel"), "goes with memories: nothing else has levels"));
+        }
+        Ok(Self {
+            from,
+            hits_max: fields.number("hits", 1, most)?.unwrap_or(default.hits_max),
+            per_level: per_level.or(default.per_level),
+            chars_max: fields.number("chars", 1, CHARS_MAX)?.unwrap_or(default.chars_max),
+        })
+    }
+
+    /// Texts as a prompt shows them: a line each, equal ones once, each cut. A text cannot pass for two.
+    pub fn show<'t>(&self, texts: impl IntoIterator<Item = &'t str>) -> Option<Message> {
+        let mut lines: Vec<String> = Vec::new();
+        for text in texts {
+            let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+            let line: String = line.chars().take(self.chars_max as usize).collect();
+            if !line.is_empty() && !lines.contains(&line) {
+                lines.push(line);
+            }
+        }
+        let heading = self.from.heading();
+        (!lines.is_empty()).then(|| Message::text(Role::System, &format!("{heading}\n{}", lines.join("\n"))))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(recall: Value, texts: &[&str], expected: Option<&str>) {
+        let mut fields = Fields::of("c", &recall).unwrap();
+        let message = Recall::decode(&mut fields).unwrap().show(texts.iter().copied());
+        assert_eq!(message.as_ref().and_then(Message::said).as_deref(), expected);
+    }
+
+    #[test]
+    fn a_hit_is_a_line_and_no_more() {
+        let memories = serde_json::json!({"from": "memories"});
+        check(memories.clone(), &[], None);
+        check(memories.clone(), &[" ", "\n"], None);
+        check(memories.clone(), &["tea", "no\n sugar", "tea"], Some("Relevant memory:\ntea\nno sugar"));
+        let turns = serde_json::json!({"from": "turns", "chars": 3});
+        check(turns, &["água fria", "águia", "ok"], Some("Relevant conversation memory:\nágu\nok"));
+    }
+
+    #[test]
+    fn mistakes_are_named() {
+        let error = |recall: Value| {
+            let mut fields = Fields::of("c", &recall).unwrap();
+            Recall::decode(&mut fields).unwrap_err().to_string()
+        };
+        assert!(error(serde_json::json!({})).contains("c.from must be one of memories, turns, documents"));
+        assert!(error(serde_json::json!({"from": "turns", "perLevel": 2})).contains("c.perLevel"));
+        assert!(error(serde_json::json!({"from": "turns", "hits": RECALL_HITS_MAX + 1})).contains("c.hits"));
+    }
+}

@@ -1,0 +1,3 @@
+//! What is remembered of a user.
+
+pub mod levels;
