@@ -31,3 +31,11 @@ pub fn quantise(vector: &[f32]) -> Vec<i8> {
     let scale = 127.0 * (vector.len() as f32).sqrt() / 7.0;
     vector.iter().map(|x| (x * scale).round().clamp(-127.0, 127.0) as i8).collect()
 }
+
+pub fn encode(vector: &[i8]) -> String {
+    format!("{vector:?}")
+}
+
+pub fn decode(text: &str) -> Option<Vec<i8>> {
+    serde_json::from_str(text).ok()
+}

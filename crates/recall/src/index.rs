@@ -88,6 +88,11 @@ impl Index {
         self.vectors.contains_key(&key)
     }
 
+    /// Whether any passage has one.
+    pub fn has_vectors(&self) -> bool {
+        !self.vectors.is_empty()
+    }
+
     pub fn len(&self) -> usize {
         self.texts.len()
     }

@@ -1,7 +1,7 @@
 //! What every request shares.
 //!
-//! Owns the open store, the keys, the presets and the recorder, and the tasks behind them: the writer of traces and
-//! the sweeper of what has expired. `close` ends both and leaves the store flushed.
+//! Owns the open store, the keys, the presets and the recorder, and the tasks behind them: the writer of traces, the
+//! sweeper of what has expired, and the one that embeds. `close` ends them and leaves the store flushed.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -18,7 +18,7 @@ use crate::cache::Cache;
 use crate::config::Config;
 use crate::load::Caches;
 use crate::policy::Policies;
-use crate::recall::Indexes;
+use crate::recall::{Embedder, Indexes};
 use crate::record::Recorder;
 use crate::telemetry::{Metrics, now};
 
@@ -45,6 +45,7 @@ pub struct Shared {
 pub struct Tasks {
     recorder: JoinHandle<()>,
     sweeper: JoinHandle<()>,
+    embedding: JoinHandle<()>,
 }
 
 const INDEX_BYTES_MAX: usize = 256 * 1024 * 1024;
@@ -61,22 +62,28 @@ pub async fn open(config: Config) -> anyhow::Result<(App, Tasks)> {
         recorder: Recorder::default(),
         metrics: Metrics::default(),
         caches: Caches::default(),
-        indexes: Indexes::new(INDEX_BYTES_MAX),
+        indexes: Indexes::new(INDEX_BYTES_MAX, Embedder::open(&config).await),
         made: Cache::new(MADE_BYTES_MAX),
         last: LastPrompts::default(),
         store,
         own_secret,
         config,
     });
-    let tasks = Tasks { recorder: tokio::spawn(record(app.clone())), sweeper: tokio::spawn(sweep(app.clone())) };
+    let tasks = Tasks {
+        recorder: tokio::spawn(record(app.clone())),
+        sweeper: tokio::spawn(sweep(app.clone())),
+        embedding: tokio::spawn(embed(app.clone())),
+    };
     Ok((app, tasks))
 }
 
 /// Stores what is waiting, and closes the store.
 pub async fn close(app: App, tasks: Tasks) -> anyhow::Result<()> {
     tasks.sweeper.abort();
+    app.indexes.waiting.close();
     app.recorder.close();
     tasks.recorder.await.context("the writer of traces ended early")?;
+    tasks.embedding.await.context("embedding ended early")?;
     app.store.clone().close().await?;
     Ok(())
 }
@@ -96,6 +103,10 @@ async fn open_store(config: &Config) -> anyhow::Result<Store> {
 
 async fn record(app: App) {
     app.recorder.run(&app.store, app.config.number("traces.ttl_seconds"), &app.metrics).await;
+}
+
+async fn embed(app: App) {
+    crate::recall::worker::run(&app).await;
 }
 
 async fn sweep(app: App) {

@@ -15,11 +15,28 @@ pub struct Setting {
     pub key: &'static str,
     pub default: &'static str,
     pub about: &'static str,
+    /// The name that other programs have for it in the environment.
+    pub usual: &'static [&'static str],
+}
+
+impl Setting {
+    /// What it is called in the environment, the name that wins last.
+    pub fn env_names(&self) -> impl Iterator<Item = String> {
+        let own = format!("NOVELO_{}", self.key.replace('.', "_").to_uppercase());
+        self.usual.iter().map(|name| (*name).to_owned()).chain([own])
+    }
+
+    /// Whether only its presence is anyone's business.
+    pub fn is_secret(&self) -> bool {
+        self.key.ends_with(".key")
+    }
 }
 
 macro_rules! settings {
-    ($($key:literal = $default:literal, $about:literal;)*) => {
-        pub const SETTINGS: &[Setting] = &[$(Setting { key: $key, default: $default, about: $about }),*];
+    ($($key:literal = $default:literal $(or $usual:literal)?, $about:literal;)*) => {
+        pub const SETTINGS: &[Setting] = &[$(Setting {
+            key: $key, default: $default, about: $about, usual: [$($usual)?].as_slice(),
+        }),*];
     };
 }
 
@@ -39,6 +56,12 @@ settings! {
     "memory.medium_max" = "500", "newest memories that the level medium holds";
     "memory.short_term_window" = "10", "newest messages that a memory context shows";
     "memory.summary_threshold_messages" = "20", "messages of a thread after which those before the window are summed up";
+    "embed" = "none", "where embeddings come from: none, local (a directory), or openai (any server of that form)";
+    "embedding.dir" = "./models/all-MiniLM-L6-v2", "sentence-transformers directory for embed = local";
+    "embedding.url" = "https://api.openai.com/v1" or "OPENAI_BASE_URL", "base address for embed = openai; /embeddings is added";
+    "embedding.key" = "" or "OPENAI_API_KEY", "key for it";
+    "embedding.model" = "text-embedding-3-small", "model for it";
+    "embedding.timeout_ms" = "2000", "how long a question waits for its embedding; then the search is lexical";
     "log.level" = "info", "error, warn, info, debug or trace";
     "log.format" = "text", "text or json";
 }
@@ -71,9 +94,10 @@ impl Config {
             values.insert(key, (value, source));
         }
         for setting in SETTINGS {
-            let name = format!("NOVELO_{}", setting.key.replace('.', "_").to_uppercase());
-            if let Some(value) = env(&name) {
-                values.insert(setting.key, (value, Source::Env(name)));
+            for name in setting.env_names() {
+                if let Some(value) = env(&name) {
+                    values.insert(setting.key, (value, Source::Env(name)));
+                }
             }
         }
         for (key, value) in flags {
@@ -92,6 +116,7 @@ impl Config {
             self.read::<u64>(setting.key, "a whole number")?;
         }
         self.read::<bool>("sample", "true or false")?;
+        self.one_of("embed", &["none", "local", "openai"])?;
         self.one_of("store", &["local", "memory"])?;
         self.one_of("durability", &["full", "relaxed"])?;
         self.one_of("log.level", &["error", "warn", "info", "debug", "trace"])?;
@@ -132,9 +157,12 @@ impl Config {
         self.text("data").into()
     }
 
-    /// All of them, for `novelo config`.
+    /// All of them, for `novelo config`; secrets are masked.
     pub fn rows(&self) -> impl Iterator<Item = (&'static str, &str, &Source)> {
-        self.values.iter().map(|(key, (value, source))| (*key, value.as_str(), source))
+        let secret = |key: &str| SETTINGS.iter().any(|setting| setting.key == key && setting.is_secret());
+        self.values.iter().map(move |(key, (value, source))| {
+            (*key, if secret(key) && !value.is_empty() { "***" } else { value.as_str() }, source)
+        })
     }
 }
 

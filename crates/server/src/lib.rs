@@ -15,6 +15,7 @@ pub mod http;
 pub mod ids;
 pub mod load;
 pub mod memory;
+pub mod outbound;
 pub mod policy;
 pub mod recall;
 pub mod record;

@@ -5,8 +5,11 @@
 //! but the vectors; the rest is made again from the documents. A user's index holds that user's documents alone.
 
 mod corpus;
+mod embedder;
 mod part;
 mod search;
+mod vectors;
+pub mod worker;
 
 use std::sync::Arc;
 
@@ -14,18 +17,22 @@ use tokio::sync::RwLock;
 
 use crate::cache::Cache;
 pub use corpus::{Corpus, Place, said};
+pub use embedder::Embedder;
 use part::Part;
 pub use search::{Ask, Found, Passage, Picked, Ranking, search};
+use worker::Waiting;
 
 /// The indexes of users who searched lately.
 #[derive(Debug)]
 pub struct Indexes {
     parts: Cache<(String, Corpus), Arc<RwLock<Part>>>,
+    pub embedder: Embedder,
+    pub waiting: Waiting,
 }
 
 impl Indexes {
-    pub fn new(bytes_max: usize) -> Self {
-        Self { parts: Cache::new(bytes_max) }
+    pub fn new(bytes_max: usize, embedder: Embedder) -> Self {
+        Self { parts: Cache::new(bytes_max), embedder, waiting: Waiting::default() }
     }
 
     /// Lets go of a user's indexes: what they hold was forgotten.

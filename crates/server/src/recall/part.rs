@@ -1,7 +1,9 @@
 //! One user's index over one kind of passage, in step with the store.
 
+use std::collections::BTreeSet;
+
 use novelo_engine::Turn;
-use novelo_engine::path::CollectionPath;
+use novelo_engine::path::{CollectionPath, DocumentPath};
 use novelo_engine::scope::USERS;
 use novelo_recall::{Index, Passage};
 use novelo_store::{Range, Store, Version};
@@ -9,6 +11,7 @@ use rustc_hash::FxHashMap;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::corpus::{self, Corpus, Place};
+use super::vectors;
 use crate::http::error::Result;
 
 /// Seconds of silence after which a thread is another conversation.
@@ -16,6 +19,7 @@ const SILENCE_S: f64 = 3.0 * 3_600.0;
 const READ_LIMIT: usize = 1_000;
 /// Bits of a key that number a document within its collection.
 const SEQ_BITS: u32 = 40;
+const SEQ_MASK: u64 = (1 << SEQ_BITS) - 1;
 
 /// An index and what it was made from.
 #[derive(Debug)]
@@ -25,6 +29,9 @@ pub struct Part {
     collections: Vec<Indexed>,
     numbers: FxHashMap<CollectionPath, usize>,
     pulse: Option<u64>,
+    /// Passages without a vector.
+    lacking: BTreeSet<u64>,
+    orphans: Vec<DocumentPath>,
 }
 
 /// A collection that is in the index.
@@ -41,7 +48,15 @@ struct Indexed {
 
 impl Part {
     pub fn new(corpus: Corpus) -> Self {
-        Self { corpus, index: Index::default(), collections: Vec::new(), numbers: FxHashMap::default(), pulse: None }
+        Self {
+            corpus,
+            index: Index::default(),
+            collections: Vec::new(),
+            numbers: FxHashMap::default(),
+            pulse: None,
+            lacking: BTreeSet::new(),
+            orphans: Vec::new(),
+        }
     }
 
     /// Whether nothing was written since the last `sync`.
@@ -49,8 +64,8 @@ impl Part {
         self.pulse == Some(store.pulse(&[USERS, user]))
     }
 
-    /// Takes in what was written since.
-    pub async fn sync(&mut self, store: &Store, user: &str) -> Result<()> {
+    /// Takes in what was written since. Vectors of the model with this print are taken in too.
+    pub async fn sync(&mut self, store: &Store, user: &str, print: Option<&str>) -> Result<()> {
         let pulse = store.pulse(&[USERS, user]);
         let collections = self.corpus.collections(store, user).await?;
         for number in 0..self.collections.len() {
@@ -59,7 +74,7 @@ impl Part {
             }
         }
         for of in collections {
-            self.read(store, of).await?;
+            self.read(store, of, print).await?;
         }
         self.pulse = Some(pulse);
         Ok(())
@@ -81,10 +96,10 @@ impl Part {
     pub fn place(&self, key: u64) -> Option<Place<'_>> {
         let number = usize::try_from(key >> SEQ_BITS).ok()?;
         let indexed = self.collections.get(number)?;
-        Some(Place { of: &indexed.of, seq: key & ((1 << SEQ_BITS) - 1) })
+        Some(Place { of: &indexed.of, seq: key & SEQ_MASK })
     }
 
-    async fn read(&mut self, store: &Store, of: CollectionPath) -> Result<()> {
+    async fn read(&mut self, store: &Store, of: CollectionPath, print: Option<&str>) -> Result<()> {
         let version = store.version(&of).await?;
         let number = self.number(of);
         let Some(indexed) = self.collections.get(number) else { return Ok(()) };
@@ -104,7 +119,10 @@ impl Part {
             }
         }
         for (gone, _) in old.iter().filter(|(_, digest)| *digest != KEPT) {
-            self.index.remove(key(number, *gone));
+            self.remove(key(number, *gone));
+        }
+        if let (None, Some(print)) = (before, print) {
+            self.take_vectors(store, number, &of, print).await?;
         }
         if let Some(indexed) = self.collections.get_mut(number) {
             indexed.version = Some(version);
@@ -129,7 +147,7 @@ impl Part {
         }
         let key = key(number, turn.seq);
         let Some(text) = self.corpus.text(turn) else {
-            self.index.remove(key);
+            self.remove(key);
             return;
         };
         let message = turn.message.shown();
@@ -143,6 +161,45 @@ impl Part {
             time: Some(turn.create_time),
         };
         self.index.add(key, &passage);
+        self.lacking.insert(key);
+    }
+
+    /// Takes in the stored vectors of a collection that is new here. What has none afterwards is lacking.
+    async fn take_vectors(&mut self, store: &Store, number: usize, of: &CollectionPath, print: &str) -> Result<()> {
+        for kept in vectors::read(store, of).await? {
+            let key = key(number, kept.seq);
+            let digest = self.digest(key);
+            if kept.vector.model == print && digest == Some(kept.vector.digest) {
+                self.set_vector(key, kept.vector.digest, &kept.vector.values);
+            } else if digest.is_none() {
+                self.orphans.push(kept.at);
+            }
+        }
+        Ok(())
+    }
+
+    /// Gives a passage its vector, if it still is what was embedded.
+    pub fn set_vector(&mut self, key: u64, digest: u64, vector: &[i8]) {
+        if self.digest(key) == Some(digest) && self.lacking.remove(&key) {
+            self.index.set_vector(key, vector);
+        }
+    }
+
+    /// The digest of the document behind a passage.
+    pub fn digest(&self, key: u64) -> Option<u64> {
+        let indexed = self.collections.get(usize::try_from(key >> SEQ_BITS).ok()?)?;
+        let at = indexed.seen.binary_search_by_key(&(key & SEQ_MASK), |(seq, _)| *seq).ok()?;
+        indexed.seen.get(at).map(|(_, digest)| *digest)
+    }
+
+    /// Some passages that have no vector yet, and how many there are in all.
+    pub fn lacking(&self, most: usize) -> (Vec<u64>, usize) {
+        (self.lacking.iter().take(most).copied().collect(), self.lacking.len())
+    }
+
+    /// Vectors of documents that are gone.
+    pub fn take_orphans(&mut self) -> Vec<DocumentPath> {
+        std::mem::take(&mut self.orphans)
     }
 
     fn number(&mut self, of: CollectionPath) -> usize {
@@ -164,8 +221,13 @@ impl Part {
 
     fn empty(&mut self, number: usize) {
         for (seq, _) in self.begin_again(number) {
-            self.index.remove(key(number, seq));
+            self.remove(key(number, seq));
         }
+    }
+
+    fn remove(&mut self, key: u64) {
+        self.index.remove(key);
+        self.lacking.remove(&key);
     }
 }
 
@@ -173,5 +235,5 @@ impl Part {
 const KEPT: u64 = 0;
 
 fn key(number: usize, seq: u64) -> u64 {
-    ((number as u64) << SEQ_BITS) | (seq & ((1 << SEQ_BITS) - 1))
+    ((number as u64) << SEQ_BITS) | (seq & SEQ_MASK)
 }

@@ -82,10 +82,12 @@ impl Ranking<'_> {
 /// Looks for something, and reads what `pick` takes of the ranking.
 pub async fn search(app: &Shared, ask: Ask<'_>, pick: impl FnOnce(&Ranking<'_>) -> Picked) -> Result<Found> {
     let part = current(app, ask.user, ask.corpus).await?;
+    let (vector, notes) = embedded(app, &part, ask.query).await;
     let part = part.read().await;
-    let ranking = Ranking { part: &part, ranked: part.index.rank(&Query { text: ask.query, vector: None }) };
+    let query = Query { text: ask.query, vector: vector.as_deref() };
+    let ranking = Ranking { part: &part, ranked: part.index.rank(&query) };
     let picked = pick(&ranking);
-    let mut found = Found::default();
+    let mut found = Found { notes, ..Found::default() };
     for (hits, out) in [(&picked.hits, &mut found.hits), (&picked.near, &mut found.near)] {
         for hit in hits {
             let why = ask.explain.then(|| ranking.ranked.why(hit.key));
@@ -95,8 +97,18 @@ pub async fn search(app: &Shared, ask: Ask<'_>, pick: impl FnOnce(&Ranking<'_>) 
     Ok(found)
 }
 
+/// The embedding of a question, if there is anything to compare it with; what went wrong otherwise.
+async fn embedded(app: &Shared, part: &RwLock<Part>, query: &str) -> (Option<Arc<[f32]>>, Vec<String>) {
+    let question = Some(part.read().await).filter(|part| part.index.has_vectors()).map(|p| p.index.to_embed(query));
+    let Some(question) = question else { return (None, Vec::new()) };
+    match app.indexes.embedder.query(&question).await {
+        Ok(vector) => (Some(vector), Vec::new()),
+        Err(fault) => (None, vec![format!("lexical results only, the embedder failed: {fault}")]),
+    }
+}
+
 /// The user's index as of now.
-async fn current(app: &Shared, user: &str, corpus: Corpus) -> Result<Arc<RwLock<Part>>> {
+pub async fn current(app: &Shared, user: &str, corpus: Corpus) -> Result<Arc<RwLock<Part>>> {
     let key = (user.to_owned(), corpus);
     let part = app.indexes.parts.get(&key).unwrap_or_else(|| Arc::new(RwLock::new(Part::new(corpus))));
     if part.read().await.is_current(&app.store, user) {
@@ -104,10 +116,14 @@ async fn current(app: &Shared, user: &str, corpus: Corpus) -> Result<Arc<RwLock<
     }
     let mut writing = part.write().await;
     if !writing.is_current(&app.store, user) {
-        writing.sync(&app.store, user).await?;
+        writing.sync(&app.store, user, app.indexes.embedder.print()).await?;
     }
     let bytes = writing.bytes();
+    let is_lacking = app.indexes.embedder.print().is_some() && writing.lacking(0).1 > 0;
     drop(writing);
+    if is_lacking {
+        app.indexes.waiting.add(user, corpus);
+    }
     app.indexes.parts.insert(key, part.clone(), bytes);
     Ok(part)
 }

@@ -1,0 +1,85 @@
+//! Vectors as documents.
+//!
+//! Owns their place and their form. The vectors of a collection lie beside it, in a collection `vectors`, by the seq of
+//! the passage: so forgetting the thread, the document or the user forgets them too. Each says which model it is of, and
+//! of which bytes: one of another model, or of a text that was changed since, is none.
+
+use novelo_engine::path::{CollectionPath, DocumentPath};
+use novelo_recall::embed::{decode, encode};
+use novelo_store::{Op, PutTerms, Range, Store};
+use serde::{Deserialize, Serialize};
+
+use crate::http::error::Result;
+use crate::telemetry::now;
+
+/// The last segment of a collection of vectors.
+pub const VECTORS: &str = "vectors";
+
+const READ_LIMIT: usize = 1_000;
+
+/// A quantised embedding.
+#[derive(Debug)]
+pub struct Vector {
+    pub model: String,
+    /// The digest of the document that was embedded.
+    pub digest: u64,
+    pub values: Vec<i8>,
+}
+
+/// A vector that is stored.
+#[derive(Debug)]
+pub struct Kept {
+    pub at: DocumentPath,
+    pub seq: u64,
+    pub vector: Vector,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Wire<'w> {
+    model: std::borrow::Cow<'w, str>,
+    of: String,
+    vector: String,
+}
+
+/// The stored vectors of a collection's passages.
+pub async fn read(store: &Store, of: &CollectionPath) -> Result<Vec<Kept>> {
+    let Some(beside) = beside(of) else { return Ok(Vec::new()) };
+    let mut kept = Vec::new();
+    let mut seq = 0;
+    loop {
+        let page = store.turns(&beside, Range::After { seq, limit: READ_LIMIT }).await?;
+        kept.extend(page.iter().filter_map(|row| {
+            let vector = parse(row.message.as_str())?;
+            Some(Kept { at: beside.document(&row.id).ok()?, seq: row.id.parse().ok()?, vector })
+        }));
+        seq = page.iter().next_back().map_or(seq, |row| row.seq);
+        if !page.has_more {
+            return Ok(kept);
+        }
+    }
+}
+
+/// The write that stores a passage's vector.
+pub fn put(of: &CollectionPath, seq: u64, vector: &Vector) -> Option<Op> {
+    let wire = Wire {
+        model: vector.model.as_str().into(),
+        of: format!("{:016x}", vector.digest),
+        vector: encode(&vector.values),
+    };
+    let value = serde_json::to_vec(&wire).ok()?.into();
+    let at = beside(of)?.document(&seq.to_string()).ok()?;
+    Some(Op::Put { at, value, terms: PutTerms { now: now(), ..PutTerms::default() } })
+}
+
+fn parse(text: &str) -> Option<Vector> {
+    let wire: Wire<'_> = serde_json::from_str(text).ok()?;
+    let digest = u64::from_str_radix(&wire.of, 16).ok()?;
+    Some(Vector { model: wire.model.into_owned(), digest, values: decode(&wire.vector)? })
+}
+
+fn beside(of: &CollectionPath) -> Option<CollectionPath> {
+    let (_, parent) = of.segments().split_last()?;
+    let mut segments: Vec<&str> = parent.iter().map(|segment| &**segment).collect();
+    segments.push(VECTORS);
+    CollectionPath::new(&segments).ok()
+}

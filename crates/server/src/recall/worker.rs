@@ -1,0 +1,174 @@
+//! Embedding in the background.
+//!
+//! Owns the list of indexes whose passages lack vectors, and the task that embeds them, a few at a time, so that a
+//! question in between waits for a few only. What is on the list is lost with the process; the index that lacks vectors
+//! puts itself on it again when it is next used, and after a change of the model all users are gone through once.
+
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use novelo_engine::path::DocumentPath;
+use novelo_engine::path::Prefix;
+use novelo_engine::scope::USERS;
+use novelo_recall::embed::quantise;
+use novelo_store::{Op, PutTerms, Range};
+use tokio::sync::Notify;
+
+use super::corpus::Corpus;
+use super::search::current;
+use super::vectors::{self, Vector};
+use crate::app::Shared;
+use crate::http::error::Result;
+use crate::telemetry::now;
+
+/// Passages that are embedded at once.
+const BATCH: usize = 16;
+const BATCH_DEADLINE: Duration = Duration::from_secs(60);
+const AGAIN_AFTER: Duration = Duration::from_secs(10);
+const PROGRESS_EVERY: Duration = Duration::from_secs(5);
+const WAITING_MAX: usize = 100_000;
+
+/// Who waits to be embedded. Any request adds, one task takes.
+#[derive(Debug, Default)]
+pub struct Waiting {
+    users: Mutex<VecDeque<(String, Corpus)>>,
+    wake: Notify,
+    closed: AtomicBool,
+    /// Passages that were embedded since the start, and about how many wait.
+    pub done: AtomicU64,
+    pub pending: AtomicU64,
+}
+
+impl Waiting {
+    /// Puts an index on the list, unless it is there or the list is full.
+    pub fn add(&self, user: &str, corpus: Corpus) {
+        let mut users = self.users.lock().unwrap_or_else(PoisonError::into_inner);
+        let there = users.iter().any(|(of, kind)| of == user && *kind == corpus);
+        if !there && users.len() < WAITING_MAX {
+            users.push_back((user.to_owned(), corpus));
+            drop(users);
+            self.wake.notify_one();
+        }
+    }
+
+    pub fn close(&self) {
+        self.closed.store(true, Ordering::Relaxed);
+        self.wake.notify_one();
+    }
+
+    fn is_closed(&self) -> bool {
+        self.closed.load(Ordering::Relaxed)
+    }
+
+    fn next(&self) -> Option<(String, Corpus)> {
+        self.users.lock().unwrap_or_else(PoisonError::into_inner).pop_front()
+    }
+}
+
+/// Embeds what lacks vectors until `close`. Without an embedder there is nothing to do.
+pub async fn run(app: &Shared) {
+    if app.indexes.embedder.print().is_none() {
+        return;
+    }
+    if let Err(error) = go_through(app).await {
+        tracing::warn!(%error, "not all users could be looked at for vectors of another model");
+    }
+    let mut said = Instant::now();
+    while !app.indexes.waiting.is_closed() {
+        let Some((user, corpus)) = app.indexes.waiting.next() else {
+            app.indexes.waiting.wake.notified().await;
+            continue;
+        };
+        match embed(app, &user, corpus, &mut said).await {
+            Ok(true) => {}
+            Ok(false) => {
+                app.indexes.waiting.add(&user, corpus);
+                tokio::select! {
+                    () = tokio::time::sleep(AGAIN_AFTER) => {}
+                    () = app.indexes.waiting.wake.notified(), if app.indexes.waiting.is_closed() => {}
+                }
+            }
+            Err(error) => tracing::warn!(%error, "passages were not embedded"),
+        }
+    }
+}
+
+/// Embeds all that one index lacks; `false` when the embedder failed.
+async fn embed(app: &Shared, user: &str, corpus: Corpus, said: &mut Instant) -> Result<bool> {
+    let Some(print) = app.indexes.embedder.print() else { return Ok(true) };
+    let part = current(app, user, corpus).await?;
+    let orphans = part.write().await.take_orphans();
+    if !orphans.is_empty() {
+        app.store.write(orphans.into_iter().map(|at| Op::Delete { at, if_version: None }).collect()).await?;
+    }
+    loop {
+        let (keys, lacking) = part.read().await.lacking(BATCH);
+        app.indexes.waiting.pending.store(lacking as u64, Ordering::Relaxed);
+        if keys.is_empty() || app.indexes.waiting.is_closed() {
+            return Ok(true);
+        }
+        let mut batch = Vec::new();
+        for key in keys {
+            let (place, digest) = {
+                let part = part.read().await;
+                (part.place(key).map(|place| (place.of.clone(), place.seq)), part.digest(key))
+            };
+            let (Some((of, seq)), Some(digest)) = (place, digest) else { continue };
+            let turns = app.store.turns(&of, Range::Between { first: seq, last: seq }).await?;
+            let text = turns.iter().next().and_then(|turn| Some(corpus.text(turn)?.into_owned()));
+            batch.push((key, of, seq, digest, text.unwrap_or_default()));
+        }
+        let texts = batch.iter().map(|(.., text)| text.clone()).collect();
+        let Ok(embedded) = app.indexes.embedder.embed(texts, BATCH_DEADLINE).await else { return Ok(false) };
+        let mut ops = Vec::new();
+        let mut writing = part.write().await;
+        for ((key, of, seq, digest, _), vector) in batch.into_iter().zip(embedded) {
+            let vector = Vector { model: print.to_owned(), digest, values: quantise(&vector) };
+            ops.extend(vectors::put(&of, seq, &vector));
+            writing.set_vector(key, digest, &vector.values);
+        }
+        drop(writing);
+        app.indexes.waiting.done.fetch_add(ops.len() as u64, Ordering::Relaxed);
+        app.store.write(ops).await?;
+        if said.elapsed() > PROGRESS_EVERY {
+            tracing::info!(user, ?corpus, left = lacking, "embedding passages");
+            *said = Instant::now();
+        }
+    }
+}
+
+/// After a change of the model: all users, once. Who was gone through with which model is a document.
+async fn go_through(app: &Shared) -> anyhow::Result<()> {
+    let Some(print) = app.indexes.embedder.print() else { return Ok(()) };
+    let mark = DocumentPath::new(&["novelo", "embedder"])?;
+    let value = serde_json::json!({ "model": print }).to_string();
+    if app.store.get(&mark).await?.is_some_and(|before| before.value == value.as_bytes()) {
+        return Ok(());
+    }
+    let mut users: Vec<String> = Vec::new();
+    for exported in app.store.export(&Prefix::all())? {
+        let path = exported?.path;
+        if let [root, user, ..] = path.segments()
+            && &**root == USERS
+            && users.last().is_none_or(|last| **last != **user)
+        {
+            users.push(user.to_string());
+        }
+    }
+    tracing::info!(users = users.len(), "the model is new: embedding what there is");
+    for (n, user) in users.iter().enumerate() {
+        for corpus in [Corpus::Memories, Corpus::Turns, Corpus::Documents] {
+            while !app.indexes.waiting.is_closed() && !embed(app, user, corpus, &mut Instant::now()).await? {
+                tokio::time::sleep(AGAIN_AFTER).await;
+            }
+        }
+        if app.indexes.waiting.is_closed() {
+            return Ok(());
+        }
+        tracing::info!(done = n + 1, users = users.len(), "embedded");
+    }
+    app.store.put(&mark, value.into(), PutTerms { now: now(), ..PutTerms::default() }).await?;
+    Ok(())
+}
