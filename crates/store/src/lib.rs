@@ -182,6 +182,14 @@ impl Store {
         }
     }
 
+    /// The pulse of the collections below a root whose last segment is `kind`: a write to any of them changes it.
+    pub fn pulse_of<S: AsRef<str>>(&self, root: &[S], kind: &str) -> u64 {
+        match self {
+            Self::Memory(memory) => memory.pulse(),
+            Self::Local(local) => local.pulse_of(root, kind),
+        }
+    }
+
     /// Everything below a prefix as it is now, whatever is written meanwhile.
     pub fn export(&self, what: &Prefix) -> Result<Export, Error> {
         match self {

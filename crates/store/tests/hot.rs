@@ -100,6 +100,9 @@ async fn version_and_pulse_touch_no_disk_and_know_their_own() {
     let second = store.version(&log(0)).await.unwrap();
     assert_eq!((second.last_seq, second.epoch), (10, first.epoch));
     assert_ne!(store.pulse(log(0).segments()), pulse);
+    let kind = store.pulse_of(log(0).segments(), "traces");
+    store.append(&log(0), documents(10, 1), AppendTerms::default()).await.unwrap();
+    assert_eq!(store.pulse_of(log(0).segments(), "traces"), kind, "another kind is another pulse");
     assert_eq!(disk_reads(&store), before);
     for n in 2..2_000 {
         assert!(store.turns(&log(n), Range::Last(1)).await.unwrap().is_empty());

@@ -39,6 +39,16 @@ pub const PASSAGES: &str = "passages";
 const LIST_LIMIT: usize = 1_000;
 
 impl Corpus {
+    /// Changes with every write to one of its collections.
+    pub fn pulse(self, store: &Store, user: &str) -> u64 {
+        let kind = match self {
+            Self::Memories => MEMORIES,
+            Self::Turns => TURNS,
+            Self::Documents => PASSAGES,
+        };
+        store.pulse_of(&[USERS, user], kind)
+    }
+
     /// The collections that hold it now.
     pub async fn collections(self, store: &Store, user: &str) -> Result<Vec<CollectionPath>> {
         let (under, child) = match self {

@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 
 use novelo_engine::Turn;
 use novelo_engine::path::{CollectionPath, DocumentPath};
-use novelo_engine::scope::USERS;
 use novelo_recall::{Index, Passage};
 use novelo_store::{Range, Store, Version};
 use rustc_hash::FxHashMap;
@@ -31,6 +30,7 @@ pub struct Part {
     pulse: Option<u64>,
     /// Passages without a vector.
     lacking: BTreeSet<u64>,
+    /// Vectors whose documents are gone.
     orphans: Vec<DocumentPath>,
 }
 
@@ -61,12 +61,12 @@ impl Part {
 
     /// Whether nothing was written since the last `sync`.
     pub fn is_current(&self, store: &Store, user: &str) -> bool {
-        self.pulse == Some(store.pulse(&[USERS, user]))
+        self.pulse == Some(self.corpus.pulse(store, user))
     }
 
     /// Takes in what was written since. Vectors of the model with this print are taken in too.
     pub async fn sync(&mut self, store: &Store, user: &str, print: Option<&str>) -> Result<()> {
-        let pulse = store.pulse(&[USERS, user]);
+        let pulse = self.corpus.pulse(store, user);
         let collections = self.corpus.collections(store, user).await?;
         for number in 0..self.collections.len() {
             if self.collections.get(number).is_some_and(|indexed| !collections.contains(&indexed.of)) {

@@ -194,6 +194,10 @@ impl Local {
         self.with(move |shared| shared.version(&of)).await
     }
 
+    pub(crate) fn pulse_of<S: AsRef<str>>(&self, root: &[S], kind: &str) -> u64 {
+        self.0.shared.pulses.of_kind(root, kind)
+    }
+
     pub(crate) fn pulse<S: AsRef<str>>(&self, path: &[S]) -> u64 {
         self.0.shared.pulses.of(path)
     }

@@ -16,7 +16,7 @@ struct Watch<'f> {
     fresh: &'f Fresh,
     of: CollectionPath,
     seen: HashSet<Version>,
-    last: (Version, u64),
+    last: (Version, u64, u64),
 }
 
 impl<'f> Watch<'f> {
@@ -26,8 +26,9 @@ impl<'f> Watch<'f> {
         Self { fresh, of, seen: HashSet::from([last.0]), last }
     }
 
-    async fn now(fresh: &Fresh, of: &CollectionPath) -> (Version, u64) {
-        (fresh.store.version(of).await.unwrap(), fresh.store.pulse(of.segments()))
+    async fn now(fresh: &Fresh, of: &CollectionPath) -> (Version, u64, u64) {
+        let (root, kind) = (of.segments(), of.segments().last().unwrap());
+        (fresh.store.version(of).await.unwrap(), fresh.store.pulse(root), fresh.store.pulse_of(root, kind))
     }
 
     /// A version that says something is stored was never there before; all that say nothing is may be one.
@@ -35,6 +36,7 @@ impl<'f> Watch<'f> {
         let now = Self::now(self.fresh, &self.of).await;
         assert_ne!(now.0, self.last.0, "{by}");
         assert_ne!(now.1, self.last.1, "{by}");
+        assert_ne!(now.2, self.last.2, "{by}");
         assert!(self.seen.insert(now.0) || now.0.last_seq == 0, "{by} gave {:?} again", now.0);
         self.last = now;
     }
