@@ -14,8 +14,9 @@ use novelo_engine::component::{Item, Read, item};
 use novelo_engine::group::{Group, Groups};
 use novelo_engine::piece::{Fate, Origin};
 use novelo_engine::reach::Level;
+use novelo_engine::recall::Recalled;
 use novelo_engine::recipe::Shape;
-use novelo_engine::{Assembly, Explanation, Loaded, Message, Recipe, Turn};
+use novelo_engine::{Assembly, Explanation, Loaded, Message, Need, Recipe, Turn};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -49,6 +50,13 @@ fn message(raw: &str) -> Message {
     Message::accept(raw.to_owned().into()).expect(raw)
 }
 
+/// Something is found for every recall.
+fn recalled(need: &Need) -> Option<Recalled> {
+    let Need::Recall(recall) = need else { return None };
+    let message = recall.show(["tea, no sugar", "a \"dog\" 😀"]);
+    Some(Recalled { recall: *recall, hits: Vec::new(), near: Vec::new(), problems: Vec::new(), message })
+}
+
 fn turns(raw: &[String]) -> Vec<Turn> {
     let turn = |(n, raw): (usize, &String)| {
         let seq = n as u64 + 1;
@@ -70,7 +78,9 @@ impl Case {
         let inline: Vec<Message> = self.inline.iter().map(|raw| message(raw)).collect();
         let aside = Message::text(novelo_engine::Role::System, "aside");
         let question = Message::text(novelo_engine::Role::User, "and?");
+        let recalled: Vec<Recalled> = recipe.needs().iter().filter_map(recalled).collect();
         let loaded = Loaded {
+            recalled: &recalled,
             turns: turns.iter().collect(),
             turns_before: self.turns_before,
             summary: Some(&aside),

@@ -182,6 +182,7 @@ pub fn components() -> impl Strategy<Value = Vec<Value>> {
             .prop_map(|role| json!({"kind": "literal", "role": role, "value": "\"lit\"\n"})),
         Just(json!({"kind": "summary"})),
         Just(json!({"kind": "userData"})),
+        select(vec!["memories", "turns"]).prop_map(|from| json!({"kind": "recall", "from": from})),
         (option::of(Just("> ")), select(vec!["message", "data"]))
             .prop_map(|(f, shape)| json!({"kind": "collection", "name": "notes", "framing": f, "as": shape})),
     ];

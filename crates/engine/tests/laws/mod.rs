@@ -106,7 +106,7 @@ fn in_order(assembly: &Assembly<'_>) {
         Origin::Turn { seq, .. } => Some((0, seq)),
         Origin::Inline { index } => Some((1, index as u64)),
         Origin::Question => Some((2, 0)),
-        Origin::Component { .. } | Origin::Group(_) | Origin::Made => None,
+        Origin::Component { .. } | Origin::Recall { .. } | Origin::Group(_) | Origin::Made => None,
     };
     let unmoved = assembly.messages().filter(|p| !p.was(Fate::Moved)).filter_map(place);
     assert!(unmoved.collect::<Vec<_>>().is_sorted(), "kept turns are no subsequence of the log");
@@ -122,7 +122,7 @@ fn untouched(recipe: &Recipe, loaded: &Loaded<'_>, assembly: &Assembly<'_>) {
             Origin::Turn { seq, .. } => loaded.turns.iter().find(|t| t.seq == seq).map(|t| &t.message),
             Origin::Inline { index } => loaded.inline.get(index),
             Origin::Question => loaded.question,
-            Origin::Component { .. } | Origin::Group(_) | Origin::Made => continue,
+            Origin::Component { .. } | Origin::Recall { .. } | Origin::Group(_) | Origin::Made => continue,
         };
         let mut bytes = Vec::new();
         piece.write(&mut bytes);
@@ -136,7 +136,8 @@ fn untouched(recipe: &Recipe, loaded: &Loaded<'_>, assembly: &Assembly<'_>) {
 /// Only a filter that was told to drop by size or by repetition, or to collapse it, takes it away.
 fn newest_user_kept(assembly: &Assembly<'_>) {
     let said = |p: &&Piece<'_>| {
-        !matches!(p.origin, Origin::Component { .. } | Origin::Group(_) | Origin::Made) && p.base().is(Role::User)
+        !matches!(p.origin, Origin::Component { .. } | Origin::Recall { .. } | Origin::Group(_) | Origin::Made)
+            && p.base().is(Role::User)
     };
     if let Some(newest) = assembly.pieces.iter().rev().find(said) {
         assert!(

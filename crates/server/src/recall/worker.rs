@@ -36,9 +36,9 @@ pub struct Waiting {
     users: Mutex<VecDeque<(String, Corpus)>>,
     wake: Notify,
     closed: AtomicBool,
-    /// Passages that were embedded since the start, and about how many wait.
-    pub done: AtomicU64,
-    pub pending: AtomicU64,
+    /// Passages that were embedded since the start, and how many of the index at hand wait.
+    done: AtomicU64,
+    pending: AtomicU64,
 }
 
 impl Waiting {
@@ -51,6 +51,13 @@ impl Waiting {
             drop(users);
             self.wake.notify_one();
         }
+    }
+
+    /// What health says of it.
+    pub fn progress(&self) -> serde_json::Value {
+        let users = self.users.lock().unwrap_or_else(PoisonError::into_inner).len();
+        let [done, pending] = [&self.done, &self.pending].map(|count| count.load(Ordering::Relaxed));
+        serde_json::json!({"done": done, "pending": pending, "indexes_waiting": users})
     }
 
     pub fn close(&self) {

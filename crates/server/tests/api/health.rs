@@ -9,6 +9,7 @@ fn health_says_that_it_lives_and_would_write() {
     let ready = server.get("/health/ready").ok();
     assert_eq!((&ready["status"], &ready["broken_policies"]), (&json!("ok"), &json!(0)));
     assert_eq!(ready["presets"], json!(["chat", "agent", "stable", "TopicContext"]));
+    assert_eq!(ready["embedder"], "none");
     assert_eq!(ready["version"], env!("CARGO_PKG_VERSION"));
     let page = server.get("/");
     assert!(page.status == 200 && page.header("content-type").unwrap().starts_with("text/html"));

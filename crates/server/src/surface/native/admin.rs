@@ -106,6 +106,10 @@ pub async fn doctor(State(app): State<App>, caller: Caller) -> Result<Json> {
     findings.extend(app.policies.broken().into_iter().map(|what| {
         serde_json::json!({"place": "policies", "what": what, "advice": "mend the file; the last good one is in force"})
     }));
+    if let Some(fault) = &app.indexes.embedder.fault {
+        let advice = "mend what is named, or set embed to none; until then searches are lexical";
+        findings.push(serde_json::json!({"place": "embedder", "what": fault, "advice": advice}));
+    }
     if let Some(why) = app.store.health().why {
         let advice = "free space if the disk is full, else restart";
         findings.push(serde_json::json!({"place": "store", "what": why, "advice": advice}));

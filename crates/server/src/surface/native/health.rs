@@ -23,6 +23,8 @@ pub async fn ready(State(app): State<App>) -> Response {
         "why": health.why,
         "erasing": health.erasing,
         "presets": app.policies.names(),
+        "embedder": app.indexes.embedder.state(),
+        "embedding": app.indexes.waiting.progress(),
         "broken_policies": app.policies.broken().len(),
         "version": env!("CARGO_PKG_VERSION"),
     });
