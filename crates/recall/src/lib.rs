@@ -3,9 +3,13 @@
 //! Owns text analysis, the index over one user's passages, embeddings by a local model and the fusion of rankings. Has
 //! no storage, no network and no clock: passages and vectors come in, rankings go out.
 
+mod analyse;
 pub mod embed;
+pub mod eval;
 pub mod extract;
 pub mod index;
+mod rank;
 pub mod split;
+mod top;
 
 pub use index::{Hit, Index, Near, Passage, Query, Ranked, Score, Why};

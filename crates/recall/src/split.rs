@@ -1,17 +1,159 @@
 //! Documents into passages.
+//!
+//! Owns where a text is cut: before headings, between paragraphs, after sentences, between words, and between
+//! characters when nothing better is near. Keeps no text and drops none but blanks: every other byte is in a passage.
 
 use std::ops::Range;
 
-const PASSAGE_BYTES: usize = 800;
+/// A passage ends at the best border after the first of these, and never passes the second.
+const PASSAGE_BYTES_MIN: usize = 600;
+const PASSAGE_BYTES_GOOD: usize = 1_000;
+const PASSAGE_BYTES_MAX: usize = 1_200;
 
-/// The passages of a text, as ranges of bytes, in order.
+/// The passages of a text, as ranges of bytes, in order. Each is trimmed and has at most 1,200 bytes.
 pub fn passages(text: &str) -> Vec<Range<usize>> {
     let mut ranges = Vec::new();
-    let mut from = 0;
+    let mut from = skip_blank(text, 0);
     while from < text.len() {
-        let to = text.ceil_char_boundary(from + PASSAGE_BYTES);
-        ranges.push(from..to);
-        from = to;
+        let to = end(text, from);
+        let kept = text.get(from..to).unwrap_or_default().trim_end().len();
+        ranges.push(from..from + kept);
+        from = skip_blank(text, to);
     }
     ranges
+}
+
+fn skip_blank(text: &str, from: usize) -> usize {
+    let rest = text.get(from..).unwrap_or_default();
+    from + rest.find(|c: char| !c.is_whitespace()).unwrap_or(rest.len())
+}
+
+/// Where the passage ends that begins here. Looks no further than a passage may reach, so that all ends together take
+/// time by the length of the text.
+fn end(text: &str, from: usize) -> usize {
+    let limit = text.floor_char_boundary((from + PASSAGE_BYTES_MAX).min(text.len()));
+    let window = text.get(from..limit).unwrap_or_default();
+    let rest = text.len() - from;
+    if let Some(heading) = heading_after(window, 0) {
+        // A heading starts a passage of its own, unless what stands before it is but a few lines.
+        if heading >= PASSAGE_BYTES_MIN / 2 {
+            return from + heading;
+        }
+    }
+    if rest <= PASSAGE_BYTES_GOOD || window.is_empty() {
+        return if window.is_empty() { text.len() } else { limit };
+    }
+    let low = window.floor_char_boundary(PASSAGE_BYTES_MIN);
+    let good = window.floor_char_boundary(PASSAGE_BYTES_GOOD);
+    let best = [low..good, good..window.len()]
+        .into_iter()
+        .flat_map(|part| [(part.clone(), Border::Paragraph), (part, Border::Sentence)]);
+    let border = best.into_iter().find_map(|(part, border)| border.last_in(window, part));
+    let border = border.or_else(|| Border::Word.last_in(window, low..window.len()));
+    from + border.unwrap_or_else(|| window.floor_char_boundary(PASSAGE_BYTES_GOOD).max(first_char(window)))
+}
+
+fn first_char(window: &str) -> usize {
+    window.chars().next().map_or(0, char::len_utf8)
+}
+
+/// Where a line that begins with `#` begins, after the beginning.
+fn heading_after(window: &str, from: usize) -> Option<usize> {
+    window.get(from..)?.find("\n#").map(|at| from + at + 1)
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Border {
+    Paragraph,
+    Sentence,
+    Word,
+}
+
+impl Border {
+    /// The last place in a part of the window after which a passage may begin.
+    fn last_in(self, window: &str, part: Range<usize>) -> Option<usize> {
+        let start = part.start;
+        let text = window.get(part)?;
+        let at = match self {
+            Self::Paragraph => text.rfind("\n\n").map(|at| at + 2).or_else(|| text.rfind('\n').map(|at| at + 1)),
+            Self::Sentence => last_sentence_end(text),
+            Self::Word => text.rfind(char::is_whitespace),
+        };
+        at.filter(|at| *at > 0).map(|at| start + at)
+    }
+}
+
+/// After the last mark that ends a sentence and is followed by a blank, or needs none.
+fn last_sentence_end(text: &str) -> Option<usize> {
+    let mut after = None;
+    let mut next_is_blank = false;
+    for (at, c) in text.char_indices().rev() {
+        let ends = matches!(c, '。' | '！' | '？') || (next_is_blank && matches!(c, '.' | '!' | '?' | '…' | ';'));
+        if ends {
+            after = Some(at + c.len_utf8());
+            break;
+        }
+        next_is_blank = c.is_whitespace();
+    }
+    after
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn texts(text: &str) -> Vec<&str> {
+        passages(text).into_iter().map(|range| &text[range]).collect()
+    }
+
+    #[test]
+    fn short_texts_are_one_passage() {
+        assert_eq!(texts(" A line.\n\nAnother. \n"), ["A line.\n\nAnother."]);
+        assert!(passages("").is_empty() && passages(" \n\t ").is_empty());
+    }
+
+    #[test]
+    fn paragraphs_and_sentences_stay_whole() {
+        let paragraph = format!("{}end.", "Some words of a sentence. ".repeat(25));
+        let text = [paragraph.as_str(); 4].join("\n\n");
+        assert_eq!(texts(&text), [paragraph.as_str(); 4]);
+        let long = "One sentence with some words in it. ".repeat(200);
+        assert!(texts(&long).iter().all(|passage| passage.ends_with("in it.")));
+        assert!(texts(&long).iter().rev().skip(1).all(|passage| passage.len() > 600));
+    }
+
+    #[test]
+    fn a_heading_begins_a_passage() {
+        let part = "Words that fill a part of the document. ".repeat(12);
+        let text = format!("# One\n{part}\n## Two\n{part}");
+        assert_eq!(texts(&text).iter().map(|it| it.lines().next().unwrap()).collect::<Vec<_>>(), ["# One", "## Two"]);
+    }
+
+    #[test]
+    fn ten_megabytes_of_one_line_take_linear_time() {
+        for line in ["x".repeat(10_000_000), "слово ".repeat(1_000_000), "🙂".repeat(2_500_000), " ".repeat(10_000_000)]
+        {
+            let start = std::time::Instant::now();
+            let ranges = passages(&line);
+            assert!(ranges.iter().all(|range| range.len() <= PASSAGE_BYTES_MAX));
+            assert!(start.elapsed().as_secs() < 5);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn every_word_is_in_one_passage(text in "([a-zé\u{4f60}🙂]{1,9}|[ \n]|\\. |\n\n|\n# ){0,150}", times in 1..9_usize) {
+            let text = text.repeat(times);
+            let mut end = 0;
+            for range in passages(&text) {
+                prop_assert!(text[end..range.start].trim().is_empty());
+                let passage = &text[range.clone()];
+                prop_assert!(!passage.is_empty() && passage.len() <= PASSAGE_BYTES_MAX && passage == passage.trim());
+                end = range.end;
+            }
+            prop_assert!(text[end..].trim().is_empty());
+        }
+    }
 }

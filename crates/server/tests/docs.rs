@@ -14,8 +14,9 @@ fn page(name: &str) -> String {
 fn every_setting_is_documented_with_its_default() {
     let page = page("docs/operations.md");
     for setting in SETTINGS {
-        let env = format!("NOVELO_{}", setting.key.replace('.', "_").to_uppercase());
-        let row = format!("| `{}` | `{env}` | `{}` | {} |", setting.key, setting.default, setting.about);
+        let names = setting.env_names().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+        let default = if setting.default.is_empty() { String::new() } else { format!("`{}` ", setting.default) };
+        let row = format!("| `{}` | {names} | {default}| {} |", setting.key, setting.about);
         assert!(page.contains(&row), "docs/operations.md has no row {row}");
     }
 }

@@ -41,7 +41,7 @@ async fn dispatch(command: Command, client: &Client, out: &Output) -> anyhow::Re
         Command::Backup { file } => export(client, "/v1/export", Some(&file)).await,
         Command::Restore { file } => import(client, &file, out).await,
         Command::Key(command) => key(client, command, out).await,
-        Command::Serve(_) | Command::Config | Command::Doctor | Command::Bench(_) => Ok(()),
+        Command::Serve(_) | Command::Config | Command::Doctor | Command::Eval(_) | Command::Bench(_) => Ok(()),
     }
 }
 

@@ -1,6 +1,6 @@
 //! The command line.
 //!
-//! Owns the commands and their output. Every command but `serve`, `config` and `bench` is a client of the API: of the
+//! Owns the commands and their output. Every command but `serve`, `config`, `eval` and `bench` is a client of the API: of the
 //! running server where there is one, else of one opened in this process for the moment. So nothing works differently
 //! on the command line. Exit codes: 0 done, 1 refused or failed, 2 wrong usage.
 
@@ -8,6 +8,8 @@ mod bench;
 mod client;
 mod commands;
 mod doctor;
+mod eval;
+
 mod progress;
 mod serve;
 
@@ -64,6 +66,9 @@ enum Command {
     Config,
     /// Say what is wrong with the data, the policies and the settings
     Doctor,
+    /// Measure quality on data that says what is right
+    #[command(subcommand)]
+    Eval(eval::EvalCommand),
     /// Measure speed, each figure beside its raw equivalent in the same run
     Bench(bench::BenchArgs),
 }
@@ -165,6 +170,7 @@ fn run(cli: Cli) -> anyhow::Result<ExitCode> {
             Command::Serve(_) => serve::run(config).await.map(|()| ExitCode::SUCCESS),
             Command::Config => commands::config(&config, &out),
             Command::Doctor => doctor::run(config, &out).await,
+            Command::Eval(command) => eval::run(command, &config, &out),
             Command::Bench(args) => bench::run(args, &out).await,
             other => commands::run(other, config, &out).await,
         }

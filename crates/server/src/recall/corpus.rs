@@ -39,14 +39,20 @@ pub const PASSAGES: &str = "passages";
 const LIST_LIMIT: usize = 1_000;
 
 impl Corpus {
-    /// Changes with every write to one of its collections.
-    pub fn pulse(self, store: &Store, user: &str) -> u64 {
-        let kind = match self {
+    pub const ALL: [Self; 3] = [Self::Memories, Self::Turns, Self::Documents];
+
+    /// The last segment of its collections.
+    pub fn name(self) -> &'static str {
+        match self {
             Self::Memories => MEMORIES,
             Self::Turns => TURNS,
             Self::Documents => PASSAGES,
-        };
-        store.pulse_of(&[USERS, user], kind)
+        }
+    }
+
+    /// Changes with every write to one of its collections.
+    pub fn pulse(self, store: &Store, user: &str) -> u64 {
+        store.pulse_of(&[USERS, user], self.name())
     }
 
     /// The collections that hold it now.

@@ -35,6 +35,13 @@ impl Indexes {
         Self { parts: Cache::new(bytes_max), embedder, waiting: Waiting::default() }
     }
 
+    /// Says that something was written or removed which has, or had, a vector.
+    pub fn touched(&self, user: &str, corpus: Corpus) {
+        if self.embedder.print().is_some() {
+            self.waiting.add(user, corpus);
+        }
+    }
+
     /// Lets go of a user's indexes: what they hold was forgotten.
     pub fn forget(&self, user: &str) {
         self.parts.retain(|(of, _)| of != user);

@@ -10,7 +10,7 @@ use rustc_hash::FxHashMap;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::corpus::{self, Corpus, Place};
-use super::vectors;
+use super::vectors::{self, Vector};
 use crate::http::error::Result;
 
 /// Seconds of silence after which a thread is another conversation.
@@ -28,6 +28,8 @@ pub struct Part {
     collections: Vec<Indexed>,
     numbers: FxHashMap<CollectionPath, usize>,
     pulse: Option<u64>,
+    /// Whether passages are to have vectors.
+    embeds: bool,
     /// Passages without a vector.
     lacking: BTreeSet<u64>,
     /// Vectors whose documents are gone.
@@ -54,6 +56,7 @@ impl Part {
             collections: Vec::new(),
             numbers: FxHashMap::default(),
             pulse: None,
+            embeds: false,
             lacking: BTreeSet::new(),
             orphans: Vec::new(),
         }
@@ -66,6 +69,7 @@ impl Part {
 
     /// Takes in what was written since. Vectors of the model with this print are taken in too.
     pub async fn sync(&mut self, store: &Store, user: &str, print: Option<&str>) -> Result<()> {
+        self.embeds = print.is_some();
         let pulse = self.corpus.pulse(store, user);
         let collections = self.corpus.collections(store, user).await?;
         for number in 0..self.collections.len() {
@@ -122,7 +126,7 @@ impl Part {
             self.remove(key(number, *gone));
         }
         if let (None, Some(print)) = (before, print) {
-            self.take_vectors(store, number, &of, print).await?;
+            self.take_vectors(store, &of, print).await?;
         }
         if let Some(indexed) = self.collections.get_mut(number) {
             indexed.version = Some(version);
@@ -161,40 +165,54 @@ impl Part {
             time: Some(turn.create_time),
         };
         self.index.add(key, &passage);
-        self.lacking.insert(key);
+        if self.embeds {
+            self.lacking.insert(key);
+        }
     }
 
     /// Takes in the stored vectors of a collection that is new here. What has none afterwards is lacking.
-    async fn take_vectors(&mut self, store: &Store, number: usize, of: &CollectionPath, print: &str) -> Result<()> {
-        for kept in vectors::read(store, of).await? {
-            let key = key(number, kept.seq);
-            let digest = self.digest(key);
-            if kept.vector.model == print && digest == Some(kept.vector.digest) {
-                self.set_vector(key, kept.vector.digest, &kept.vector.values);
-            } else if digest.is_none() {
-                self.orphans.push(kept.at);
+    async fn take_vectors(&mut self, store: &Store, of: &CollectionPath, print: &str) -> Result<()> {
+        for (seq, vector) in vectors::read(store, of).await? {
+            if vector.model == print && self.set_vector(of, seq, &vector) {
+                continue;
+            }
+            if self.digest(of, seq).is_none() {
+                self.orphans.extend(vectors::path(of, seq));
             }
         }
         Ok(())
     }
 
-    /// Gives a passage its vector, if it still is what was embedded.
-    pub fn set_vector(&mut self, key: u64, digest: u64, vector: &[i8]) {
-        if self.digest(key) == Some(digest) && self.lacking.remove(&key) {
-            self.index.set_vector(key, vector);
+    /// Gives a passage its vector, if it still is what was embedded and has none; says whether it was so.
+    pub fn set_vector(&mut self, of: &CollectionPath, seq: u64, vector: &Vector) -> bool {
+        let Some(number) = self.numbers.get(of) else { return false };
+        let key = key(*number, seq);
+        let fits = self.digest(of, seq) == Some(vector.digest) && self.lacking.remove(&key);
+        if fits {
+            self.index.set_vector(key, &vector.values);
         }
+        fits
     }
 
-    /// The digest of the document behind a passage.
-    pub fn digest(&self, key: u64) -> Option<u64> {
-        let indexed = self.collections.get(usize::try_from(key >> SEQ_BITS).ok()?)?;
-        let at = indexed.seen.binary_search_by_key(&(key & SEQ_MASK), |(seq, _)| *seq).ok()?;
+    /// The digest of a document that was looked at.
+    fn digest(&self, of: &CollectionPath, seq: u64) -> Option<u64> {
+        let indexed = self.collections.get(*self.numbers.get(of)?)?;
+        let at = indexed.seen.binary_search_by_key(&seq, |(seq, _)| *seq).ok()?;
         indexed.seen.get(at).map(|(_, digest)| *digest)
     }
 
     /// Some passages that have no vector yet, and how many there are in all.
-    pub fn lacking(&self, most: usize) -> (Vec<u64>, usize) {
-        (self.lacking.iter().take(most).copied().collect(), self.lacking.len())
+    pub fn lacking(&self, most: usize) -> (Vec<Lacking>, usize) {
+        let lacking = self.lacking.iter().take(most).filter_map(|key| {
+            let Place { of, seq } = self.place(*key)?;
+            Some(Lacking { of: of.clone(), seq, digest: self.digest(of, seq)? })
+        });
+        (lacking.collect(), self.lacking.len())
+    }
+
+    /// Whether there is something to embed, or vectors to remove.
+    pub fn has_work(&self) -> bool {
+        !self.lacking.is_empty() || !self.orphans.is_empty()
     }
 
     /// Vectors of documents that are gone.
@@ -226,9 +244,24 @@ impl Part {
     }
 
     fn remove(&mut self, key: u64) {
+        if self.index.has_vector(key)
+            && let Some(Place { of, seq }) = self.place(key)
+        {
+            let path = vectors::path(of, seq);
+            self.orphans.extend(path);
+        }
         self.index.remove(key);
         self.lacking.remove(&key);
     }
+}
+
+/// A passage without a vector.
+#[derive(Debug)]
+pub struct Lacking {
+    pub of: CollectionPath,
+    pub seq: u64,
+    /// Of the document, so that a vector is never given to another.
+    pub digest: u64,
 }
 
 /// In place of the digest of a document that is still there; no digest is this.

@@ -119,9 +119,9 @@ pub async fn current(app: &Shared, user: &str, corpus: Corpus) -> Result<Arc<RwL
         writing.sync(&app.store, user, app.indexes.embedder.print()).await?;
     }
     let bytes = writing.bytes();
-    let is_lacking = app.indexes.embedder.print().is_some() && writing.lacking(0).1 > 0;
+    let has_work = app.indexes.embedder.print().is_some() && writing.has_work();
     drop(writing);
-    if is_lacking {
+    if has_work {
         app.indexes.waiting.add(user, corpus);
     }
     app.indexes.parts.insert(key, part.clone(), bytes);

@@ -26,14 +26,6 @@ pub struct Vector {
     pub values: Vec<i8>,
 }
 
-/// A vector that is stored.
-#[derive(Debug)]
-pub struct Kept {
-    pub at: DocumentPath,
-    pub seq: u64,
-    pub vector: Vector,
-}
-
 #[derive(Serialize, Deserialize)]
 struct Wire<'w> {
     model: std::borrow::Cow<'w, str>,
@@ -41,17 +33,14 @@ struct Wire<'w> {
     vector: String,
 }
 
-/// The stored vectors of a collection's passages.
-pub async fn read(store: &Store, of: &CollectionPath) -> Result<Vec<Kept>> {
+/// The stored vectors of a collection's passages, by their seqs.
+pub async fn read(store: &Store, of: &CollectionPath) -> Result<Vec<(u64, Vector)>> {
     let Some(beside) = beside(of) else { return Ok(Vec::new()) };
     let mut kept = Vec::new();
     let mut seq = 0;
     loop {
         let page = store.turns(&beside, Range::After { seq, limit: READ_LIMIT }).await?;
-        kept.extend(page.iter().filter_map(|row| {
-            let vector = parse(row.message.as_str())?;
-            Some(Kept { at: beside.document(&row.id).ok()?, seq: row.id.parse().ok()?, vector })
-        }));
+        kept.extend(page.iter().filter_map(|row| Some((row.id.parse().ok()?, parse(row.message.as_str())?))));
         seq = page.iter().next_back().map_or(seq, |row| row.seq);
         if !page.has_more {
             return Ok(kept);
@@ -67,8 +56,12 @@ pub fn put(of: &CollectionPath, seq: u64, vector: &Vector) -> Option<Op> {
         vector: encode(&vector.values),
     };
     let value = serde_json::to_vec(&wire).ok()?.into();
-    let at = beside(of)?.document(&seq.to_string()).ok()?;
-    Some(Op::Put { at, value, terms: PutTerms { now: now(), ..PutTerms::default() } })
+    Some(Op::Put { at: path(of, seq)?, value, terms: PutTerms { now: now(), ..PutTerms::default() } })
+}
+
+/// Where the vector of a passage is.
+pub fn path(of: &CollectionPath, seq: u64) -> Option<DocumentPath> {
+    beside(of)?.document(&seq.to_string()).ok()
 }
 
 fn parse(text: &str) -> Option<Vector> {

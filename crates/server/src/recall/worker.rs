@@ -9,14 +9,14 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use novelo_engine::path::DocumentPath;
-use novelo_engine::path::Prefix;
+use novelo_engine::path::{DocumentPath, Prefix};
 use novelo_engine::scope::USERS;
 use novelo_recall::embed::quantise;
 use novelo_store::{Op, PutTerms, Range};
-use tokio::sync::Notify;
+use tokio::sync::{MutexGuard, Notify};
 
 use super::corpus::Corpus;
+use super::part::Lacking;
 use super::search::current;
 use super::vectors::{self, Vector};
 use crate::app::Shared;
@@ -36,6 +36,9 @@ pub struct Waiting {
     users: Mutex<VecDeque<(String, Corpus)>>,
     wake: Notify,
     closed: AtomicBool,
+    /// Held by the task from looking whether passages are there to having stored their vectors, and by a forget, so
+    /// that none slips past it.
+    pen: tokio::sync::Mutex<()>,
     /// Passages that were embedded since the start, and how many of the index at hand wait.
     done: AtomicU64,
     pending: AtomicU64,
@@ -60,9 +63,22 @@ impl Waiting {
         serde_json::json!({"done": done, "pending": pending, "indexes_waiting": users})
     }
 
+    /// Keeps the task from storing anything, once what it has in hand is stored.
+    pub async fn pause(&self) -> MutexGuard<'_, ()> {
+        self.pen.lock().await
+    }
+
     pub fn close(&self) {
         self.closed.store(true, Ordering::Relaxed);
         self.wake.notify_one();
+    }
+
+    /// Waits before trying an embedder again that failed; the end comes at once.
+    async fn rest(&self) {
+        let until = Instant::now() + AGAIN_AFTER;
+        while !self.is_closed() && Instant::now() < until {
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
     }
 
     fn is_closed(&self) -> bool {
@@ -92,10 +108,7 @@ pub async fn run(app: &Shared) {
             Ok(true) => {}
             Ok(false) => {
                 app.indexes.waiting.add(&user, corpus);
-                tokio::select! {
-                    () = tokio::time::sleep(AGAIN_AFTER) => {}
-                    () = app.indexes.waiting.wake.notified(), if app.indexes.waiting.is_closed() => {}
-                }
+                app.indexes.waiting.rest().await;
             }
             Err(error) => tracing::warn!(%error, "passages were not embedded"),
         }
@@ -104,46 +117,51 @@ pub async fn run(app: &Shared) {
 
 /// Embeds all that one index lacks; `false` when the embedder failed.
 async fn embed(app: &Shared, user: &str, corpus: Corpus, said: &mut Instant) -> Result<bool> {
-    let Some(print) = app.indexes.embedder.print() else { return Ok(true) };
-    let part = current(app, user, corpus).await?;
-    let orphans = part.write().await.take_orphans();
-    if !orphans.is_empty() {
-        app.store.write(orphans.into_iter().map(|at| Op::Delete { at, if_version: None }).collect()).await?;
-    }
-    loop {
-        let (keys, lacking) = part.read().await.lacking(BATCH);
-        app.indexes.waiting.pending.store(lacking as u64, Ordering::Relaxed);
-        if keys.is_empty() || app.indexes.waiting.is_closed() {
-            return Ok(true);
+    while !app.indexes.waiting.is_closed() {
+        let part = current(app, user, corpus).await?;
+        let orphans = part.write().await.take_orphans();
+        if !orphans.is_empty() {
+            app.store.write(orphans.into_iter().map(|at| Op::Delete { at, if_version: None }).collect()).await?;
         }
-        let mut batch = Vec::new();
-        for key in keys {
-            let (place, digest) = {
-                let part = part.read().await;
-                (part.place(key).map(|place| (place.of.clone(), place.seq)), part.digest(key))
-            };
-            let (Some((of, seq)), Some(digest)) = (place, digest) else { continue };
-            let turns = app.store.turns(&of, Range::Between { first: seq, last: seq }).await?;
-            let text = turns.iter().next().and_then(|turn| Some(corpus.text(turn)?.into_owned()));
-            batch.push((key, of, seq, digest, text.unwrap_or_default()));
+        let (lacking, left) = part.read().await.lacking(BATCH);
+        app.indexes.waiting.pending.store(left as u64, Ordering::Relaxed);
+        if lacking.is_empty() {
+            break;
         }
-        let texts = batch.iter().map(|(.., text)| text.clone()).collect();
-        let Ok(embedded) = app.indexes.embedder.embed(texts, BATCH_DEADLINE).await else { return Ok(false) };
-        let mut ops = Vec::new();
-        let mut writing = part.write().await;
-        for ((key, of, seq, digest, _), vector) in batch.into_iter().zip(embedded) {
-            let vector = Vector { model: print.to_owned(), digest, values: quantise(&vector) };
-            ops.extend(vectors::put(&of, seq, &vector));
-            writing.set_vector(key, digest, &vector.values);
+        let mut texts = Vec::new();
+        for Lacking { of, seq, .. } in &lacking {
+            let turns = app.store.turns(of, Range::Between { first: *seq, last: *seq }).await?;
+            texts.push(turns.iter().next().and_then(|turn| corpus.text(turn)).unwrap_or_default().into_owned());
         }
-        drop(writing);
-        app.indexes.waiting.done.fetch_add(ops.len() as u64, Ordering::Relaxed);
-        app.store.write(ops).await?;
+        let Ok(vectors) = app.indexes.embedder.embed(texts, BATCH_DEADLINE).await else { return Ok(false) };
+        store(app, user, corpus, lacking, vectors).await?;
         if said.elapsed() > PROGRESS_EVERY {
-            tracing::info!(user, ?corpus, left = lacking, "embedding passages");
+            tracing::info!(user, corpus = corpus.name(), left, "embedding passages");
             *said = Instant::now();
         }
     }
+    Ok(true)
+}
+
+/// Stores the vectors of those passages that are still what was embedded, and gives them to the index.
+async fn store(app: &Shared, user: &str, corpus: Corpus, of: Vec<Lacking>, vectors: Vec<Vec<f32>>) -> Result<()> {
+    let _pen = app.indexes.waiting.pause().await;
+    let part = current(app, user, corpus).await?;
+    let mut part = part.write().await;
+    let mut ops = Vec::new();
+    for (lacking, vector) in of.into_iter().zip(vectors) {
+        let model = app.indexes.embedder.print().unwrap_or_default().to_owned();
+        let vector = Vector { model, digest: lacking.digest, values: quantise(&vector) };
+        if part.set_vector(&lacking.of, lacking.seq, &vector) {
+            ops.extend(vectors::put(&lacking.of, lacking.seq, &vector));
+        }
+    }
+    let count = ops.len() as u64;
+    if count > 0 {
+        app.store.write(ops).await?;
+    }
+    app.indexes.waiting.done.fetch_add(count, Ordering::Relaxed);
+    Ok(())
 }
 
 /// After a change of the model: all users, once. Who was gone through with which model is a document.
@@ -166,9 +184,9 @@ async fn go_through(app: &Shared) -> anyhow::Result<()> {
     }
     tracing::info!(users = users.len(), "the model is new: embedding what there is");
     for (n, user) in users.iter().enumerate() {
-        for corpus in [Corpus::Memories, Corpus::Turns, Corpus::Documents] {
+        for corpus in Corpus::ALL {
             while !app.indexes.waiting.is_closed() && !embed(app, user, corpus, &mut Instant::now()).await? {
-                tokio::time::sleep(AGAIN_AFTER).await;
+                app.indexes.waiting.rest().await;
             }
         }
         if app.indexes.waiting.is_closed() {

@@ -6,6 +6,7 @@
 
 pub mod calls;
 pub mod client;
+pub mod embeddings;
 
 use std::io::{BufRead, BufReader};
 use std::net::SocketAddr;

@@ -7,6 +7,7 @@ mod context;
 mod footprint;
 mod http;
 mod raw;
+mod recall;
 mod thread;
 
 use std::process::ExitCode;
@@ -18,7 +19,7 @@ use super::{Output, progress};
 
 #[derive(clap::Args)]
 pub struct BenchArgs {
-    /// Which to run: W1 W2 W3 W5 HTTP footprint appends contexts; all without names
+    /// Which to run: W1 W2 W3 W4 W5 HTTP footprint appends contexts; all without names
     names: Vec<String>,
     /// Seconds for each measurement of a rate
     #[arg(long, default_value_t = 1.0)]
@@ -59,7 +60,7 @@ impl Target {
     }
 }
 
-const NAMES: [&str; 8] = ["W1", "W2", "W3", "W5", "HTTP", "footprint", "appends", "contexts"];
+const NAMES: [&str; 9] = ["W1", "W2", "W3", "W4", "W5", "HTTP", "footprint", "appends", "contexts"];
 
 pub async fn run(args: BenchArgs, out: &Output) -> anyhow::Result<ExitCode> {
     let chosen: Vec<&str> = match args.names.is_empty() {
@@ -75,6 +76,7 @@ pub async fn run(args: BenchArgs, out: &Output) -> anyhow::Result<ExitCode> {
             "W1" => thread::cycle(time).await?,
             "W2" => context::agent()?,
             "W3" => thread::long_against_short().await?,
+            "W4" => recall::search_and_index().await?,
             "W5" => http::topic(time).await?,
             "HTTP" => http::context(time).await?,
             "footprint" => footprint::measure().await?,

@@ -1,0 +1,36 @@
+//! Text into terms.
+//!
+//! Owns words, folding, languages, stems, stop words, letter trigrams and calendar words. Knows nothing of passages or
+//! scores, and keeps nothing: the same text gives the same terms, today and after a restart.
+
+pub mod dates;
+pub mod grams;
+pub mod language;
+mod stop;
+pub mod words;
+
+use std::hash::Hasher;
+
+use rustc_hash::FxHasher;
+
+pub use language::Language;
+pub use words::Words;
+
+/// What tells a term from another. Two terms that share one would be found together, which is harmless.
+pub fn print(term: &str) -> u64 {
+    let mut hasher = FxHasher::default();
+    hasher.write(term.as_bytes());
+    hasher.finish()
+}
+
+/// The print of a stop word, which is no stem.
+pub fn stop_print(word: &str) -> u64 {
+    !print(word)
+}
+
+/// Whether a text ends by asking. What follows the last sentence without an end of its own, such as the caption of a
+/// picture, does not count.
+pub fn asks(text: &str) -> bool {
+    let end = text.rfind(['.', '!', '?', '…', '？', '。', '！']);
+    end.and_then(|at| text.get(at..)).is_some_and(|end| end.starts_with(['?', '？']))
+}

@@ -1,0 +1,149 @@
+//! The weights, and the sum.
+//!
+//! Chosen as round numbers on plateaus, by leaving one conversation out at a time: see `docs` of the evaluation.
+
+use super::lexical::{Field, Lexical, NO_GROUP};
+use crate::index::{Index, Kind, Reading, Slot};
+
+/// A word that is only alike, against one that is the same.
+const FUZZY: f32 = 0.7;
+/// What a passage gets of those before and after it: talk stays with its matter.
+const AROUND: [(isize, f32); 4] = [(-1, 0.4), (1, 0.3), (-2, 0.3), (2, 0.2)];
+/// What it gets on top of that of a question before it: an answer is found by what was asked.
+const ASKED: f32 = 0.2;
+/// What it gets of its group, scored as one long passage.
+const GROUP: f32 = 0.7;
+/// What an asked passage gets of its answer, and what the answer itself keeps: long replies say a bit of everything.
+const ANSWER: f32 = 0.3;
+const ANSWERED: f32 = 0.5;
+/// In deviations of the lexical score, what a passage gets whose speaker the query names.
+const SPEAKER: f32 = 5.0;
+/// Whose time lies in a date of the query.
+const DATE: f32 = 5.0;
+/// That tells a time to a query that asks for one.
+const TIME: f32 = 1.0;
+/// That ends by asking, among people who talk: the answer is elsewhere.
+const ASKS: f32 = -1.0;
+/// The dense score against the lexical one, both in deviations, and the share of the vectors around it in that.
+const DENSE: f32 = 1.3;
+const DENSE_AROUND: f32 = 0.2;
+/// Below this cosine a passage that no word speaks for is left out.
+const COSINE_MIN: f32 = 0.2;
+
+/// By place.
+#[derive(Debug)]
+pub struct Fused {
+    pub own: Vec<f32>,
+    pub neighbours: Vec<f32>,
+    /// Empty, or not a number where there is none.
+    pub cosines: Vec<f32>,
+    /// Infinitely low for what matches nothing.
+    pub scores: Vec<f32>,
+    pub matching: usize,
+}
+
+impl Fused {
+    pub fn cosine(&self, place: usize) -> Option<f32> {
+        self.cosines.get(place).copied().filter(|cosine| !cosine.is_nan())
+    }
+}
+
+pub fn fuse(index: &Index, field: &Field, reading: &Reading, lexical: &Lexical, cosines: Vec<f32>) -> Fused {
+    let mut own: Vec<f32> =
+        lexical.exact.iter().zip(&lexical.fuzzy).map(|(exact, fuzzy)| exact + FUZZY * fuzzy).collect();
+    let neighbours = neighbours(index, field, &mut own);
+    let near = nearness(&cosines);
+    let near_around = around(&near, &field.groups, &[(-1, DENSE_AROUND), (1, DENSE_AROUND)]);
+    let (_, deviation) = spread(own.iter().copied());
+    let part = |values: &[f32], place: usize| values.get(place).copied().unwrap_or(0.0);
+    let mut matching = 0;
+    let mut scores = Vec::with_capacity(own.len());
+    for (place, (slot, (own, neighbours))) in index.in_order().zip(own.iter().zip(&neighbours)).enumerate() {
+        let words = own + neighbours;
+        let (speaker, date) = (reading.names(slot), reading.nearness(slot));
+        if words <= 0.0 && !speaker && date == 0.0 && !(part(&cosines, place) >= COSINE_MIN) {
+            scores.push(f32::NEG_INFINITY);
+            continue;
+        }
+        let around = if slot.kind == Kind::Said { part(&near_around, place) } else { 0.0 };
+        let named = SPEAKER * f32::from(u8::from(speaker)) + DATE * date + prior(slot, reading);
+        let words = (words + group_part(lexical, field, place)) / deviation;
+        scores.push(words + named + part(&near, place) + around);
+        matching += 1;
+    }
+    Fused { own, neighbours, cosines, scores, matching }
+}
+
+/// What the likeness of words gives to a passage.
+pub fn fuzzy_part(fuzzy: f32, slot: &Slot) -> f32 {
+    FUZZY * fuzzy * if slot.kind == Kind::Answered { ANSWERED } else { 1.0 }
+}
+
+/// What its group gives to a passage.
+pub fn group_part(lexical: &Lexical, field: &Field, place: usize) -> f32 {
+    field.group(place).and_then(|group| lexical.groups.get(group)).map_or(0.0, |score| GROUP * score)
+}
+
+fn prior(slot: &Slot, reading: &Reading) -> f32 {
+    let tells = reading.asks_time && slot.tells_time && slot.kind != Kind::Answered;
+    let asks = slot.asks && slot.kind == Kind::Said && slot.group != 0;
+    TIME * f32::from(u8::from(tells)) + ASKS * f32::from(u8::from(asks))
+}
+
+/// What the passages around them give to passages. Lowers what the answers of assistants say themselves.
+fn neighbours(index: &Index, field: &Field, own: &mut [f32]) -> Vec<f32> {
+    let mut given = around(own, &field.groups, &AROUND);
+    let mut before: Option<(&Slot, f32)> = None;
+    for (place, slot) in index.in_order().enumerate() {
+        let said = own.get(place).copied().unwrap_or(0.0);
+        let asked = before.filter(|(asked, _)| asked.shares_group(slot));
+        match (slot.kind, given.get_mut(place)) {
+            (Kind::Said, Some(given)) => *given += asked.filter(|(it, _)| it.asks).map_or(0.0, |(_, own)| ASKED * own),
+            (_, Some(given)) => *given = 0.0,
+            _ => {}
+        }
+        if slot.kind == Kind::Answered {
+            let question = asked.filter(|(asked, _)| asked.kind == Kind::Asked).and_then(|_| given.get_mut(place - 1));
+            question.into_iter().for_each(|given| *given = ANSWER * said);
+            own.get_mut(place).into_iter().for_each(|own| *own *= ANSWERED);
+        }
+        before = Some((slot, said));
+    }
+    given
+}
+
+/// For each place the weighted sum of the values that stand so far from it in its group.
+fn around(values: &[f32], groups: &[u32], weights: &[(isize, f32)]) -> Vec<f32> {
+    let mut sums = vec![0.0; values.len()];
+    for (by, weight) in weights {
+        let far = by.unsigned_abs();
+        let (to, from) = if *by < 0 { (far, 0) } else { (0, far) };
+        let Some((sums, groups_to)) = sums.get_mut(to..).zip(groups.get(to..)) else { continue };
+        let Some((values, groups_from)) = values.get(from..).zip(groups.get(from..)) else { continue };
+        for ((sum, group), (value, other)) in sums.iter_mut().zip(groups_to).zip(values.iter().zip(groups_from)) {
+            // Without a branch, so that the compiler takes several at once.
+            *sum += if (group == other) & (*group != NO_GROUP) { weight * value } else { 0.0 };
+        }
+    }
+    sums
+}
+
+/// The cosines in weighted deviations; 0 where there is none.
+fn nearness(cosines: &[f32]) -> Vec<f32> {
+    let (mean, deviation) = spread(cosines.iter().copied().filter(|cosine| !cosine.is_nan()));
+    let near = |cosine: &f32| if cosine.is_nan() { 0.0 } else { DENSE * (cosine - mean) / deviation };
+    cosines.iter().map(near).collect()
+}
+
+/// Mean and standard deviation; 1 where all are the same.
+fn spread(values: impl Iterator<Item = f32>) -> (f32, f32) {
+    let (mut count, mut sum, mut squares) = (0.0_f64, 0.0_f64, 0.0_f64);
+    for value in values.map(f64::from) {
+        count += 1.0;
+        sum += value;
+        squares += value * value;
+    }
+    let mean = sum / count.max(1.0);
+    let deviation = (squares / count.max(1.0) - mean * mean).max(0.0).sqrt();
+    (mean as f32, if deviation > 1e-6 { deviation as f32 } else { 1.0 })
+}

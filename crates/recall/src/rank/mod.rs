@@ -1,0 +1,125 @@
+//! Scores, and how they are put together.
+//!
+//! A passage is worth what its own words say (BM25 over stems, and over terms that look alike), what the passages around
+//! it and its whole group say, whether the one who said it and its date are named, and how near its vector is. All sums
+//! run in the order of the passages, never of slots or hash maps: the same passages give the same bits.
+
+mod fuse;
+mod lexical;
+mod select;
+
+use std::sync::OnceLock;
+
+use self::fuse::Fused;
+use self::lexical::{Field, Lexical};
+use crate::index::{Hit, Index, Query, Reading, Score, Slot, Why};
+
+/// A likeness that is worth telling.
+const ALIKE: f32 = 0.5;
+
+/// All passages, scored for one query.
+#[derive(Debug)]
+pub struct Ranked<'i> {
+    index: &'i Index,
+    reading: Reading,
+    field: Field,
+    lexical: Lexical,
+    fused: Fused,
+    /// The best that match, sorted; all that match, sorted when they are asked for.
+    head: Vec<Hit>,
+    all: OnceLock<Vec<Hit>>,
+}
+
+impl<'i> Ranked<'i> {
+    pub(crate) fn new(index: &'i Index, query: &Query<'_>) -> Self {
+        let t0 = std::time::Instant::now();
+        let reading = Reading::of(query.text, index);
+        let t1 = std::time::Instant::now();
+        let field = Field::of(index);
+        let t2 = std::time::Instant::now();
+        let lexical = lexical::score(index, &field, &reading);
+        let t3 = std::time::Instant::now();
+        let cosines = cosines(index, &field, query);
+        let t4 = std::time::Instant::now();
+        let fused = fuse::fuse(index, &field, &reading, &lexical, cosines);
+        let t5 = std::time::Instant::now();
+        let head = select::head(index, &fused.scores);
+        let t6 = std::time::Instant::now();
+        if std::env::var("TT").is_ok() {
+            println!(
+                "TT {} {} {} {} {} {}",
+                (t1 - t0).as_nanos(),
+                (t2 - t1).as_nanos(),
+                (t3 - t2).as_nanos(),
+                (t4 - t3).as_nanos(),
+                (t5 - t4).as_nanos(),
+                (t6 - t5).as_nanos()
+            );
+        }
+        Self { index, reading, field, lexical, fused, head, all: OnceLock::new() }
+    }
+
+    /// The best of those that are `within`, best first; of equals the newer first. Those that match nothing are left out.
+    pub fn top(&self, k: usize, within: impl Fn(u64) -> bool) -> Vec<Hit> {
+        let best = |hits: &[Hit]| hits.iter().filter(|hit| within(hit.key)).take(k).copied().collect::<Vec<_>>();
+        let found = best(&self.head);
+        if found.len() >= k || self.head.len() == self.fused.matching {
+            return found;
+        }
+        best(self.all.get_or_init(|| select::all(self.index, &self.fused.scores)))
+    }
+
+    /// Nothing for a key that is not in the index.
+    pub fn why(&self, key: u64) -> Why {
+        let why = || {
+            let at = self.index.at(key)?;
+            let slot = self.index.slot(at)?;
+            Some(self.why_at(at, slot, self.field.place(at)?))
+        };
+        why().unwrap_or_default()
+    }
+
+    fn why_at(&self, at: u32, slot: &Slot, place: usize) -> Why {
+        let held = |term: u32| self.index.held(at).iter().any(|posting| posting.index() == term);
+        let (mut matched, mut alike) = (Vec::new(), Vec::new());
+        for word in &self.reading.words {
+            if word.exact.iter().any(|term| held(*term)) {
+                matched.push(word.spelled.clone());
+            } else if word.alike.iter().any(|(term, likeness)| *likeness >= ALIKE && held(*term)) {
+                alike.push(word.spelled.clone());
+            }
+        }
+        let value = |values: &[f32]| values.get(place).copied().unwrap_or(0.0);
+        let own = value(&self.fused.own);
+        Why {
+            lexical: (own > 0.0).then(|| score(own, &self.fused.own)),
+            dense: self.fused.cosine(place).map(|cosine| score(cosine, &self.fused.cosines)),
+            matched,
+            alike,
+            fuzzy: fuse::fuzzy_part(value(&self.lexical.fuzzy), slot),
+            neighbours: value(&self.fused.neighbours),
+            group: fuse::group_part(&self.lexical, &self.field, place),
+            speaker: self.reading.names(slot),
+            date: self.reading.nearness(slot),
+        }
+    }
+}
+
+fn score(score: f32, all: &[f32]) -> Score {
+    Score { score, rank: all.iter().filter(|other| **other > score).count() + 1 }
+}
+
+/// By place; not a number where a passage has no vector, and empty without a query vector.
+fn cosines(index: &Index, field: &Field, query: &Query<'_>) -> Vec<f32> {
+    let (slots, found) = query.vector.map(|vector| index.vectors().cosines(vector)).unwrap_or_default();
+    if found.is_empty() {
+        return Vec::new();
+    }
+    let mut cosines = vec![f32::NAN; index.len()];
+    for (slot, cosine) in slots.iter().zip(found) {
+        if let Some(place) = field.place(*slot).and_then(|place| cosines.get_mut(place)) {
+            *place = cosine;
+        }
+    }
+    cosines
+}

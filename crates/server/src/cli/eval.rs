@@ -1,0 +1,90 @@
+//! `novelo eval`: quality, measured on data that says what is right.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::Context;
+use clap::{Subcommand, ValueEnum};
+use indicatif::ProgressBar;
+use novelo_recall::embed::Model;
+use novelo_recall::eval::{self, Conversation, Embed, Report, Shares};
+
+use super::{Output, progress};
+use crate::config::Config;
+
+#[derive(Subcommand)]
+pub enum EvalCommand {
+    /// How many questions find the turns that answer them, each conversation by itself
+    Recall {
+        /// Conversations with questions, as JSON
+        file: PathBuf,
+        /// Where embeddings come from: none, or local (the directory of the setting embedding.dir)
+        #[arg(long, default_value = "none")]
+        embed: EmbedChoice,
+    },
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum EmbedChoice {
+    None,
+    Local,
+}
+
+/// Texts that are embedded between two steps of the progress bar.
+const STEP: usize = 16;
+
+pub fn run(command: EvalCommand, config: &Config, out: &Output) -> anyhow::Result<ExitCode> {
+    let EvalCommand::Recall { file, embed } = command;
+    let report = recall(&file, embed, config)?;
+    match out.json {
+        true => println!("{}", serde_json::to_string(&report)?),
+        false => print(&report),
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn recall(file: &Path, embed: EmbedChoice, config: &Config) -> anyhow::Result<Report> {
+    let text = std::fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()))?;
+    let conversations = eval::parse(&text).with_context(|| file.display().to_string())?;
+    if embed == EmbedChoice::None {
+        let bar = progress::steps(conversations.len() as u64);
+        let report = eval::run(&conversations, None, &mut |done, _| bar.set_position(done as u64));
+        bar.finish_and_clear();
+        return Ok(report);
+    }
+    let dir = PathBuf::from(config.text("embedding.dir"));
+    let hint = "hint: `make model` fetches one; embedding.dir (NOVELO_EMBEDDING_DIR) says where it is";
+    let model = Model::open(&dir).map_err(|e| anyhow::anyhow!("{e}\n{hint}"))?;
+    let bar = progress::steps(conversations.iter().map(texts).sum());
+    let mut embed = |texts: &[&str]| embed_in_steps(&model, texts, &bar);
+    let embed: &mut Embed<'_> = &mut embed;
+    let report = eval::run(&conversations, Some(embed), &mut |done, of| {
+        bar.set_message(format!("texts, {done} of {of} conversations"));
+    });
+    bar.finish_and_clear();
+    Ok(report)
+}
+
+fn texts(conversation: &Conversation) -> u64 {
+    (conversation.turns.len() + conversation.questions.len()) as u64
+}
+
+fn embed_in_steps(model: &Model, texts: &[&str], bar: &ProgressBar) -> Vec<Vec<f32>> {
+    let mut vectors = Vec::with_capacity(texts.len());
+    for step in texts.chunks(STEP) {
+        vectors.extend(model.embed(step));
+        bar.inc(step.len() as u64);
+    }
+    vectors
+}
+
+fn print(report: &Report) {
+    println!("| | questions | all@5 | all@10 | all@20 | frac@10 | any@10 |\n|---|---|---|---|---|---|---|");
+    let row = |name: &str, of: &Shares| {
+        let (all, frac, any) = (of.all, of.frac.at_10, of.any.at_10);
+        let figures = [all.at_5, all.at_10, all.at_20, frac, any].map(|share| format!("{share:.1}")).join(" | ");
+        println!("| {name} | {} | {figures} |", of.questions);
+    };
+    row("all", &report.total);
+    report.by_category.iter().for_each(|(name, of)| row(name, of));
+}
