@@ -1,7 +1,7 @@
 //! What every request shares.
 //!
-//! Owns the open store, the keys, the presets and the recorder, and the tasks behind them: the writer of traces and
-//! the sweeper of what has expired. `close` ends both and leaves the store flushed.
+//! Owns the open store, the keys, the presets and the recorder, and the tasks behind them: the writer of traces, the
+//! writer of summaries and the sweeper of what has expired. `close` ends them all and leaves the store flushed.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -17,6 +17,7 @@ use crate::auth::{self, Keys};
 use crate::cache::Cache;
 use crate::config::Config;
 use crate::load::Caches;
+use crate::memory::summary::{self, Due};
 use crate::policy::Policies;
 use crate::recall::Indexes;
 use crate::record::Recorder;
@@ -33,6 +34,8 @@ pub struct Shared {
     pub metrics: Metrics,
     pub caches: Caches,
     pub indexes: Indexes,
+    /// Threads whose summary may have fallen behind.
+    pub due: Due,
     /// Answers that were asked for again, by all that went into them.
     pub made: Cache<(u128, Answer), Made>,
     pub last: LastPrompts,
@@ -45,6 +48,7 @@ pub struct Shared {
 pub struct Tasks {
     recorder: JoinHandle<()>,
     sweeper: JoinHandle<()>,
+    summaries: JoinHandle<()>,
 }
 
 const INDEX_BYTES_MAX: usize = 256 * 1024 * 1024;
@@ -62,19 +66,33 @@ pub async fn open(config: Config) -> anyhow::Result<(App, Tasks)> {
         metrics: Metrics::default(),
         caches: Caches::default(),
         indexes: Indexes::new(INDEX_BYTES_MAX),
+        due: Due::default(),
         made: Cache::new(MADE_BYTES_MAX),
         last: LastPrompts::default(),
         store,
         own_secret,
         config,
     });
-    let tasks = Tasks { recorder: tokio::spawn(record(app.clone())), sweeper: tokio::spawn(sweep(app.clone())) };
+    let tasks = Tasks {
+        recorder: tokio::spawn(record(app.clone())),
+        sweeper: tokio::spawn(sweep(app.clone())),
+        summaries: tokio::spawn(summary::run(app.clone())),
+    };
     Ok((app, tasks))
+}
+
+impl Shared {
+    /// Tells that turns were added to a thread.
+    pub fn touched(&self, user: &str, thread: &str) {
+        self.due.add(user, thread);
+    }
 }
 
 /// Stores what is waiting, and closes the store.
 pub async fn close(app: App, tasks: Tasks) -> anyhow::Result<()> {
     tasks.sweeper.abort();
+    app.due.close();
+    tasks.summaries.await.context("the writer of summaries ended early")?;
     app.recorder.close();
     tasks.recorder.await.context("the writer of traces ended early")?;
     app.store.clone().close().await?;

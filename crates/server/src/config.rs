@@ -39,6 +39,8 @@ settings! {
     "memory.medium_max" = "500", "newest memories that the level medium holds";
     "memory.short_term_window" = "10", "newest messages that a memory context shows";
     "memory.summary_threshold_messages" = "20", "messages of a thread after which those before the window are summed up";
+    "memory.summary_chars" = "1200", "characters of a summary that is made here";
+    "memory.task_ttl_seconds" = "86400", "forget the results of a task after this long; 0 never";
     "log.level" = "info", "error, warn, info, debug or trace";
     "log.format" = "text", "text or json";
 }

@@ -8,6 +8,7 @@ mod bench;
 mod client;
 mod commands;
 mod doctor;
+mod memory;
 mod progress;
 mod serve;
 
@@ -53,6 +54,10 @@ enum Command {
         #[arg(long)]
         yes: bool,
     },
+    /// Make files and directories searchable for a user
+    Index(memory::IndexArgs),
+    /// Search what is remembered of a user
+    Search(memory::SearchArgs),
     /// Write everything to a file, also while the server runs
     Backup { file: PathBuf },
     /// Read a backup into an empty data directory

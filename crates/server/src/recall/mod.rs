@@ -13,7 +13,7 @@ use std::sync::Arc;
 use tokio::sync::RwLock;
 
 use crate::cache::Cache;
-pub use corpus::{Corpus, Place, said};
+pub use corpus::{Corpus, DOCUMENTS, MEMORIES, PASSAGES, Place, said};
 use part::Part;
 pub use search::{Ask, Found, Passage, Picked, Ranking, search};
 
