@@ -41,6 +41,11 @@ limits! {
     GROUPS_PER_MESSAGE_MAX = 200, "groups in one message's index document; more go to documents of their own";
     RECALL_HITS_MAX = 100, "hits of one search, or of one recall in a recipe";
     QUESTION_BYTES_MAX = 64 * 1024, "bytes of a question";
+    MEMORY_BYTES_MAX = 64 * 1024, "bytes of a memory or a summary, of a meta object, of a task's title or notes";
+    DOCUMENT_PASSAGES_MAX = 50_000, "passages of one document or repository";
+    REPO_FILES_MAX = 20_000, "files of one repository, skipped ones included";
+    REPO_FILE_BYTES_MAX = 1024 * 1024, "bytes of a file of a repository; larger ones are skipped and counted";
+    TASK_RESULT_BYTES_MAX = 1024 * 1024, "bytes of the content of a task's result";
     CONNECTIONS_MAX = 4_096, "connections open at once";
     WRITE_QUEUE_MAX = 8_192, "writes waiting for the committer";
     HEADER_WAIT_S_MAX = 10, "seconds a client may take to send its headers";

@@ -35,7 +35,7 @@ pub struct CollectionPath(Vec<Box<str>>);
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct DocumentPath(Vec<Box<str>>);
 
-/// A document and everything below it; the empty prefix is the whole store.
+/// A document or a collection, and everything below it; the empty prefix is the whole store.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Prefix(Vec<Box<str>>);
 
@@ -65,6 +65,11 @@ impl CollectionPath {
     /// The document of this id in this collection.
     pub fn document(&self, id: &str) -> Result<DocumentPath, PathError> {
         DocumentPath::new(&self.0.iter().map(|s| &**s).chain([id]).collect::<Vec<_>>())
+    }
+
+    /// This collection and everything below its documents.
+    pub fn prefix(&self) -> Prefix {
+        Prefix(self.0.clone())
     }
 
     pub fn segments(&self) -> &[Box<str>] {

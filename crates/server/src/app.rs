@@ -1,7 +1,8 @@
 //! What every request shares.
 //!
 //! Owns the open store, the keys, the presets and the recorder, and the tasks behind them: the writer of traces, the
-//! sweeper of what has expired, and the one that embeds. `close` ends them and leaves the store flushed.
+//! writer of summaries, the sweeper of what has expired, and the one that embeds. `close` ends them all and leaves the
+//! store flushed.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -17,6 +18,7 @@ use crate::auth::{self, Keys};
 use crate::cache::Cache;
 use crate::config::Config;
 use crate::load::Caches;
+use crate::memory::summary::{self, Due};
 use crate::policy::Policies;
 use crate::recall::{Embedder, Indexes};
 use crate::record::Recorder;
@@ -33,6 +35,8 @@ pub struct Shared {
     pub metrics: Metrics,
     pub caches: Caches,
     pub indexes: Indexes,
+    /// Threads whose summary may have fallen behind.
+    pub due: Due,
     /// Answers that were asked for again, by all that went into them.
     pub made: Cache<(u128, Answer), Made>,
     pub last: LastPrompts,
@@ -46,6 +50,7 @@ pub struct Tasks {
     recorder: JoinHandle<()>,
     sweeper: JoinHandle<()>,
     embedding: JoinHandle<()>,
+    summaries: JoinHandle<()>,
 }
 
 const INDEX_BYTES_MAX: usize = 256 * 1024 * 1024;
@@ -63,6 +68,7 @@ pub async fn open(config: Config) -> anyhow::Result<(App, Tasks)> {
         metrics: Metrics::default(),
         caches: Caches::default(),
         indexes: Indexes::new(INDEX_BYTES_MAX, Embedder::open(&config).await),
+        due: Due::default(),
         made: Cache::new(MADE_BYTES_MAX),
         last: LastPrompts::default(),
         store,
@@ -73,14 +79,24 @@ pub async fn open(config: Config) -> anyhow::Result<(App, Tasks)> {
         recorder: tokio::spawn(record(app.clone())),
         sweeper: tokio::spawn(sweep(app.clone())),
         embedding: tokio::spawn(embed(app.clone())),
+        summaries: tokio::spawn(summary::run(app.clone())),
     };
     Ok((app, tasks))
+}
+
+impl Shared {
+    /// Tells that turns were added to a thread.
+    pub fn touched(&self, user: &str, thread: &str) {
+        self.due.add(user, thread);
+    }
 }
 
 /// Stores what is waiting, and closes the store.
 pub async fn close(app: App, tasks: Tasks) -> anyhow::Result<()> {
     tasks.sweeper.abort();
     app.indexes.waiting.close();
+    app.due.close();
+    tasks.summaries.await.context("the writer of summaries ended early")?;
     app.recorder.close();
     tasks.recorder.await.context("the writer of traces ended early")?;
     tasks.embedding.await.context("embedding ended early")?;

@@ -62,6 +62,8 @@ settings! {
     "embedding.key" = "" or "OPENAI_API_KEY", "key for it";
     "embedding.model" = "text-embedding-3-small", "model for it";
     "embedding.timeout_ms" = "2000", "how long a question waits for its embedding; then the search is lexical";
+    "memory.summary_chars" = "1200", "characters of a summary that is made here";
+    "memory.task_ttl_seconds" = "86400", "forget the results of a task after this long; 0 never";
     "log.level" = "info", "error, warn, info, debug or trace";
     "log.format" = "text", "text or json";
 }

@@ -11,6 +11,7 @@ pub mod cli;
 pub mod collapse;
 pub mod config;
 pub mod flow;
+pub mod forget;
 pub mod http;
 pub mod ids;
 pub mod load;

@@ -4,7 +4,12 @@
 
 mod support;
 
-use support::{Client, Server, Value, json, says, thread, user};
+use support::{Client, Home, Server, Value, json, says, thread, user};
+
+/// A server that makes no summaries, so that a thread is as its callers leave it.
+fn still() -> Server {
+    Home::new().serve_with(&[("NOVELO_MEMORY_SUMMARY_THRESHOLD_MESSAGES", "1000000")])
+}
 
 fn counters(server: &Server) -> [u64; 2] {
     ["novelo_messages_scanned_total", "novelo_texts_counted_total"].map(|name| server.metric(name))
@@ -54,7 +59,7 @@ fn of_thread(more: Value) -> Value {
 
 #[test]
 fn a_warm_context_scans_and_counts_nothing_by_any_preset() {
-    let server = Server::start();
+    let server = still();
     fill(&server);
     for (preset, aside) in [("chat", true), ("agent", true), ("stable", false)] {
         let made = check(&server, &of_thread(json!({"preset": preset}))).to_string();
@@ -68,7 +73,7 @@ fn a_warm_context_scans_and_counts_nothing_by_any_preset() {
 
 #[test]
 fn exact_counts_are_made_once() {
-    let server = Server::start();
+    let server = still();
     fill(&server);
     assert_eq!(counters(&server)[1], 0, "the usual estimate needs no vocabulary");
     for preset in ["chat", "stable", "agent"] {
@@ -79,7 +84,7 @@ fn exact_counts_are_made_once() {
 
 #[test]
 fn a_thread_stays_warm_while_it_grows() {
-    let server = Server::start();
+    let server = still();
     fill(&server);
     let request = of_thread(json!({"preset": "agent"}));
     check(&server, &request);
@@ -111,7 +116,7 @@ fn traces_take_no_room_from_hot_threads() {
 
 #[test]
 fn reading_the_turns_of_a_warm_thread_scans_nothing() {
-    let server = Server::start();
+    let server = still();
     fill(&server);
     let before = counters(&server);
     let turns = server.get(&thread("u", "t", "/turns?last=100")).ok();
@@ -121,7 +126,7 @@ fn reading_the_turns_of_a_warm_thread_scans_nothing() {
 
 #[test]
 fn a_cold_thread_is_scanned_once_after_a_restart() {
-    let server = Server::start();
+    let server = still();
     fill(&server);
     let server = server.restart();
     let before = counters(&server);
@@ -133,7 +138,7 @@ fn a_cold_thread_is_scanned_once_after_a_restart() {
 
 #[test]
 fn a_warm_topic_context_scans_and_counts_nothing() {
-    let server = Server::start();
+    let server = still();
     let turns: Vec<Value> = (0..40)
         .map(|n| json!({"role": if n % 2 == 0 { "user" } else { "assistant" }, "content": format!("turn {n}"), "id": format!("m{n}")}))
         .collect();

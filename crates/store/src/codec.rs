@@ -177,13 +177,15 @@ pub(crate) fn segments_key(segments: &[Box<str>]) -> Box<[u8]> {
     segments.join("\0").into_bytes().into()
 }
 
-/// The bounds of all collections below a path; no path means all there are.
+/// The bounds of all collections at a path or below it; no path means all there are. Only a path with an odd number of
+/// segments is that of a collection itself.
 pub(crate) fn below(segments: &[Box<str>]) -> (Vec<u8>, Vec<u8>) {
     if segments.is_empty() {
         return (vec![1], vec![0xff]);
     }
     let key = segments_key(segments);
-    ([&*key, &[0]].concat(), [&*key, &[1]].concat())
+    let low = if segments.len() % 2 == 1 { key.to_vec() } else { [&*key, &[0]].concat() };
+    (low, [&*key, &[1]].concat())
 }
 
 pub(crate) fn collection_path(key: &[u8]) -> Result<CollectionPath, Error> {

@@ -97,10 +97,12 @@ pub struct Stamp {
     pub existed: bool,
 }
 
-/// What a forget removed. Traces are the documents of collections named `traces`.
+/// What a forget removed. Traces are the documents of collections named `traces`, passages those of collections named
+/// `passages`; what is in collections named `vectors` was made from others and counts as nothing.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Forgotten {
     pub documents: u64,
+    pub passages: u64,
     pub traces: u64,
 }
 
@@ -108,6 +110,8 @@ impl Forgotten {
     pub(crate) fn count(&mut self, collection: &str, documents: u64) {
         match collection {
             "traces" => self.traces += documents,
+            "passages" => self.passages += documents,
+            "vectors" => {}
             _ => self.documents += documents,
         }
     }

@@ -14,12 +14,14 @@ use serde_json::{Value, json};
 
 use super::client::Client;
 use super::progress::{self, FileBody};
-use super::{Command, ExplainArgs, KeyCommand, Output, ThreadCommand};
+use super::{Command, ExplainArgs, KeyCommand, Output, ThreadCommand, memory};
 use crate::config::Config;
 
 pub async fn run(command: Command, config: Config, out: &Output) -> anyhow::Result<ExitCode> {
-    let makes =
-        matches!(command, Command::Restore { .. } | Command::Key(_) | Command::Thread(ThreadCommand::Import { .. }));
+    let makes = matches!(
+        command,
+        Command::Restore { .. } | Command::Key(_) | Command::Index(_) | Command::Thread(ThreadCommand::Import { .. })
+    );
     if !makes && !config.data().exists() {
         bail!("there is no data directory {}\nhint: name it with --data", config.data().display());
     }
@@ -38,6 +40,8 @@ async fn dispatch(command: Command, client: &Client, out: &Output) -> anyhow::Re
         Command::Explain(args) => explain(client, args, out).await,
         Command::Thread(command) => thread(client, command, out).await,
         Command::Forget { user, thread, yes } => forget(client, &user, thread.as_deref(), yes, out).await,
+        Command::Index(args) => memory::index(client, args, out).await,
+        Command::Search(args) => memory::search(client, args, out).await,
         Command::Backup { file } => export(client, "/v1/export", Some(&file)).await,
         Command::Restore { file } => import(client, &file, out).await,
         Command::Key(command) => key(client, command, out).await,
@@ -149,7 +153,8 @@ async fn forget(client: &Client, user: &str, thread: Option<&str>, yes: bool, ou
     }
     let answer = client.call(Method::DELETE, &path, None).await?;
     let count = |name: &str| answer.pointer(&format!("/forgotten/{name}")).cloned().unwrap_or(Value::Null);
-    out.show(&answer, |_| println!("forgot {} documents and {} traces", count("documents"), count("traces")));
+    let [documents, passages, traces] = ["documents", "passages", "traces"].map(count);
+    out.show(&answer, |_| println!("forgot {documents} documents, {passages} passages and {traces} traces"));
     Ok(())
 }
 

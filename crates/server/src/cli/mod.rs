@@ -9,7 +9,7 @@ mod client;
 mod commands;
 mod doctor;
 mod eval;
-
+mod memory;
 mod progress;
 mod serve;
 
@@ -55,6 +55,10 @@ enum Command {
         #[arg(long)]
         yes: bool,
     },
+    /// Make files and directories searchable for a user
+    Index(memory::IndexArgs),
+    /// Search what is remembered of a user
+    Search(memory::SearchArgs),
     /// Write everything to a file, also while the server runs
     Backup { file: PathBuf },
     /// Read a backup into an empty data directory

@@ -139,6 +139,12 @@ impl Json {
         Self(value.to_string().into())
     }
 
+    /// The answer that a value serialises to.
+    pub fn write(value: &impl serde::Serialize) -> Result<Self> {
+        let unwritten = |e| ApiError::new(Code::Internal, format!("the answer cannot be written: {e}"));
+        serde_json::to_vec(value).map(|json| Self(json.into())).map_err(unwritten)
+    }
+
     pub fn written(json: impl Into<Bytes>) -> Self {
         Self(json.into())
     }

@@ -26,6 +26,7 @@ pub enum Code {
     Busy,
     DiskFull,
     ReadOnly,
+    NoModel,
     Internal,
 }
 
@@ -61,6 +62,7 @@ table! {
     Busy "busy" TOO_MANY_REQUESTS true "too many writes are waiting";
     DiskFull "disk_full" INSUFFICIENT_STORAGE true "the disk is full; nothing was written";
     ReadOnly "read_only" SERVICE_UNAVAILABLE true "the store stopped writing; the server must be restarted";
+    NoModel "no_model" SERVICE_UNAVAILABLE false "a model is needed and none is set";
     Internal "internal" INTERNAL_SERVER_ERROR true "a fault of ours; the log has the request id";
 }
 
@@ -98,6 +100,14 @@ impl ApiError {
     /// An id in an address or a body that is not one.
     pub fn bad_id(param: &str, error: &PathError) -> Self {
         Self::invalid(param, format_args!("is not an id: {error}"))
+    }
+
+    /// The same of a field that stands within another.
+    pub fn within(self, outer: &str) -> Self {
+        let Some(param) = &self.param else { return self };
+        let said = self.message.starts_with(param.as_str());
+        let message = if said { format!("{outer}.{}", self.message) } else { self.message };
+        Self { code: self.code, param: Some(format!("{outer}.{param}")), message }
     }
 
     pub fn body(&self) -> Vec<u8> {
@@ -173,6 +183,14 @@ mod tests {
         ] {
             assert_eq!(ApiError::from(error).into_response().status().as_u16(), status);
         }
+    }
+
+    #[test]
+    fn a_field_within_another_is_named_with_it() {
+        let error = ApiError::invalid("text", "is empty").within("arguments");
+        assert_eq!((error.param.as_deref(), &*error.message), (Some("arguments.text"), "arguments.text is empty"));
+        let error = ApiError::not_found("such task").within("arguments");
+        assert_eq!((error.param, &*error.message), (None, "there is no such task"));
     }
 
     #[test]

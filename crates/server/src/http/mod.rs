@@ -5,6 +5,7 @@
 
 pub mod body;
 pub mod error;
+mod memory_schemas;
 pub mod openapi;
 
 use std::net::SocketAddr;
@@ -34,6 +35,7 @@ const DRAIN_MAX: Duration = Duration::from_secs(10);
 pub fn router(app: App) -> Router {
     crate::surface::native::routes()
         .merge(crate::surface::topic::routes())
+        .merge(crate::surface::memory::routes())
         .fallback(async || ApiError::new(Code::NotFound, "there is nothing at this address"))
         .method_not_allowed_fallback(async || ApiError::new(Code::MethodNotAllowed, "this address takes other methods"))
         .layer(axum::middleware::from_fn_with_state(app.clone(), observe))

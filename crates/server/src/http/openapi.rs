@@ -6,6 +6,7 @@
 use serde_json::{Map, Value, json};
 
 use super::error::TABLE;
+use super::memory_schemas;
 
 /// One operation: method, path, what it does, its parameters, and the names of the schemas it takes and gives.
 pub struct Operation {
@@ -55,6 +56,36 @@ operations! {
     get "/v1/users/{user}/data" getUserData [] - => "Object", "What is known of a user.";
     put "/v1/users/{user}/data" putUserData [] "Object" => "Object", "Replaces what is known of a user.";
     patch "/v1/users/{user}/data" patchUserData [] "Object" => "Object", "Adds to what is known of a user.";
+    get "/v1/users/{user}/threads/{thread}/summary" getSummary [] - => "Summary", "What fell out of a thread's window.";
+    put "/v1/users/{user}/threads/{thread}/summary" setSummary [] "NewSummary" => "Summary",
+        "Sets a summary; later turns are added to it.";
+    delete "/v1/users/{user}/threads/{thread}/summary" deleteSummary [] - => "Deleted", "Deletes a summary.";
+    post "/v1/users/{user}/memories" addMemory [] "NewMemory" => "Named", "Keeps a text for later.";
+    get "/v1/users/{user}/memories" listMemories ["after", "limit"] - => "Memories", "Lists memories, oldest first.";
+    post "/v1/users/{user}/memories/search" searchMemories [] "Search" => "MemoryHits", "Finds memories.";
+    delete "/v1/users/{user}/memories" forgetMemories [] - => "Forgotten", "Forgets all memories of a user.";
+    delete "/v1/users/{user}/memories/{id}" deleteMemory [] - => "Deleted", "Deletes a memory.";
+    post "/v1/users/{user}/turns/search" searchTurns [] "TurnSearch" => "TurnHits",
+        "Finds what was said, in all threads of a user or in one.";
+    post "/v1/users/{user}/documents" indexDocument [] "NewText" => "IndexedText",
+        "Makes a text searchable, or a path of the server's disk, which is for admins. One of the same id is replaced.";
+    get "/v1/users/{user}/documents" listTexts ["after", "limit"] - => "Texts", "Lists searchable documents.";
+    post "/v1/users/{user}/documents/search" searchDocuments [] "PassageSearch" => "PassageHits",
+        "Finds passages of documents and repositories.";
+    get "/v1/users/{user}/documents/{id}" getText [] - => "KnownText", "What is known of a searchable document.";
+    delete "/v1/users/{user}/documents/{id}" deleteText [] - => "Deleted", "Forgets a document with its passages.";
+    post "/v1/users/{user}/tasks" addTask [] "NewTask" => "Task", "Adds a task.";
+    get "/v1/users/{user}/tasks" listTasks ["status", "after", "limit"] - => "Tasks", "Lists tasks, oldest first.";
+    get "/v1/users/{user}/tasks/{id}" getTask [] - => "Task", "Reads a task.";
+    patch "/v1/users/{user}/tasks/{id}" changeTask [] "TaskChange" => "Task", "Changes a task.";
+    delete "/v1/users/{user}/tasks/{id}" deleteTask [] - => "Deleted", "Deletes a task.";
+    post "/v1/users/{user}/tasks/{id}/results" addResult [] "NewResult" => "Named",
+        "Keeps what a tool answered while a task was worked on.";
+    get "/v1/users/{user}/tasks/{id}/results" listResults ["after", "limit"] - => "Results",
+        "Lists the results of a task, oldest first.";
+    post "/memory/reset" resetMemory [] "Reset" => "WasReset", "Forgets what a scope names.";
+    get "/memory/skills" listSkills [] - => "Skills", "What a model may do with the memory, as tool definitions.";
+    post "/memory/skills/{name}" runSkill [] "SkillRun" => "SkillResult", "Runs a skill.";
     get "/v1/traces/{id}" getTrace [] - => "Object", "What was recorded of an assembly, with its explanation.";
     post "/v1/traces/{id}/replay" replayTrace [] - => "Replay", "Makes an old prompt again and compares the bytes.";
     get "/v1/keys" listKeys [] - => "Keys", "Lists keys; their secrets are not kept.";
@@ -152,7 +183,7 @@ fn parameters(operation: &Operation) -> Value {
     Value::Array(in_path.chain(in_query).chain(headers).collect())
 }
 
-fn object(required: &[&str], properties: Value) -> Value {
+pub fn object(required: &[&str], properties: Value) -> Value {
     json!({"type": "object", "required": required, "properties": properties})
 }
 
@@ -162,8 +193,10 @@ fn list_of(schema: &str) -> Value {
 
 fn all_schemas() -> Value {
     let mut all = schemas();
-    if let (Value::Object(all), Value::Object(more)) = (&mut all, topic_schemas()) {
-        all.extend(more);
+    for more in [topic_schemas(), memory_schemas::all()] {
+        if let (Value::Object(all), Value::Object(more)) = (&mut all, more) {
+            all.extend(more);
+        }
     }
     all
 }

@@ -31,6 +31,11 @@ impl Levels {
         Self { short_max: number("memory.short_max"), medium_max: number("memory.medium_max") }
     }
 
+    /// How many memories are in a level that ends somewhere.
+    pub fn bounded_max(self) -> usize {
+        self.short_max.max(self.medium_max)
+    }
+
     /// The level of the memory that has so many newer ones.
     pub fn level(self, newer: usize) -> Level {
         match newer {

@@ -1,3 +1,23 @@
-//! What is remembered of a user.
+//! What is remembered of a user beside the turns: memories, documents and repositories, tasks and their results, and
+//! the summaries of threads.
+//!
+//! Owns where each lives, what is accepted, and how it is found again. Every surface calls these functions, so that a
+//! memory is the same whichever way it came. Has none of the wire: no routes, no bodies. Invariant: what was refused has
+//! stored nothing, and what was stored is found by the next search.
 
+pub mod check;
+pub mod documents;
 pub mod levels;
+pub mod memories;
+pub mod passage;
+pub mod place;
+pub mod repo;
+pub mod reset;
+pub mod results;
+pub mod search;
+pub mod summary;
+pub mod tasks;
+pub mod user_data;
+
+/// How often a write that lost a race is tried again.
+const TRIES_MAX: usize = 16;

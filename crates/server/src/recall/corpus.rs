@@ -24,9 +24,9 @@ pub struct Place<'a> {
     pub seq: u64,
 }
 
-impl Place<'_> {
+impl<'a> Place<'a> {
     /// The thread of a turn, the document of a passage.
-    pub fn parent(&self) -> &str {
+    pub fn parent(&self) -> &'a str {
         let segments = self.of.segments();
         segments.len().checked_sub(2).and_then(|at| segments.get(at)).map_or("", |id| id)
     }

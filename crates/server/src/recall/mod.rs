@@ -16,7 +16,7 @@ use std::sync::Arc;
 use tokio::sync::RwLock;
 
 use crate::cache::Cache;
-pub use corpus::{Corpus, Place, said};
+pub use corpus::{Corpus, DOCUMENTS, MEMORIES, PASSAGES, Place, member, said};
 pub use embedder::Embedder;
 use part::Part;
 pub use search::{Ask, Found, Passage, Picked, Ranking, search};

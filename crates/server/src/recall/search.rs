@@ -58,6 +58,13 @@ pub struct Passage {
     pub why: Option<Why>,
 }
 
+impl Passage {
+    /// The thread of a turn, the document of a passage.
+    pub fn parent(&self) -> &str {
+        Place { of: &self.of, seq: self.seq }.parent()
+    }
+}
+
 const NEAR_MAX: usize = 3;
 
 impl Ranking<'_> {

@@ -1,4 +1,5 @@
 //! Surfaces: each translates its wire form into a request of the one path, and the answer back.
 
+pub mod memory;
 pub mod native;
 pub mod topic;

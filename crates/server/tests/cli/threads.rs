@@ -79,7 +79,7 @@ fn forgetting_asks_first() {
     assert_eq!(home.done(&["thread", "list", "u"]).lines().count(), 2);
     assert_eq!(answered("y\n"), Some(0));
     assert_eq!(home.done(&["thread", "list", "u"]).lines().count(), 1);
-    assert_eq!(home.done(&["forget", "u", "--yes"]), "forgot 4 documents and 0 traces\n");
+    assert_eq!(home.done(&["forget", "u", "--yes"]), "forgot 4 documents, 0 passages and 0 traces\n");
     assert_eq!(home.done(&["thread", "list", "u"]), "");
     let again = home.run(&["forget", "u", "t", "--yes", "--json"]).json();
     assert_eq!(again["forgotten"], json!({"documents": 0, "passages": 0, "traces": 0}));

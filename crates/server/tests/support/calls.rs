@@ -42,7 +42,8 @@ impl Call {
 
 /// All of them, in an order in which each succeeds: what removes comes last.
 pub fn every(about: &About<'_>) -> Vec<Call> {
-    [of_thread(about), of_topics(about), of_documents(about), of_the_server(about), removal(about)].concat()
+    let kept = [of_thread(about), of_topics(about), of_documents(about), of_memory(about), of_tasks(about)].concat();
+    [kept, of_the_server(about), removal(about)].concat()
 }
 
 /// The documents of a user other than turns, with the thread's own time to look at.
@@ -106,6 +107,46 @@ fn of_documents(about: &About<'_>) -> Vec<Call> {
         call("getUserData", "GET", data, ""),
         call("importDocuments", "POST", "/v1/import".into(), import(about.user, "imported")),
         call("deleteDocument", "DELETE", at, ""),
+    ]
+}
+
+fn of_memory(about: &About<'_>) -> Vec<Call> {
+    let at = |rest: &str| user(about.user, rest);
+    let summary = thread(about.user, about.thread, "/summary");
+    let ask = json!({"query": "tea", "explain": true});
+    vec![
+        call("setSummary", "PUT", summary.clone(), json!({"text": "tea was spoken of"})),
+        call("getSummary", "GET", summary.clone(), ""),
+        call("deleteSummary", "DELETE", summary, ""),
+        call("addMemory", "POST", at("/memories"), json!({"text": "likes tea", "id": "m"})),
+        call("listMemories", "GET", at("/memories"), ""),
+        call("searchMemories", "POST", at("/memories/search"), ask.clone()),
+        call("deleteMemory", "DELETE", at("/memories/m"), ""),
+        call("forgetMemories", "DELETE", at("/memories"), ""),
+        call("searchTurns", "POST", at("/turns/search"), json!({"query": "hi"})),
+        call("indexDocument", "POST", at("/documents"), json!({"name": "n", "text": "about tea", "id": "d"})),
+        call("listTexts", "GET", at("/documents"), ""),
+        call("getText", "GET", at("/documents/d"), ""),
+        call("searchDocuments", "POST", at("/documents/search"), ask),
+        call("deleteText", "DELETE", at("/documents/d"), ""),
+    ]
+}
+
+fn of_tasks(about: &About<'_>) -> Vec<Call> {
+    let at = |rest: &str| user(about.user, rest);
+    let (of, session) = (about.user, about.thread);
+    let reset = json!({"user_id": of, "session_id": session, "scope": "vector"});
+    vec![
+        call("addTask", "POST", at("/tasks"), json!({"title": "buy tea", "id": "k"})),
+        call("listTasks", "GET", at("/tasks?status=open"), ""),
+        call("getTask", "GET", at("/tasks/k"), ""),
+        call("changeTask", "PATCH", at("/tasks/k"), json!({"status": "done"})),
+        call("deleteTask", "DELETE", at("/tasks/k"), ""),
+        call("addResult", "POST", at("/tasks/k/results"), json!({"name": "shop", "content": "tea"})),
+        call("listResults", "GET", at("/tasks/k/results"), ""),
+        call("listSkills", "GET", "/memory/skills".into(), ""),
+        call("runSkill", "POST", "/memory/skills/list_tasks".into(), json!({"user_id": of, "session_id": session})),
+        call("resetMemory", "POST", "/memory/reset".into(), reset),
     ]
 }
 

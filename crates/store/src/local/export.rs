@@ -47,6 +47,9 @@ pub(super) fn export(shared: &Arc<Shared>, what: &Prefix) -> Result<Export, Erro
 /// The document that the prefix itself names.
 fn single(view: &View<'_>, what: &Prefix) -> Result<Option<Exported>, Error> {
     let Some((id, collection)) = what.segments().split_last() else { return Ok(None) };
+    if collection.len() % 2 == 0 {
+        return Ok(None);
+    }
     let key = segments_key(collection);
     let Some(meta) = load(view, &key)?.meta else { return Ok(None) };
     let path = collection_path(&key)?;

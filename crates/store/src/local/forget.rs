@@ -24,7 +24,7 @@ pub(super) fn forget(txn: &mut Txn<'_>, what: &Prefix) -> Result<Forgotten, Erro
         let documents = drop_collection(txn, key)?;
         forgotten.count(name_of(key), documents);
     }
-    if let Some((id, collection)) = what.segments().split_last() {
+    if let Some((id, collection)) = what.segments().split_last().filter(|(_, collection)| collection.len() % 2 == 1) {
         let key = segments_key(collection);
         let found = find(txn, &key, id)?;
         forgotten.count(name_of(&key), u64::from(found.is_some()));

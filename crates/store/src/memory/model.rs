@@ -163,16 +163,18 @@ impl Model {
         self.collections.retain(|path, collection| {
             let name = path.segments().last().map_or("", |s| s);
             if what.holds(path.segments()) {
+                self.changes += 1;
                 self.epochs_gone = self.epochs_gone.max(collection.epoch);
                 forgotten.count(name, collection.documents.len() as u64);
                 return false;
             }
             if let Some([id]) = what.segments().strip_prefix(path.segments()) {
-                forgotten.count(name, u64::from(collection.remove(id)));
+                let removed = u64::from(collection.remove(id));
+                self.changes += removed;
+                forgotten.count(name, removed);
             }
             true
         });
-        self.changes += forgotten.documents + forgotten.traces;
         forgotten
     }
 

@@ -41,7 +41,7 @@ pub async fn forget_removes_a_user_and_nothing_else(kind: Kind) {
         fresh.put(&format!("users/{user}"), "{}").await;
     }
     let forgotten = fresh.store.forget(&path("users/a").prefix()).await.unwrap();
-    assert_eq!(forgotten, Forgotten { documents: 3, traces: 1 });
+    assert_eq!(forgotten, Forgotten { documents: 3, passages: 0, traces: 1 });
     let fresh = fresh.reopened().await;
     assert_eq!(fresh.value("users/a").await, None);
     assert!(fresh.ids("users/a/sessions/s/messages").await.is_empty());
@@ -50,7 +50,41 @@ pub async fn forget_removes_a_user_and_nothing_else(kind: Kind) {
     assert_eq!(fresh.append("users/a/sessions/s/messages", &["1"]).await[0].seq, 1, "it starts anew");
     assert_eq!(fresh.store.forget(&path("users/nobody").prefix()).await.unwrap(), Forgotten::default());
     let rest = fresh.store.forget(&Prefix::all()).await.unwrap();
-    assert_eq!(rest, Forgotten { documents: 4, traces: 1 });
+    assert_eq!(rest, Forgotten { documents: 4, passages: 0, traces: 1 });
+    assert!(fresh.exported().await.is_empty());
+}
+
+pub async fn forget_removes_a_collection_and_nothing_beside_it(kind: Kind) {
+    let fresh = kind.fresh().await;
+    fresh.append("users/a/memories", &["1", "2"]).await;
+    fresh.append("users/a/memories/1/notes", &["n"]).await;
+    fresh.append("users/a/memories2", &["1"]).await;
+    fresh.put("users/a/memo/memories", "{}").await;
+    fresh.put("users/a", "{}").await;
+    let below = collection("users/a/memories").prefix();
+    assert_eq!(fresh.store.export(&below).unwrap().count(), 3);
+    let forgotten = fresh.store.forget(&below).await.unwrap();
+    assert_eq!(forgotten, Forgotten { documents: 3, ..Forgotten::default() });
+    assert_eq!(fresh.store.export(&below).unwrap().count(), 0);
+    let fresh = fresh.reopened().await;
+    assert!(fresh.ids("users/a/memories").await.is_empty() && fresh.ids("users/a/memories/1/notes").await.is_empty());
+    assert_eq!(fresh.exported().await.len(), 3, "what only looks like it stays");
+    assert_eq!(fresh.append("users/a/memories", &["1"]).await[0].seq, 1, "it starts anew");
+    assert_eq!(fresh.store.forget(&collection("users/a/none").prefix()).await.unwrap(), Forgotten::default());
+}
+
+pub async fn passages_are_counted_apart_and_vectors_not_at_all(kind: Kind) {
+    let fresh = kind.fresh().await;
+    fresh.put("users/a/documents/d", "{}").await;
+    fresh.append("users/a/documents/d/passages", &["1", "2", "3"]).await;
+    fresh.append("users/a/documents/d/vectors", &["1", "2"]).await;
+    fresh.append("users/a/documents/e/vectors", &["1"]).await;
+    let forgotten = fresh.store.forget(&path("users/a/documents/d").prefix()).await.unwrap();
+    assert_eq!(forgotten, Forgotten { documents: 1, passages: 3, traces: 0 });
+    let pulse = fresh.store.pulse(&["users", "a"]);
+    let vectors_only = fresh.store.forget(&path("users/a/documents/e").prefix()).await.unwrap();
+    assert_eq!(vectors_only, Forgotten::default());
+    assert_ne!(fresh.store.pulse(&["users", "a"]), pulse, "they are gone all the same");
     assert!(fresh.exported().await.is_empty());
 }
 

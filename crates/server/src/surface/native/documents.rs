@@ -3,10 +3,10 @@
 use axum::extract::State;
 use axum::http::{HeaderMap, Uri, header};
 use bytes::Bytes;
-use novelo_engine::json;
 use novelo_engine::limits::BATCH_OPS_MAX;
 use novelo_engine::message::check_size;
 use novelo_engine::path::{self, CollectionPath, DocumentPath, PathError};
+use novelo_engine::{json, scope};
 use novelo_store::{Cursor, Document, Op, PutTerms, Stamp, Window};
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -96,8 +96,17 @@ pub async fn batch(State(app): State<App>, caller: Caller, Raw(body): Raw) -> Re
     }
     let read = |(i, op): (usize, &BatchOp<'_>)| batch_op(i, op, &caller);
     let ops = wire.ops.iter().enumerate().map(read).collect::<Result<Vec<_>>>()?;
+    let places: Vec<DocumentPath> = ops.iter().filter_map(put_at).collect();
     retract::write(&app.store, ops).await?;
+    places.iter().for_each(|at| touch(&app, at));
     Ok(Json::written(format!(r#"{{"done":{count}}}"#).into_bytes()))
+}
+
+fn put_at(op: &Op) -> Option<DocumentPath> {
+    match op {
+        Op::Put { at, .. } => Some(at.clone()),
+        _ => None,
+    }
 }
 
 fn batch_op(i: usize, wire: &BatchOp<'_>, caller: &Caller) -> Result<Op> {
@@ -120,25 +129,25 @@ fn batch_op(i: usize, wire: &BatchOp<'_>, caller: &Caller) -> Result<Op> {
 
 async fn write(app: &App, caller: &Caller, uri: &Uri, headers: &HeaderMap, body: Bytes, merge: bool) -> Result<Json> {
     let at = document(named(uri, caller)?)?;
-    put_document(app, &at, body, merge, if_match(headers)?).await.map(|stamp| Json::written(stamped(&stamp)))
-}
-
-/// Stores a document that came in as the body of a request.
-pub async fn put_document(
-    app: &App,
-    at: &DocumentPath,
-    body: Bytes,
-    merge: bool,
-    if_version: Option<u64>,
-) -> Result<Stamp> {
+    let if_version = if_match(headers)?;
     let value: &RawValue = parse(&body)?;
     let terms = put_terms("body", value.get(), merge, if_version)?;
-    let value = Bytes::copy_from_slice(value.get().as_bytes());
-    Ok(app.store.put(at, value, terms).await?)
+    let stamp = app.store.put(&at, Bytes::copy_from_slice(value.get().as_bytes()), terms).await?;
+    touch(app, &at);
+    Ok(Json::written(stamped(&stamp)))
+}
+
+/// A turn that came as a document is a turn all the same.
+fn touch(app: &App, at: &DocumentPath) {
+    if let [root, user, threads, thread, turns, _] = at.segments()
+        && (&**root, &**threads, &**turns) == (scope::USERS, scope::THREADS, scope::TURNS)
+    {
+        app.touched(user, thread);
+    }
 }
 
 /// Accepts a document: its size, and a time of its own where it has one.
-fn put_terms(path: &str, text: &str, merge: bool, if_version: Option<u64>) -> Result<PutTerms> {
+pub fn put_terms(path: &str, text: &str, merge: bool, if_version: Option<u64>) -> Result<PutTerms> {
     check_size(text.as_bytes()).map_err(|e| ApiError::invalid(path, e))?;
     if merge && !text.starts_with('{') {
         return Err(ApiError::invalid(path, "must be an object to be merged"));

@@ -8,14 +8,21 @@ mod context;
 mod data;
 mod documents;
 mod health;
+mod memories;
+mod passages;
+mod summary;
+mod tasks;
 mod threads;
 mod traces;
 mod turns;
 
 use axum::Router;
 use axum::routing::{get, post};
+use serde::Deserialize;
 
 use crate::app::App;
+use crate::http::body::page_size;
+use crate::http::error::Result;
 
 pub fn routes() -> Router<App> {
     let user = "/v1/users/{user}";
@@ -26,10 +33,12 @@ pub fn routes() -> Router<App> {
         .route(&at(thread, "/fork"), post(threads::fork))
         .route(&at(thread, "/export"), get(admin::export_thread))
         .route(thread, axum::routing::delete(threads::forget))
+        .route(&at(thread, "/summary"), get(summary::get).put(summary::put).delete(summary::delete))
         .route(&at(user, "/threads"), get(threads::list))
         .route(&at(user, "/data"), get(data::get).put(data::put).patch(data::patch))
         .route(&at(user, "/export"), get(admin::export_user))
         .route(user, axum::routing::delete(threads::forget_user))
+        .merge(remembered(user))
         .route("/v1/context", post(context::make))
         .route("/v1/docs:batch", post(documents::batch))
         .route(
@@ -48,4 +57,40 @@ pub fn routes() -> Router<App> {
         .route("/metrics", get(health::metrics))
         .route("/openapi.json", get(health::openapi))
         .route("/", get(health::index))
+}
+
+/// What is remembered of a user beside the turns.
+fn remembered(user: &str) -> Router<App> {
+    let at = |rest: &str| format!("{user}{rest}");
+    Router::new()
+        .route(&at("/memories"), get(memories::list).post(memories::add).delete(memories::forget))
+        .route(&at("/memories/search"), post(memories::find))
+        .route(&at("/memories/{id}"), axum::routing::delete(memories::delete))
+        .route(&at("/turns/search"), post(passages::find_turns))
+        .route(&at("/documents"), get(passages::list).post(passages::index))
+        .route(&at("/documents/search"), post(passages::find))
+        .route(&at("/documents/{id}"), get(passages::get).delete(passages::delete))
+        .route(&at("/tasks"), get(tasks::list).post(tasks::add))
+        .route(&at("/tasks/{id}"), get(tasks::get).patch(tasks::change).delete(tasks::delete))
+        .route(&at("/tasks/{id}/results"), get(tasks::list_results).post(tasks::add_result))
+}
+
+/// A page of a list: how many, and the id of the last one of the page before.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct After {
+    after: Option<String>,
+    limit: Option<usize>,
+}
+
+impl After {
+    const LIMIT_DEFAULT: usize = 100;
+
+    fn after(&self) -> Option<&str> {
+        self.after.as_deref().filter(|after| !after.is_empty())
+    }
+
+    fn limit(&self) -> Result<usize> {
+        page_size("limit", self.limit, Self::LIMIT_DEFAULT)
+    }
 }

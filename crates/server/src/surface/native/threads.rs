@@ -1,12 +1,12 @@
 //! Threads: listing, forking, forgetting.
 
 use axum::extract::State;
-use novelo_engine::path::Prefix;
 use novelo_engine::{json, scope};
 use serde::Deserialize;
 
 use crate::app::App;
 use crate::auth::Caller;
+use crate::forget::{self, Forgotten, Traces};
 use crate::http::body::{Ids, Json, Params, Raw, page_size, parse_object};
 use crate::http::error::{ApiError, Result};
 
@@ -56,6 +56,7 @@ pub async fn fork(
     let from = scope::turns(&user, &thread).map_err(|e| ApiError::bad_id("user or thread", &e))?;
     let to = scope::turns(&user, &fork.to).map_err(|e| ApiError::bad_id("to", &e))?;
     let turns = app.store.fork(&from, fork.at_seq, &to).await?;
+    app.touched(&user, &fork.to);
     Ok(Json::written(format!(r#"{{"thread":{},"turns":{turns}}}"#, json::literal(&fork.to)).into_bytes()))
 }
 
@@ -66,30 +67,11 @@ pub async fn forget(
 ) -> Result<Json> {
     caller.require_user(&user)?;
     let what = scope::thread(&user, &thread).map_err(|e| ApiError::bad_id("user or thread", &e))?;
-    forgotten(&app, &what.prefix(), &user, Some(&thread)).await
+    forget::forget(&app, &user, &[what.prefix()], Traces::OfThread(&thread)).await.map(Forgotten::answer)
 }
 
 pub async fn forget_user(State(app): State<App>, caller: Caller, Ids(user): Ids<String>) -> Result<Json> {
     caller.require_user(&user)?;
     let what = scope::user(&user).map_err(|e| ApiError::bad_id("user", &e))?;
-    forgotten(&app, &what.prefix(), &user, None).await
-}
-
-async fn forgotten(app: &App, what: &Prefix, user: &str, thread: Option<&str>) -> Result<Json> {
-    let paused = app.recorder.pause().await;
-    let forgotten = app.store.forget(what).await?;
-    let traces_waiting = app.recorder.forget(user, thread);
-    drop(paused);
-    app.caches.forget(what);
-    app.indexes.forget(user);
-    app.made.retain(|_| false);
-    let erasing = app.store.health().erasing;
-    Ok(Json::of(&serde_json::json!({
-        "forgotten": {
-            "documents": forgotten.documents,
-            "passages": 0,
-            "traces": forgotten.traces + traces_waiting,
-        },
-        "erasing": erasing,
-    })))
+    forget::forget(&app, &user, &[what.prefix()], Traces::OfUser).await.map(Forgotten::answer)
 }

@@ -62,6 +62,7 @@ pub async fn append(
     let documents = documents.collect::<Result<Vec<_>>>()?;
     let keep_last = Some(app.config.number("threads.turns_max")).filter(|n| *n > 0);
     let stamps = app.store.append(&to, documents, AppendTerms { if_seq: wire.if_seq, keep_last }).await?;
+    app.touched(&user, &thread);
     app.metrics.turns.fetch_add(stamps.len() as u64, Ordering::Relaxed);
     let rows = stamps.iter().zip(&messages).map(|(stamp, message)| {
         let tokens = message.tokens(Tokenizer::Approx);

@@ -1,0 +1,134 @@
+//! `novelo index` and `novelo search`: what is remembered of a user.
+
+use std::path::PathBuf;
+
+use anyhow::{Context, bail};
+use clap::ValueEnum;
+use hyper::Method;
+use novelo_engine::path::encode_segment;
+use serde_json::{Value, json};
+
+use super::client::Client;
+use super::{Output, progress};
+
+#[derive(clap::Args)]
+pub struct IndexArgs {
+    user: String,
+    /// Files and directories; a directory is read as git would, without what is ignored
+    #[arg(required = true)]
+    paths: Vec<PathBuf>,
+    /// What to call it, instead of the last part of its path
+    #[arg(long)]
+    name: Option<String>,
+}
+
+#[derive(clap::Args)]
+pub struct SearchArgs {
+    user: String,
+    query: String,
+    /// Where to look
+    #[arg(long = "in", value_enum, default_value_t = Place::Memories)]
+    place: Place,
+    /// How many hits at most
+    #[arg(long, default_value_t = 10)]
+    k: u64,
+    /// Say why each was found, and what nearly was
+    #[arg(long)]
+    explain: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Place {
+    Memories,
+    Turns,
+    Documents,
+}
+
+/// Indexes each path as a repository of its own. The first that is refused ends it.
+pub async fn index(client: &Client, args: IndexArgs, out: &Output) -> anyhow::Result<()> {
+    if args.name.is_some() && args.paths.len() > 1 {
+        bail!("--name goes with one path, not with {}", args.paths.len());
+    }
+    let bar = progress::steps(args.paths.len() as u64);
+    for path in &args.paths {
+        bar.set_message(path.display().to_string());
+        // The server may stand elsewhere, so it is told the whole path.
+        let whole = path.canonicalize().with_context(|| format!("cannot read {}", path.display()))?;
+        let body = json!({"path": whole, "name": args.name});
+        let address = format!("/v1/users/{}/documents", encode_segment(&args.user));
+        let answer = client.call(Method::POST, &address, Some(body)).await?;
+        bar.inc(1);
+        bar.suspend(|| out.show(&answer, |answer| println!("{}  {}", indexed(answer), path.display())));
+    }
+    bar.finish_and_clear();
+    Ok(())
+}
+
+fn indexed(answer: &Value) -> String {
+    let count = |at: &str| answer.pointer(at).and_then(Value::as_u64).unwrap_or(0);
+    let skipped = ["binary", "large", "unreadable"]
+        .map(|why| (count(&format!("/skipped/{why}")), why))
+        .into_iter()
+        .filter(|(files, _)| *files > 0)
+        .map(|(files, why)| format!("{files} {why}"));
+    let skipped: Vec<String> = skipped.collect();
+    let skipped = if skipped.is_empty() { String::new() } else { format!(", skipped {}", skipped.join(", ")) };
+    format!("{} files, {} passages{skipped}", count("/files"), count("/passages"))
+}
+
+pub async fn search(client: &Client, args: SearchArgs, out: &Output) -> anyhow::Result<()> {
+    let place = match args.place {
+        Place::Memories => "memories",
+        Place::Turns => "turns",
+        Place::Documents => "documents",
+    };
+    let address = format!("/v1/users/{}/{place}/search", encode_segment(&args.user));
+    let body = json!({"query": args.query, "k": args.k, "explain": args.explain});
+    let answer = client.call(Method::POST, &address, Some(body)).await?;
+    out.show(&answer, show);
+    Ok(())
+}
+
+fn show(answer: &Value) {
+    let rows = |name: &str| answer.get(name).and_then(Value::as_array).cloned().unwrap_or_default();
+    rows("hits").iter().for_each(show_hit);
+    if rows("hits").is_empty() {
+        println!("nothing was found");
+    }
+    for near in rows("near") {
+        println!("{}  nearly: {}", score(&near), line(&near));
+    }
+    rows("notes").iter().for_each(|note| println!("note: {}", note.as_str().unwrap_or_default()));
+}
+
+fn show_hit(hit: &Value) {
+    let text = |name: &str| hit.get(name).and_then(Value::as_str);
+    let number = |name: &str| hit.get(name).and_then(Value::as_u64);
+    let place = match (text("thread"), text("name"), text("file"), text("level")) {
+        (Some(thread), ..) => format!("{thread}#{} {}", number("seq").unwrap_or(0), text("role").unwrap_or("")),
+        (_, Some(name), Some(file), _) => format!("{name}/{file}:{}", number("line").unwrap_or(0)),
+        (_, Some(name), None, _) => name.to_owned(),
+        (.., level) => level.unwrap_or("").to_owned(),
+    };
+    println!("{}  {place}  {}", score(hit), line(hit));
+    if let Some(why) = hit.get("why") {
+        println!("        {why}");
+    }
+}
+
+fn score(hit: &Value) -> String {
+    format!("{:>6.3}", hit.get("score").and_then(Value::as_f64).unwrap_or(0.0))
+}
+
+const LINE_CHARS: usize = 100;
+
+/// What a hit says, in one line.
+fn line(hit: &Value) -> String {
+    let text = hit.get("text").and_then(Value::as_str).unwrap_or("");
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let joined = words.join(" ");
+    match joined.char_indices().nth(LINE_CHARS) {
+        Some((end, _)) => format!("{}…", joined.get(..end).unwrap_or("")),
+        None => joined,
+    }
+}

@@ -1,0 +1,124 @@
+//! Memories: texts that a user's conversations may come back to.
+//!
+//! Owns `memories/{id}`: `{text, meta?}`, appended. The same id with the same text and meta is the first answer again.
+
+use novelo_engine::Turn;
+use novelo_store::{AppendTerms, NewDocument, NewId, Range};
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+use super::levels::{Level, Levels};
+use super::{check, place};
+use crate::app::Shared;
+use crate::forget::{self, Forgotten, Traces};
+use crate::http::error::{ApiError, Code, Result};
+use crate::ids;
+use crate::telemetry::now;
+
+/// A memory to keep.
+#[derive(Debug, Clone, Copy)]
+pub struct NewMemory<'m> {
+    pub id: Option<&'m str>,
+    pub text: &'m str,
+    pub meta: Option<&'m RawValue>,
+}
+
+/// A memory as its document is.
+#[derive(Serialize, Deserialize)]
+pub struct Stored<'m> {
+    pub text: String,
+    #[serde(borrow, skip_serializing_if = "Option::is_none", default)]
+    pub meta: Option<&'m RawValue>,
+}
+
+/// A memory as it is listed.
+#[derive(Debug, Serialize)]
+pub struct Memory {
+    pub id: Box<str>,
+    pub text: String,
+    pub level: Level,
+    pub meta: Option<Box<RawValue>>,
+    pub create_time: f64,
+}
+
+#[derive(Debug, Serialize)]
+pub struct Page {
+    pub memories: Vec<Memory>,
+    pub has_more: bool,
+}
+
+/// Keeps a memory; its id.
+pub async fn add(app: &Shared, user: &str, new: NewMemory<'_>) -> Result<Box<str>> {
+    check::text("text", new.text, check::MEMORY)?;
+    check::meta(new.meta)?;
+    let to = place::memories(user)?;
+    let id = match new.id {
+        Some(id) => {
+            place::at(&to, "id", id)?;
+            NewId::Given(id.into())
+        }
+        None => NewId::Fresh(ids::fresh_text().into()),
+    };
+    let stored = Stored { text: new.text.to_owned(), meta: new.meta };
+    let value = serde_json::to_vec(&stored).map_err(|e| ApiError::new(Code::Internal, e.to_string()))?;
+    let document = NewDocument { id, create_time: now(), value: value.into(), expires_at: None };
+    let stamps = app.store.append(&to, vec![document], AppendTerms::default()).await?;
+    let stamp = stamps.into_iter().next();
+    stamp.map(|stamp| stamp.id).ok_or_else(|| ApiError::new(Code::Internal, "a memory was given no id"))
+}
+
+/// Memories in the order in which they came, from the one after `after` on.
+pub async fn list(app: &Shared, user: &str, after: Option<&str>, limit: usize) -> Result<Page> {
+    let of = place::memories(user)?;
+    let seq = match after {
+        Some(id) => {
+            let last = app.store.get(&place::at(&of, "after", id)?).await?;
+            last.ok_or_else(|| ApiError::invalid("after", "names no memory"))?.seq
+        }
+        None => 0,
+    };
+    let ages = Ages::of(app, user).await?;
+    let turns = app.store.turns(&of, Range::After { seq, limit }).await?;
+    let memories = turns.iter().filter_map(|turn| memory(turn, &ages)).collect();
+    Ok(Page { memories, has_more: turns.has_more })
+}
+
+/// Whether there was such a memory.
+pub async fn remove(app: &Shared, user: &str, id: &str) -> Result<bool> {
+    Ok(app.store.delete(&place::at(&place::memories(user)?, "id", id)?, None).await?)
+}
+
+/// Forgets all memories of a user.
+pub async fn forget_all(app: &Shared, user: &str) -> Result<Forgotten> {
+    forget::forget(app, user, &[place::memories(user)?.prefix()], Traces::Stay).await
+}
+
+fn memory(turn: &Turn, ages: &Ages) -> Option<Memory> {
+    let stored: Stored<'_> = serde_json::from_slice(turn.message.raw()).ok()?;
+    Some(Memory {
+        id: turn.id.clone(),
+        text: stored.text,
+        level: ages.level(turn.seq),
+        meta: stored.meta.map(RawValue::to_owned),
+        create_time: turn.create_time,
+    })
+}
+
+/// How many memories are newer than each, as far as a level asks for it.
+pub struct Ages {
+    levels: Levels,
+    /// The seqs of the newest memories, newest first.
+    newest: Vec<u64>,
+}
+
+impl Ages {
+    pub async fn of(app: &Shared, user: &str) -> Result<Self> {
+        let levels = Levels::of(&app.config);
+        let newest = app.store.turns(&place::memories(user)?, Range::Last(levels.bounded_max())).await?;
+        Ok(Self { levels, newest: newest.iter().rev().map(|turn| turn.seq).collect() })
+    }
+
+    pub fn level(&self, seq: u64) -> Level {
+        self.levels.level(self.newest.partition_point(|newer| *newer > seq))
+    }
+}

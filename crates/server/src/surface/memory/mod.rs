@@ -1,0 +1,41 @@
+//! The memory surface: resets, skills and chat over what is remembered of a user.
+//!
+//! Owns the addresses under `/memory` and whom a call is about. Its errors have the native form. What is remembered, and
+//! how it is found, is `crate::memory`'s.
+
+mod arguments;
+mod chat;
+mod reset;
+mod run;
+mod skills;
+
+use axum::Router;
+use axum::routing::{get, post};
+use novelo_engine::path::check_id;
+
+use crate::app::App;
+use crate::auth::Caller;
+use crate::http::error::{ApiError, Result};
+
+pub fn routes() -> Router<App> {
+    Router::new()
+        .route("/memory/reset", post(reset::reset))
+        .route("/memory/skills", get(run::list))
+        .route("/memory/skills/{name}", post(run::run))
+        .route("/memory/chat", post(chat::chat))
+}
+
+/// The user that a call is about. A user's key speaks for its user; whoever else calls must name one.
+fn subject(user_id: Option<String>, caller: &Caller) -> Result<String> {
+    if let Some(user) = &user_id {
+        check_id(user).map_err(|e| ApiError::bad_id("user_id", &e))?;
+        caller.require_user(user)?;
+    }
+    user_id.or_else(|| caller.user()).ok_or_else(|| ApiError::invalid("user_id", "is missing"))
+}
+
+/// An id that may be left out.
+fn id(name: &str, id: Option<String>) -> Result<Option<String>> {
+    id.as_deref().map_or(Ok(()), |id| check_id(id).map_err(|e| ApiError::bad_id(name, &e)))?;
+    Ok(id)
+}

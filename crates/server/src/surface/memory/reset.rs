@@ -1,0 +1,30 @@
+//! `POST /memory/reset`: forgetting by scope.
+
+use axum::extract::State;
+use serde::Deserialize;
+
+use super::{id, subject};
+use crate::app::App;
+use crate::auth::Caller;
+use crate::http::body::{Json, Raw, parse_object};
+use crate::http::error::{ApiError, Result};
+use crate::memory::reset::{self, Scope};
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Wire {
+    user_id: Option<String>,
+    session_id: Option<String>,
+    scope: Option<String>,
+}
+
+pub async fn reset(State(app): State<App>, caller: Caller, Raw(body): Raw) -> Result<Json> {
+    let wire: Wire = parse_object(&body)?;
+    let user = subject(wire.user_id, &caller)?;
+    let session = id("session_id", wire.session_id)?;
+    let names = || Scope::NAMES.map(|(name, _)| name).join(", ");
+    let unknown = || ApiError::invalid("scope", format_args!("must be one of {}", names()));
+    let scope = wire.scope.as_deref().and_then(Scope::from_name).ok_or_else(unknown)?;
+    let forgotten = reset::reset(&app, &user, session.as_deref(), scope).await?;
+    Ok(Json::of(&serde_json::json!({"reset": forgotten.counts(), "erasing": forgotten.erasing})))
+}

@@ -1,0 +1,106 @@
+//! `…/documents` and `…/turns/search`: texts and repositories as passages, and what was said.
+
+use axum::extract::State;
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use super::After;
+use crate::app::App;
+use crate::auth::Caller;
+use crate::http::body::{Ids, Json, Params, Raw, parse_object};
+use crate::http::error::{ApiError, Result};
+use crate::memory::documents::{self, Kind, NewFiles, NewText};
+use crate::memory::search::{self, Query};
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Wire<'b> {
+    id: Option<String>,
+    name: Option<String>,
+    text: Option<String>,
+    path: Option<String>,
+    #[serde(borrow)]
+    meta: Option<&'b RawValue>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct DocumentSearch {
+    query: String,
+    k: Option<u64>,
+    explain: Option<bool>,
+    kind: Option<Kind>,
+    document: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct TurnSearch {
+    query: String,
+    k: Option<u64>,
+    explain: Option<bool>,
+    thread: Option<String>,
+}
+
+pub async fn index(State(app): State<App>, caller: Caller, Ids(user): Ids<String>, Raw(body): Raw) -> Result<Json> {
+    caller.require_user(&user)?;
+    let wire: Wire<'_> = parse_object(&body)?;
+    let id = wire.id.as_deref();
+    let indexed = match (&wire.text, &wire.path) {
+        (Some(text), None) => {
+            let name = wire.name.as_deref().ok_or_else(|| ApiError::invalid("name", "is missing"))?;
+            documents::index_text(&app, &user, NewText { id, name, text, meta: wire.meta }).await?
+        }
+        (None, Some(_)) if wire.meta.is_some() => {
+            return Err(ApiError::invalid("meta", "goes with text, not with path"));
+        }
+        (None, Some(path)) => {
+            let new = NewFiles { id, name: wire.name.as_deref(), path };
+            documents::index_files(&app, &caller, &user, new).await?
+        }
+        (Some(_), Some(_)) => return Err(ApiError::invalid("path", "and text exclude each other")),
+        (None, None) => return Err(ApiError::invalid("text", "is missing, and so is path")),
+    };
+    Json::write(&indexed)
+}
+
+pub async fn list(
+    State(app): State<App>,
+    caller: Caller,
+    Ids(user): Ids<String>,
+    Params(page): Params<After>,
+) -> Result<Json> {
+    caller.require_user(&user)?;
+    Json::write(&documents::list(&app, &user, page.after(), page.limit()?).await?)
+}
+
+pub async fn get(State(app): State<App>, caller: Caller, Ids((user, id)): Ids<(String, String)>) -> Result<Json> {
+    caller.require_user(&user)?;
+    let document = documents::get(&app, &user, &id).await?;
+    Json::write(&document.ok_or_else(|| ApiError::not_found("such document"))?)
+}
+
+pub async fn delete(State(app): State<App>, caller: Caller, Ids((user, id)): Ids<(String, String)>) -> Result<Json> {
+    caller.require_user(&user)?;
+    let passages = documents::remove(&app, &user, &id).await?.ok_or_else(|| ApiError::not_found("such document"))?;
+    Ok(Json::of(&serde_json::json!({"deleted": true, "passages": passages})))
+}
+
+pub async fn find(State(app): State<App>, caller: Caller, Ids(user): Ids<String>, Raw(body): Raw) -> Result<Json> {
+    caller.require_user(&user)?;
+    let wire: DocumentSearch = parse_object(&body)?;
+    let query = Query { text: &wire.query, k: wire.k, explain: wire.explain == Some(true) };
+    Json::write(&search::passages(&app, &user, query, wire.kind, wire.document.as_deref()).await?)
+}
+
+pub async fn find_turns(
+    State(app): State<App>,
+    caller: Caller,
+    Ids(user): Ids<String>,
+    Raw(body): Raw,
+) -> Result<Json> {
+    caller.require_user(&user)?;
+    let wire: TurnSearch = parse_object(&body)?;
+    let query = Query { text: &wire.query, k: wire.k, explain: wire.explain == Some(true) };
+    Json::write(&search::turns(&app, &user, query, wire.thread.as_deref()).await?)
+}
