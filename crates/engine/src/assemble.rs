@@ -9,7 +9,7 @@ use std::hash::BuildHasher;
 use crate::budget::{self, OverBudget};
 use crate::component::{Counting, Loaded};
 use crate::filter::{Draft, Note};
-use crate::piece::{Origin, Piece};
+use crate::piece::{Origin, Piece, Why};
 use crate::recipe::Recipe;
 use crate::tokens::Tokenizer;
 
@@ -50,6 +50,7 @@ pub fn assemble<'a>(
     if let Some(budget_tokens) = budget_tokens {
         draft = budget::apply(draft, budget_tokens)?;
     }
+    leave_out_summary(&mut draft, loaded);
     Ok(Assembly {
         tokens: draft.tokens(),
         pieces: draft.pieces,
@@ -58,6 +59,21 @@ pub fn assemble<'a>(
         tokenizer,
         turns_before: loaded.turns_before,
     })
+}
+
+/// A summary that was made from turns which are all in the prompt says nothing new, and would change the front of it
+/// with every turn.
+fn leave_out_summary(draft: &mut Draft<'_>, loaded: &Loaded<'_>) {
+    let Some(upto) = loaded.summary_upto else { return };
+    let covered = |piece: &&Piece<'_>| matches!(piece.origin, Origin::Turn { seq, .. } if seq <= upto);
+    let whole = draft.pieces.iter().any(|piece| matches!(piece.origin, Origin::Turn { seq: 1, .. }));
+    if !whole || draft.pieces.iter().filter(covered).any(Piece::is_out) {
+        return;
+    }
+    let summary = |piece: &&mut Piece<'_>| matches!(piece.origin, Origin::Component { name: "summary", item: None });
+    for piece in draft.pieces.iter_mut().filter(summary).filter(|piece| !piece.is_out()) {
+        piece.drop("summary", Why::Covered);
+    }
 }
 
 fn emit_given<'a>(loaded: &'a Loaded<'a>, tokenizer: Tokenizer, out: &mut Vec<Piece<'a>>) {

@@ -40,6 +40,8 @@ pub struct Loaded<'a> {
     /// How many turns of the thread are older than these.
     pub turns_before: u64,
     pub summary: Option<&'a Message>,
+    /// The last turn that the summary covers, where it was made from the turns themselves.
+    pub summary_upto: Option<u64>,
     pub user_data: Option<&'a Message>,
     /// Documents of other collections, in the order in which they are shown.
     pub collections: Vec<Read<'a>>,
@@ -214,6 +216,13 @@ pub fn show_summary(raw: &[u8]) -> Option<Message> {
     let value: serde_json::Value = serde_json::from_slice(raw).ok()?;
     let text = value.get("text")?.as_str()?.trim();
     (!text.is_empty()).then(|| Message::text(Role::System, &format!("Previous context summary: {text}")))
+}
+
+/// The last turn that a summary covers, where it was made from the turns and not by a caller.
+pub fn summary_upto(raw: &[u8]) -> Option<u64> {
+    let text = std::str::from_utf8(raw).ok()?;
+    json::member(text, "by").filter(|by| by.of(text) == r#""extract""#)?;
+    json::member(text, "upto_seq")?.of(text).parse().ok()
 }
 
 /// A user's data, as the prompt shows it; `None` when there is none.

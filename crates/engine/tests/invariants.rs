@@ -81,6 +81,7 @@ impl Case {
         let recalled: Vec<Recalled> = recipe.needs().iter().filter_map(recalled).collect();
         let loaded = Loaded {
             recalled: &recalled,
+            summary_upto: self.asks.then_some(2),
             turns: turns.iter().collect(),
             turns_before: self.turns_before,
             summary: Some(&aside),

@@ -1,12 +1,14 @@
 //! Assemblies as people see them: the text that `novelo explain`, the inspector and the docs show.
 
-#![allow(clippy::unwrap_used, reason = "a panic is how a test fails")]
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "a panic is how a test fails")]
 
 use novelo_engine::component::{Item, Read, item, show_summary, show_user_data};
 use novelo_engine::group::{Group, Groups};
+use novelo_engine::piece::Origin;
 use novelo_engine::reach::Level;
+use novelo_engine::recall::Recalled;
 use novelo_engine::recipe::Shape;
-use novelo_engine::{Loaded, Message, Recipe, Role, Turn, assemble, render};
+use novelo_engine::{Explanation, Loaded, Message, Need, Recipe, Role, Turn, assemble, render};
 use serde_json::{Value, json};
 
 fn turns(messages: Vec<Value>, first_seq: u64) -> Vec<Turn> {
@@ -255,4 +257,64 @@ fn a_thread_with_groups_below_what_the_week_left() {
     {"role":"user","content":"Said: And the colour?","collapsedGroupId":"COLOUR","collapsedGroup":{"name":"COLOUR","expanded":true,"responseId":"r1"},"docId":"turn-3"}
     {"role":"user","content":"Said: Then write it down.","docId":"turn-5"}
     "#);
+}
+
+/// What becomes of a summary and of what was recalled, as `fate by: why`, beside how many turns stay.
+fn aside(upto: Option<u64>, filters: Value, budget_tokens: u32) -> (Vec<String>, usize) {
+    let recipe = json!({
+        "components": [{"kind": "summary"}, {"kind": "history"}, {"kind": "recall", "from": "memories"}],
+        "filters": filters,
+    });
+    let recipe = Recipe::decode("recipe", &recipe).unwrap();
+    let turns: Vec<Turn> = (1..=4)
+        .map(|seq| Turn {
+            seq,
+            id: seq.to_string().into(),
+            create_time: 0.0,
+            message: Message::text(
+                if seq % 2 == 0 { Role::Assistant } else { Role::User },
+                "some words that were said",
+            ),
+        })
+        .collect();
+    let summary = show_summary(br#"{"text": "it was said"}"#).unwrap();
+    let Some(Need::Recall(recall)) = recipe.needs().into_iter().find(|need| matches!(need, Need::Recall(_))) else {
+        panic!("a recipe that recalls needs it");
+    };
+    let message = recall.show(["tea, no sugar"]);
+    let recalled = [Recalled { recall, hits: Vec::new(), near: Vec::new(), problems: Vec::new(), message }];
+    let loaded = Loaded {
+        turns: turns.iter().collect(),
+        summary: Some(&summary),
+        summary_upto: upto,
+        recalled: &recalled,
+        ..Loaded::default()
+    };
+    let assembly = assemble(&recipe, &loaded, Some(budget_tokens)).unwrap();
+    let rows = Explanation::of(&assembly).pieces;
+    let told = rows.iter().filter(|row| row.seq.is_none());
+    let told = told.map(|row| format!("{} {} {}: {}", row.origin, row.fate.name(), row.by, row.why)).collect();
+    (told, assembly.messages().filter(|piece| matches!(piece.origin, Origin::Turn { .. })).count())
+}
+
+#[test]
+fn a_made_summary_stands_for_what_is_not_there() {
+    let shown = "summary kept summary: as stored";
+    let covered = "summary dropped summary: all that it sums up is in the prompt";
+    let window = |turns: u32| json!([{"name": "historyWindow", "options": {"turns": turns}}]);
+    assert_eq!(aside(Some(2), json!([]), 1_000).0[0], covered);
+    assert_eq!(aside(Some(2), window(3), 1_000).0[0], shown, "turn 1 is out");
+    assert_eq!(aside(Some(0), window(3), 1_000).0[0], covered, "it covers nothing");
+    assert_eq!(aside(None, json!([]), 1_000).0[0], shown, "a caller's says what it wants");
+}
+
+#[test]
+fn what_was_recalled_yields_before_a_prompt_is_refused() {
+    let (told, turns) = aside(None, json!([]), 1_000);
+    assert_eq!((told[1].as_str(), turns), ("memories kept recall: as stored", 4));
+    let (told, turns) = aside(None, json!([]), 71);
+    assert_eq!((told[1].as_str(), turns), ("memories kept recall: as stored", 1), "turns yield before it does");
+    let (told, turns) = aside(None, json!([]), 70);
+    assert_eq!(turns, 2, "what it leaves is room for a turn");
+    assert!(told[1].starts_with("memories dropped budget: needs"), "{told:?}");
 }

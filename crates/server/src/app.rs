@@ -20,7 +20,7 @@ use crate::config::Config;
 use crate::load::Caches;
 use crate::memory::summary::{self, Due};
 use crate::policy::Policies;
-use crate::recall::{Embedder, Indexes};
+use crate::recall::{Corpus, Embedder, Indexes};
 use crate::record::Recorder;
 use crate::telemetry::{Metrics, now};
 
@@ -88,6 +88,7 @@ impl Shared {
     /// Tells that turns were added to a thread.
     pub fn touched(&self, user: &str, thread: &str) {
         self.due.add(user, thread);
+        self.indexes.touched(user, Corpus::Turns);
     }
 }
 

@@ -43,15 +43,16 @@ impl Forgotten {
 pub async fn forget(app: &Shared, user: &str, what: &[Prefix], traces: Traces<'_>) -> Result<Forgotten> {
     let summaries = app.due.pause().await;
     let recorder = app.recorder.pause().await;
+    let vectors = app.indexes.waiting.pause().await;
     let mut forgotten = from_store(app, what).await?;
     forgotten.traces += match traces {
         Traces::Stay => 0,
         Traces::OfThread(thread) => app.recorder.forget(user, Some(thread)),
         Traces::OfUser => app.recorder.forget(user, None),
     };
-    drop((recorder, summaries));
     what.iter().for_each(|prefix| app.caches.forget(prefix));
     app.indexes.forget(user);
+    drop((vectors, recorder, summaries));
     app.made.retain(|_| false);
     forgotten.erasing = app.store.health().erasing;
     Ok(forgotten)

@@ -129,7 +129,7 @@ impl<'a> Piece<'a> {
 
     /// Whether it belongs to the conversation, rather than to what stands around it.
     pub fn is_log(&self) -> bool {
-        !matches!(self.origin, Origin::Component { .. })
+        !matches!(self.origin, Origin::Component { .. } | Origin::Recall { .. })
     }
 
     fn is_made(&self) -> bool {

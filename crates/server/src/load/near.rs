@@ -33,6 +33,7 @@ impl Near {
             turns: self.stretch_of_turns(),
             turns_before: self.turns_before,
             summary: self.summary.as_ref().map(|s| &*s.message),
+            summary_upto: self.summary.as_ref().and_then(|s| s.upto_seq),
             user_data: self.user_data.as_ref().map(|s| &*s.message),
             collections: self.collections.iter().map(Chosen::read).collect(),
             groups: self.groups.as_ref().map(|found| &found.groups),

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use novelo_engine::Message;
+use novelo_engine::component::summary_upto;
 use novelo_engine::path::DocumentPath;
 use novelo_store::Store;
 
@@ -15,12 +16,15 @@ use crate::http::error::Result;
 pub struct Shown {
     pub raw: Bytes,
     pub message: Arc<Message>,
+    /// Of a summary, the last turn that it was made from.
+    pub upto_seq: Option<u64>,
 }
 
 impl Shown {
     pub fn new(raw: Bytes, show: impl Fn(&[u8]) -> Option<Message>) -> Option<Self> {
         let message = Arc::new(show(&raw)?);
-        Some(Self { raw, message })
+        let upto_seq = summary_upto(&raw);
+        Some(Self { raw, message, upto_seq })
     }
 }
 

@@ -23,6 +23,7 @@ use crate::auth::Caller;
 use crate::forget::{self, Traces};
 use crate::http::error::{ApiError, Code, Result};
 use crate::ids;
+use crate::recall::Corpus;
 use crate::telemetry::now;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -173,7 +174,10 @@ async fn replace(app: &Shared, user: &str, id: String, head: Stored, passages: V
         let mut ops = vec![Op::Put { at: at.clone(), value: value.clone(), terms }];
         ops.extend(changes(&of, &new, &stored(app, &of).await?, head.updated_at)?);
         match app.store.write(ops).await {
-            Ok(_) => return Ok(Indexed { id, passages: head.passages, files: head.files, skipped: head.skipped }),
+            Ok(_) => {
+                app.indexes.touched(user, Corpus::Documents);
+                return Ok(Indexed { id, passages: head.passages, files: head.files, skipped: head.skipped });
+            }
             Err(Error::Stale { .. }) => {}
             Err(error) => return Err(error.into()),
         }

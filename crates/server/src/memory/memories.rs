@@ -3,16 +3,17 @@
 //! Owns `memories/{id}`: `{text, meta?}`, appended. The same id with the same text and meta is the first answer again.
 
 use novelo_engine::Turn;
-use novelo_store::{AppendTerms, NewDocument, NewId, Range};
+use novelo_store::{AppendTerms, NewDocument, NewId, Op, Outcome, Range};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use super::levels::{Level, Levels};
-use super::{check, place};
+use super::{check, place, reset};
 use crate::app::Shared;
-use crate::forget::{self, Forgotten, Traces};
+use crate::forget::Forgotten;
 use crate::http::error::{ApiError, Code, Result};
 use crate::ids;
+use crate::recall::{Corpus, vectors};
 use crate::telemetry::now;
 
 /// A memory to keep.
@@ -63,6 +64,7 @@ pub async fn add(app: &Shared, user: &str, new: NewMemory<'_>) -> Result<Box<str
     let value = serde_json::to_vec(&stored).map_err(|e| ApiError::new(Code::Internal, e.to_string()))?;
     let document = NewDocument { id, create_time: now(), value: value.into(), expires_at: None };
     let stamps = app.store.append(&to, vec![document], AppendTerms::default()).await?;
+    app.indexes.touched(user, Corpus::Memories);
     let stamp = stamps.into_iter().next();
     stamp.map(|stamp| stamp.id).ok_or_else(|| ApiError::new(Code::Internal, "a memory was given no id"))
 }
@@ -83,14 +85,20 @@ pub async fn list(app: &Shared, user: &str, after: Option<&str>, limit: usize) -
     Ok(Page { memories, has_more: turns.has_more })
 }
 
-/// Whether there was such a memory.
+/// Deletes a memory with its vector. Whether there was such a memory.
 pub async fn remove(app: &Shared, user: &str, id: &str) -> Result<bool> {
-    Ok(app.store.delete(&place::at(&place::memories(user)?, "id", id)?, None).await?)
+    let of = place::memories(user)?;
+    let at = place::at(&of, "id", id)?;
+    let _no_vector_is_stored_meanwhile = app.indexes.waiting.pause().await;
+    let Some(memory) = app.store.get(&at).await? else { return Ok(false) };
+    let gone = [Some(at), vectors::path(&of, memory.seq)].into_iter().flatten();
+    let done = app.store.write(gone.map(|at| Op::Delete { at, if_version: None }).collect()).await?;
+    Ok(done.first() == Some(&Outcome::Deleted(true)))
 }
 
-/// Forgets all memories of a user.
+/// Forgets all memories of a user, with their vectors.
 pub async fn forget_all(app: &Shared, user: &str) -> Result<Forgotten> {
-    forget::forget(app, user, &[place::memories(user)?.prefix()], Traces::Stay).await
+    reset::reset(app, user, None, reset::Scope::Vector).await
 }
 
 fn memory(turn: &Turn, ages: &Ages) -> Option<Memory> {

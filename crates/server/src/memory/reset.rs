@@ -4,13 +4,14 @@
 //! was made from covers no turn.
 
 use novelo_engine::component::{summary_path, user_data_path};
-use novelo_engine::path::{PathError, Prefix};
+use novelo_engine::path::{CollectionPath, PathError, Prefix};
 use novelo_engine::scope;
 
 use super::{place, summary};
 use crate::app::Shared;
 use crate::forget::{self, Forgotten, Traces};
 use crate::http::error::{ApiError, Result};
+use crate::recall::vectors;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scope {
@@ -42,19 +43,18 @@ pub async fn reset(app: &Shared, user: &str, session: Option<&str>, scope: Scope
     let thread = session.unwrap_or(DEFAULT_SESSION);
     let bad_id = |e: PathError| ApiError::bad_id("session_id", &e);
     let (what, traces) = match scope {
-        Scope::Vector => (place::memories(user)?.prefix(), Traces::Stay),
-        Scope::ShortTerm => (scope::turns(user, thread).map_err(bad_id)?.prefix(), Traces::Stay),
-        Scope::Summary => (summary_path(user, thread).map_err(bad_id)?.prefix(), Traces::Stay),
-        Scope::UserData => (user_data_path(user).map_err(bad_id)?.prefix(), Traces::Stay),
-        Scope::All => match session {
-            Some(thread) => (scope::thread(user, thread).map_err(bad_id)?.prefix(), Traces::OfThread(thread)),
-            None => (scope::threads(user).map_err(bad_id)?.prefix(), Traces::OfUser),
-        },
+        Scope::Vector => (searchable(&place::memories(user)?), Traces::Stay),
+        Scope::ShortTerm => (searchable(&scope::turns(user, thread).map_err(bad_id)?), Traces::Stay),
+        Scope::Summary => (vec![summary_path(user, thread).map_err(bad_id)?.prefix()], Traces::Stay),
+        Scope::UserData => (vec![user_data_path(user).map_err(bad_id)?.prefix()], Traces::Stay),
+        Scope::All => {
+            let (sessions, traces) = match session {
+                Some(thread) => (scope::thread(user, thread).map_err(bad_id)?.prefix(), Traces::OfThread(thread)),
+                None => (scope::threads(user).map_err(bad_id)?.prefix(), Traces::OfUser),
+            };
+            ([vec![sessions], of_user(user)?].concat(), traces)
+        }
     };
-    let mut what = vec![what];
-    if scope == Scope::All {
-        what.extend(of_user(user)?);
-    }
     let forgotten = forget::forget(app, user, &what, traces).await?;
     if scope == Scope::ShortTerm {
         summary::begin_anew(app, user, thread).await?;
@@ -66,7 +66,14 @@ pub async fn reset(app: &Shared, user: &str, session: Option<&str>, scope: Scope
 pub const DEFAULT_SESSION: &str = "default";
 
 /// What belongs to no session.
-fn of_user(user: &str) -> Result<[Prefix; 3]> {
+fn of_user(user: &str) -> Result<Vec<Prefix>> {
     let data = user_data_path(user).map_err(|e| ApiError::bad_id("user_id", &e))?;
-    Ok([place::memories(user)?.prefix(), data.prefix(), place::task_memory(user)?.prefix()])
+    let mut what = searchable(&place::memories(user)?);
+    what.extend([data.prefix(), place::task_memory(user)?.prefix()]);
+    Ok(what)
+}
+
+/// A collection whose documents are passages, and their vectors.
+fn searchable(of: &CollectionPath) -> Vec<Prefix> {
+    vectors::with(of).iter().map(CollectionPath::prefix).collect()
 }

@@ -8,7 +8,7 @@ mod corpus;
 mod embedder;
 mod part;
 mod search;
-mod vectors;
+pub mod vectors;
 pub mod worker;
 
 use std::sync::Arc;

@@ -70,6 +70,11 @@ fn parse(text: &str) -> Option<Vector> {
     Some(Vector { model: wire.model.into_owned(), digest, values: decode(&wire.vector)? })
 }
 
+/// A collection, and that of its vectors.
+pub fn with(of: &CollectionPath) -> Vec<CollectionPath> {
+    [Some(of.clone()), beside(of)].into_iter().flatten().collect()
+}
+
 fn beside(of: &CollectionPath) -> Option<CollectionPath> {
     let (_, parent) = of.segments().split_last()?;
     let mut segments: Vec<&str> = parent.iter().map(|segment| &**segment).collect();

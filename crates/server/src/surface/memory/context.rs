@@ -1,24 +1,24 @@
 //! `POST /memory/context`: what a model should see next of a user, in the order of the surface.
 
 use axum::extract::State;
-use novelo_engine::limits::QUESTION_BYTES_MAX;
 use novelo_engine::reach::Reach;
-use novelo_engine::scope::USERS;
-use novelo_engine::path::CollectionPath;
 use novelo_store::Range;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::About;
+use super::{id, subject};
 use crate::answer::Answer;
 use crate::app::App;
+use crate::auth::Caller;
 use crate::flow;
 use crate::http::body::{Json, Raw, parse_object};
-use crate::http::error::{ApiError, Result};
+use crate::http::error::Result;
 use crate::load::cut;
+use crate::memory::reset::DEFAULT_SESSION;
+use crate::memory::{check, place};
 use crate::recall::member;
 use crate::request::{RecipeChoice, Request};
-use crate::surface::native::context::{explain, tokenizer};
+use crate::surface::native::context::{budget, explain, tokenizer};
 use crate::telemetry::now;
 
 #[derive(Deserialize)]
@@ -38,20 +38,25 @@ struct Wire {
 const RESULTS: usize = 3;
 const RESULT_CHARS: usize = 200;
 
-pub async fn make(State(app): State<App>, about: About, Raw(body): Raw) -> Result<Json> {
+pub async fn make(State(app): State<App>, caller: Caller, Raw(body): Raw) -> Result<Json> {
     let wire: Wire = parse_object(&body)?;
-    let user = about.user(wire.user_id)?;
-    let session = super::session(wire.session_id)?;
-    let query = match wire.query {
-        Some(query) => Some(checked(query)?),
-        None => of_task(&app, &user, wire.task_id.as_deref()).await?,
+    let user = subject(wire.user_id, &caller)?;
+    let session = id("session_id", wire.session_id)?.unwrap_or_else(|| DEFAULT_SESSION.to_owned());
+    let task = id("task_id", wire.task_id)?;
+    if let Some(query) = &wire.query {
+        check::text("query", query, check::QUERY)?;
+    }
+    let query = match (wire.query, task) {
+        (None, Some(task)) => results(&app, &user, &task).await?,
+        (query, _) => query,
     };
+    app.touched(&user, &session);
     let request = Request {
         reach: Reach::thread(&session, now()),
         recipe: RecipeChoice::Given(recipe(&app, wire.include_vector.unwrap_or(true))),
         user: Some(user),
         query,
-        budget_tokens: wire.budget_tokens,
+        budget_tokens: budget(wire.budget_tokens)?,
         tokenizer: wire.tokenizer.as_deref().map(tokenizer).transpose()?,
         answer: Answer::Context(explain(wire.explain)?),
         ..Request::default()
@@ -72,25 +77,9 @@ fn recipe(app: &App, recalls: bool) -> Value {
     })
 }
 
-fn checked(query: String) -> Result<String> {
-    if query.trim().is_empty() {
-        return Err(ApiError::invalid("query", "is empty; without it the newest messages are searched for"));
-    }
-    match query.len() > QUESTION_BYTES_MAX {
-        true => {
-            let problem = format!("has {} bytes; the cap QUESTION_BYTES_MAX is {QUESTION_BYTES_MAX}", query.len());
-            Err(ApiError::invalid("query", problem))
-        }
-        false => Ok(query),
-    }
-}
-
 /// What the tools of a task answered last.
-async fn of_task(app: &App, user: &str, task: Option<&str>) -> Result<Option<String>> {
-    let Some(task) = task else { return Ok(None) };
-    let of = CollectionPath::new(&[USERS, user, "task_memory", task, "results"]);
-    let of = of.map_err(|e| ApiError::bad_id("task_id", &e))?;
-    let results = app.store.turns(&of, Range::Last(RESULTS)).await?;
+async fn results(app: &App, user: &str, task: &str) -> Result<Option<String>> {
+    let results = app.store.turns(&place::results(user, task)?, Range::Last(RESULTS)).await?;
     let texts = results.iter().filter_map(|result| member(&result.message, "content"));
     let text = texts.map(|text| cut(&text, RESULT_CHARS)).collect::<Vec<_>>().join(" ");
     Ok((!text.trim().is_empty()).then_some(text))

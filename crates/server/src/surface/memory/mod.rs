@@ -1,10 +1,11 @@
-//! The memory surface: resets, skills and chat over what is remembered of a user.
+//! The memory surface: contexts, resets, skills and chat over what is remembered of a user.
 //!
 //! Owns the addresses under `/memory` and whom a call is about. Its errors have the native form. What is remembered, and
 //! how it is found, is `crate::memory`'s.
 
 mod arguments;
 mod chat;
+mod context;
 mod reset;
 mod run;
 mod skills;
@@ -19,6 +20,7 @@ use crate::http::error::{ApiError, Result};
 
 pub fn routes() -> Router<App> {
     Router::new()
+        .route("/memory/context", post(context::make))
         .route("/memory/reset", post(reset::reset))
         .route("/memory/skills", get(run::list))
         .route("/memory/skills/{name}", post(run::run))

@@ -2,7 +2,7 @@
 
 use axum::extract::State;
 use novelo_engine::Tokenizer;
-use novelo_engine::limits::{BUDGET_TOKENS_MAX, INLINE_MESSAGES_MAX, QUESTION_BYTES_MAX};
+use novelo_engine::limits::{BUDGET_TOKENS_MAX, INLINE_MESSAGES_MAX};
 use novelo_engine::path::check_id;
 use novelo_engine::reach::Reach;
 use serde::Deserialize;
@@ -16,6 +16,7 @@ use crate::auth::Caller;
 use crate::flow;
 use crate::http::body::{Json, Raw, parse_object};
 use crate::http::error::{ApiError, Result};
+use crate::memory::check;
 use crate::request::{RecipeChoice, Request};
 use crate::telemetry::now;
 
@@ -37,22 +38,17 @@ struct Wire<'b> {
 
 pub async fn make(State(app): State<App>, caller: Caller, Raw(body): Raw) -> Result<Json> {
     let wire: Wire<'_> = parse_object(&body)?;
-    let request = check(wire, &caller)?;
+    let request = checked(wire, &caller)?;
     flow::context(&app, request).await.map(|made| Json::written(made.body))
 }
 
-fn check(wire: Wire<'_>, caller: &Caller) -> Result<Request> {
+fn checked(wire: Wire<'_>, caller: &Caller) -> Result<Request> {
     let messages = accept_messages(&wire.messages.unwrap_or_default(), INLINE_MESSAGES_MAX, "INLINE_MESSAGES_MAX")?;
     if wire.filters.as_ref().is_some_and(|f| !f.is_array()) {
         return Err(ApiError::invalid("filters", "must be an array"));
     }
-    if wire.budget_tokens.is_some_and(|b| b == 0 || b as usize > BUDGET_TOKENS_MAX) {
-        let problem = format!("must be 1 to BUDGET_TOKENS_MAX, {BUDGET_TOKENS_MAX}");
-        return Err(ApiError::invalid("budget_tokens", problem));
-    }
-    if let Some(question) = wire.question.as_ref().filter(|q| q.len() > QUESTION_BYTES_MAX) {
-        let problem = format!("has {} bytes; the cap QUESTION_BYTES_MAX is {QUESTION_BYTES_MAX}", question.len());
-        return Err(ApiError::invalid("question", problem));
+    if let Some(question) = &wire.question {
+        check::size("question", question, check::QUERY)?;
     }
     let user = user(wire.user, caller)?;
     Ok(Request {
@@ -64,7 +60,7 @@ fn check(wire: Wire<'_>, caller: &Caller) -> Result<Request> {
         recipe: choice(wire.preset, wire.recipe)?,
         messages,
         filters: wire.filters,
-        budget_tokens: wire.budget_tokens,
+        budget_tokens: budget(wire.budget_tokens)?,
         tokenizer: wire.tokenizer.as_deref().map(tokenizer).transpose()?,
         answer: Answer::Context(explain(wire.explain)?),
     })
@@ -98,12 +94,23 @@ fn choice(preset: Option<String>, recipe: Option<Value>) -> Result<RecipeChoice>
     }
 }
 
-fn tokenizer(name: &str) -> Result<Tokenizer> {
+/// A budget of tokens, within its cap.
+pub fn budget(tokens: Option<u32>) -> Result<Option<u32>> {
+    match tokens.is_none_or(|tokens| tokens > 0 && tokens as usize <= BUDGET_TOKENS_MAX) {
+        true => Ok(tokens),
+        false => {
+            let problem = format!("must be 1 to BUDGET_TOKENS_MAX, {BUDGET_TOKENS_MAX}");
+            Err(ApiError::invalid("budget_tokens", problem))
+        }
+    }
+}
+
+pub fn tokenizer(name: &str) -> Result<Tokenizer> {
     let names = || Tokenizer::ALL.map(Tokenizer::name).join(", ");
     Tokenizer::from_name(name).ok_or_else(|| ApiError::invalid("tokenizer", format_args!("must be one of {}", names())))
 }
 
-fn explain(asked: Option<Value>) -> Result<Explain> {
+pub fn explain(asked: Option<Value>) -> Result<Explain> {
     match asked {
         None | Some(Value::Null | Value::Bool(false)) => Ok(Explain::No),
         Some(Value::Bool(true)) => Ok(Explain::Rows),

@@ -4,7 +4,7 @@
 //! calls the store or the flow, and writes the answer; nothing is decided here.
 
 mod admin;
-mod context;
+pub mod context;
 mod data;
 mod documents;
 mod health;
