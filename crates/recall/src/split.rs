@@ -31,35 +31,30 @@ fn skip_blank(text: &str, from: usize) -> usize {
 /// Where the passage ends that begins here. Looks no further than a passage may reach, so that all ends together take
 /// time by the length of the text.
 fn end(text: &str, from: usize) -> usize {
-    let limit = text.floor_char_boundary((from + PASSAGE_BYTES_MAX).min(text.len()));
-    let window = text.get(from..limit).unwrap_or_default();
-    let rest = text.len() - from;
-    if let Some(heading) = heading_after(window, 0) {
-        // A heading starts a passage of its own, unless what stands before it is but a few lines.
-        if heading >= PASSAGE_BYTES_MIN / 2 {
-            return from + heading;
-        }
+    let window = text.get(from..floor_char(text, from + PASSAGE_BYTES_MAX)).unwrap_or_default();
+    // A heading begins a passage, unless what stands before it is but a few lines.
+    let heading = window.find("\n#").map(|at| at + 1).filter(|at| *at >= PASSAGE_BYTES_MIN / 2);
+    if let Some(heading) = heading {
+        return from + heading;
     }
-    if rest <= PASSAGE_BYTES_GOOD || window.is_empty() {
-        return if window.is_empty() { text.len() } else { limit };
+    if text.len() - from <= PASSAGE_BYTES_GOOD {
+        return text.len();
     }
-    let low = window.floor_char_boundary(PASSAGE_BYTES_MIN);
-    let good = window.floor_char_boundary(PASSAGE_BYTES_GOOD);
-    let best = [low..good, good..window.len()]
-        .into_iter()
-        .flat_map(|part| [(part.clone(), Border::Paragraph), (part, Border::Sentence)]);
-    let border = best.into_iter().find_map(|(part, border)| border.last_in(window, part));
-    let border = border.or_else(|| Border::Word.last_in(window, low..window.len()));
-    from + border.unwrap_or_else(|| window.floor_char_boundary(PASSAGE_BYTES_GOOD).max(first_char(window)))
+    let (low, good) = (floor_char(window, PASSAGE_BYTES_MIN), floor_char(window, PASSAGE_BYTES_GOOD));
+    let borders = [
+        (Border::Paragraph, low..good),
+        (Border::Sentence, low..good),
+        (Border::Paragraph, good..window.len()),
+        (Border::Sentence, good..window.len()),
+        (Border::Word, low..window.len()),
+    ];
+    from + borders.into_iter().find_map(|(border, part)| border.last_in(window, part)).unwrap_or(good)
 }
 
-fn first_char(window: &str) -> usize {
-    window.chars().next().map_or(0, char::len_utf8)
-}
-
-/// Where a line that begins with `#` begins, after the beginning.
-fn heading_after(window: &str, from: usize) -> Option<usize> {
-    window.get(from..)?.find("\n#").map(|at| from + at + 1)
+/// The last border between characters up to here.
+fn floor_char(text: &str, at: usize) -> usize {
+    let at = at.min(text.len());
+    (0..=at).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0)
 }
 
 #[derive(Debug, Clone, Copy)]

@@ -95,6 +95,32 @@ fn what_a_user_says_comes_before_a_long_reply() {
     assert_eq!(first(&index, "when is my deadline"), Some(1));
 }
 
+/// Roles alone do not make an assistant: one who replies as briefly as it was asked is one of two who talk.
+#[test]
+fn a_brief_reply_counts_in_full() {
+    let mut index = Index::default();
+    let turns =
+        [(1, Role::User, "Which deadline do you have?"), (2, Role::Assistant, "My deadline is the third of March")];
+    for (key, role, text) in turns {
+        index.add(key, &Passage { text, role: Some(role), group: 1, ..Passage::default() });
+    }
+    assert_eq!(first(&index, "when is the deadline"), Some(2));
+}
+
+#[test]
+fn a_user_with_a_name_still_talks_with_an_assistant() {
+    let mut index = Index::default();
+    let reply = "A deadline helps. Your deadline could be on a Monday; every deadline needs a plan. ".repeat(3);
+    let turns =
+        [(1, "Craig", "My deadline is 3 March"), (2, "assistant", reply.as_str()), (3, "Craig", "Thanks a lot")];
+    for (key, speaker, text) in turns {
+        let role = Some(if speaker == "Craig" { Role::User } else { Role::Assistant });
+        index.add(key, &Passage { text, speaker: Some(speaker), role, group: 1, ..Passage::default() });
+    }
+    let hits = index.rank(&Query { text: "deadline", vector: None }).top(3, |_| true);
+    assert_eq!(hits.iter().map(|hit| hit.key).collect::<Vec<_>>(), [1, 2], "the thanks after it are no answer");
+}
+
 #[test]
 fn what_was_said_on_a_day_is_found_by_its_date() {
     let mut index = Index::default();
@@ -136,15 +162,15 @@ fn floor(file: &str, floors: [f64; 3]) {
 
 #[test]
 fn recall_of_long_chats_stays() {
-    floor("locomo-dev.json", [65.0, 71.4, 77.4]);
+    floor("locomo-dev.json", [65.4, 71.8, 77.6]);
 }
 
 #[test]
 fn recall_of_long_replies_stays() {
-    floor("beam-dev.json", [37.5, 45.0, 53.0]);
+    floor("beam-dev.json", [38.8, 48.1, 57.3]);
 }
 
 #[test]
 fn recall_of_russian_facts_stays() {
-    floor("recall-ru.json", [87.5, 93.0, 96.5]);
+    floor("recall-ru.json", [88.2, 93.2, 96.9]);
 }

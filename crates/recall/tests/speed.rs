@@ -86,17 +86,14 @@ fn ten_thousand_turns() {
     let (grown, told) = (resident() - before, index.bytes());
     println!("add {add:?}; {} bytes a turn by bytes(), {} by resident memory", told / texts.len(), grown / texts.len());
     let queries: Vec<String> = (0..200).map(|_| format!("What did Ann {}", dice.text(45))).collect();
+    // The best of five runs of each query: other processes take their share of the machine.
+    let once = |index: &Index, text: &str, vector: Option<&[f32]>| {
+        let start = Instant::now();
+        assert!(!index.rank(&Query { text, vector }).top(20, |_| true).is_empty());
+        start.elapsed()
+    };
     let time = |index: &Index, vector: Option<&[f32]>| {
-        median(
-            queries
-                .iter()
-                .map(|text| {
-                    let start = Instant::now();
-                    assert!(!index.rank(&Query { text, vector }).top(20, |_| true).is_empty());
-                    start.elapsed()
-                })
-                .collect(),
-        )
+        median(queries.iter().filter_map(|text| (0..5).map(|_| once(index, text, vector)).min()).collect())
     };
     let lexical = time(&index, None);
     for (key, vector) in (0..).zip(&vectors) {

@@ -243,15 +243,15 @@ fn civil(day: Day) -> (i32, i32, i32) {
 mod tests {
     use super::*;
 
-    fn read(text: &str) -> Vec<(Option<i32>, Option<i32>, Option<i32>, String)> {
+    fn read(text: &str) -> Vec<([Option<i32>; 3], &str)> {
         let found = dates(text, &Words::of(text, 100));
-        found.into_iter().map(|it| (it.year, it.month, it.day, text[it.range].to_owned())).collect()
+        found.into_iter().map(|it| ([it.year, it.month, it.day], &text[it.range])).collect()
     }
 
     #[track_caller]
     fn check(text: &str, year: i32, month: i32, day: i32, spelled: &str) {
         let given = |number: i32| (number > 0).then_some(number);
-        assert_eq!(read(text), [(given(year), given(month), given(day), spelled.to_owned())]);
+        assert_eq!(read(text), [([given(year), given(month), given(day)], spelled)]);
     }
 
     #[test]

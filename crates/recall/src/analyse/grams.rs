@@ -1,9 +1,5 @@
 //! The letter trigrams of a term, which find it when it is inflected or misspelt.
 
-use std::hash::Hasher;
-
-use rustc_hash::FxHasher;
-
 /// The distinct trigrams of a term whose beginning counts as a letter, in order. Empty for terms of less than three
 /// letters and for numbers: what is near 1987 is another year.
 pub fn of(term: &str) -> Vec<u32> {
@@ -25,9 +21,8 @@ pub fn of(term: &str) -> Vec<u32> {
 }
 
 fn gram(a: char, b: char, c: char) -> u32 {
-    let mut hasher = FxHasher::default();
-    hasher.write_u64(u64::from(u32::from(a)) << 42 | u64::from(u32::from(b)) << 21 | u64::from(u32::from(c)));
-    (hasher.finish() >> 32) as u32
+    let letters = u64::from(u32::from(a)) << 42 | u64::from(u32::from(b)) << 21 | u64::from(u32::from(c));
+    (letters.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as u32
 }
 
 /// How alike two terms are that share so many of their trigrams: 0 to 1 (Dice).

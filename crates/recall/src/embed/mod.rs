@@ -33,6 +33,7 @@ use std::path::Path;
 use xxhash_rust::xxh3::Xxh3Default;
 
 pub use error::{Fault, ModelError};
+pub(crate) use vector::unit;
 pub use vector::{decode, encode, quantise};
 
 use bert::Bert;

@@ -10,8 +10,13 @@ const DEVIATIONS_MAX: f32 = 5.0;
 /// A vector of length 1, in steps that depend on its dimensions alone: a scale of its own would break the comparison
 /// between vectors.
 pub fn quantise(vector: &[f32]) -> Vec<i8> {
-    let scale = 127.0 * (vector.len() as f32).sqrt() / DEVIATIONS_MAX;
+    let scale = unit(vector.len());
     vector.iter().map(|x| (x * scale).round().clamp(-127.0, 127.0) as i8).collect()
+}
+
+/// The length that a vector of length 1 has in these steps.
+pub fn unit(dimensions: usize) -> f32 {
+    127.0 * (dimensions as f32).sqrt() / DEVIATIONS_MAX
 }
 
 /// A quantised vector as a document holds it.

@@ -4,6 +4,7 @@
 //! that what was removed ranks nothing. Refuses to keep text: a passage is found by its key. How a score is made is the
 //! matter of `rank`.
 
+mod kinds;
 mod postings;
 mod query;
 mod speakers;
@@ -16,10 +17,12 @@ use novelo_engine::Role;
 use rustc_hash::FxHashMap;
 use serde::Serialize;
 
+pub(crate) use self::kinds::Kind;
 pub(crate) use self::postings::{Dictionary, Posting};
 pub(crate) use self::query::{Reading, Word};
 pub use crate::rank::Ranked;
 
+use self::kinds::Sides;
 use self::postings::{Counted, INDEX_MAX};
 use self::speakers::Speakers;
 use self::vectors::Vectors;
@@ -28,6 +31,9 @@ use crate::analyse::{self, Language, Words};
 
 /// Of a longer passage the beginning is indexed. Documents come split.
 const PASSAGE_WORDS_MAX: usize = 32_768;
+
+/// The first words of a passage, stop words apart, are its opening: there people say what a long message is about.
+const OPENING_WORDS: u32 = 20;
 
 /// Something that can be found, as it is put into an index.
 #[derive(Debug, Clone, Copy, Default)]
@@ -106,6 +112,7 @@ pub struct Index {
     languages: [u32; Language::ALL.len()],
     /// How many passages have a time.
     timed: u32,
+    sides: Sides,
 }
 
 /// What a score needs of a passage.
@@ -115,8 +122,9 @@ pub(crate) struct Slot {
     pub group: u64,
     pub words: u32,
     pub speaker: Option<u16>,
-    pub kind: Kind,
-    pub language: Language,
+    /// By role alone: see `Kinds`.
+    role: Kind,
+    language: Language,
     pub day: Option<Day>,
     /// Whether it ends by asking, and whether it has words that place a story in time.
     pub asks: bool,
@@ -127,16 +135,6 @@ impl Slot {
     pub fn shares_group(&self, other: &Self) -> bool {
         self.group == other.group && self.group != 0
     }
-}
-
-/// Which part a passage has in its conversation.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
-    /// Of people who talk, of documents and facts.
-    Said,
-    /// Of someone who talks with an assistant, and what that answers.
-    Asked,
-    Answered,
 }
 
 impl Index {
@@ -156,13 +154,14 @@ impl Index {
             group: passage.group,
             words: count,
             speaker,
-            kind: Kind::of(passage),
+            role: Kind::by_role(passage),
             language,
             day: passage.time.and_then(dates::day),
             asks: analyse::asks(passage.text),
             tells_time: words.iter().any(|word| dates::tells_time(word.folded)),
         };
         self.timed += u32::from(slot.day.is_some());
+        self.sides.add(&slot);
         let held = self.dictionary.add(at, &terms);
         match (self.slots.get_mut(at as usize), self.held.get_mut(at as usize)) {
             (Some(place), Some(place_held)) => (*place, *place_held) = (slot, held),
@@ -190,6 +189,7 @@ impl Index {
             self.speakers.remove(speaker);
         }
         self.timed -= u32::from(slot.day.is_some());
+        self.sides.remove(&slot);
         self.vectors.remove(at);
         self.free.push(at);
         self.note_language(slot.language, -1);
@@ -245,6 +245,10 @@ impl Index {
         self.order.partition_point(before)
     }
 
+    pub(crate) fn sides(&self) -> &Sides {
+        &self.sides
+    }
+
     fn note_language(&mut self, language: Language, by: i32) {
         if let Some(passages) = self.languages.get_mut(language as usize) {
             *passages = passages.saturating_add_signed(by);
@@ -285,17 +289,6 @@ impl Index {
     }
 }
 
-impl Kind {
-    /// A named assistant is one of those who talk.
-    fn of(passage: &Passage<'_>) -> Self {
-        match (passage.speaker, passage.role) {
-            (None, Some(Role::User)) => Self::Asked,
-            (None, Some(Role::Assistant)) => Self::Answered,
-            _ => Self::Said,
-        }
-    }
-}
-
 /// The terms of a passage with how often it holds them, and how many words that makes.
 fn count(words: &Words, language: Language) -> (Vec<Counted>, u32) {
     let mut counts: FxHashMap<u64, usize> = FxHashMap::default();
@@ -315,7 +308,7 @@ fn count(words: &Words, language: Language) -> (Vec<Counted>, u32) {
         let at = *counts.entry(print).or_insert(terms.len());
         match terms.get_mut(at) {
             Some(counted) => counted.times += 1,
-            None => terms.push(Counted { text, print, times: 1 }),
+            None => terms.push(Counted { opening: !text.is_empty() && total <= OPENING_WORDS, text, print, times: 1 }),
         }
     }
     (terms, total)

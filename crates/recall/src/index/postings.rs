@@ -8,28 +8,39 @@ use rustc_hash::FxHashMap;
 use crate::analyse::grams;
 
 /// The most terms that a misspelt word is taken for.
-const ALIKE_MAX: usize = 64;
+const ALIKE_MAX: usize = 32;
 
-/// A slot or a term in the low bits, and how often in the high ones.
+/// A term that shares less than one in so many of its trigrams is alike by chance.
+const SHARED: usize = 8;
+
+/// A slot or a term in the low bits, how often in the high ones, and between them whether it is in the opening.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Posting(u32);
 
 const INDEX_BITS: u32 = 26;
-const TIMES_MAX: u32 = (1 << (32 - INDEX_BITS)) - 1;
+const OPENING: u32 = 1 << INDEX_BITS;
+const TIMES_SHIFT: u32 = INDEX_BITS + 1;
+const TIMES_MAX: u32 = u32::MAX >> TIMES_SHIFT;
 /// As many slots and as many terms as a posting can name.
 pub const INDEX_MAX: usize = 1 << INDEX_BITS;
 
 impl Posting {
-    fn new(index: u32, times: u32) -> Self {
-        Self(times.min(TIMES_MAX) << INDEX_BITS | index & (INDEX_MAX as u32 - 1))
+    fn new(index: u32, counted: &Counted) -> Self {
+        let opening = if counted.opening { OPENING } else { 0 };
+        Self(counted.times.min(TIMES_MAX) << TIMES_SHIFT | opening | index & (OPENING - 1))
     }
 
     pub fn index(self) -> u32 {
-        self.0 & (INDEX_MAX as u32 - 1)
+        self.0 & (OPENING - 1)
     }
 
     pub fn times(self) -> u32 {
-        self.0 >> INDEX_BITS
+        self.0 >> TIMES_SHIFT
+    }
+
+    /// Whether the term is among the first words of the passage.
+    pub fn in_opening(self) -> bool {
+        self.0 & OPENING != 0
     }
 }
 
@@ -62,6 +73,8 @@ pub struct Counted {
     pub text: String,
     pub print: u64,
     pub times: u32,
+    /// Whether it is among the first words.
+    pub opening: bool,
 }
 
 impl Dictionary {
@@ -71,11 +84,11 @@ impl Dictionary {
         for counted in terms {
             let Some(at) = self.at(counted) else { continue };
             let Some(term) = self.terms.get_mut(at as usize) else { continue };
-            term.postings.push(Posting::new(slot, counted.times));
+            term.postings.push(Posting::new(slot, counted));
             for gram in &term.grams {
                 self.grams.entry(*gram).or_default().postings += 1;
             }
-            held.push(Posting::new(at, counted.times));
+            held.push(Posting::new(at, counted));
         }
         held.into_boxed_slice()
     }
@@ -109,7 +122,8 @@ impl Dictionary {
         self.grams.get(&gram).map_or(0, |gram| gram.postings)
     }
 
-    /// The terms that share trigrams with these, and how alike they are; not those with this print.
+    /// The terms that share trigrams with these, and how alike they are; not those with these prints. `scratch` is kept
+    /// between calls and holds nothing.
     pub fn alike(&self, wanted: &[u32], not: &[u64], scratch: &mut Vec<u8>) -> Vec<(u32, f32)> {
         scratch.resize(self.terms.len(), 0);
         let mut touched = Vec::new();
@@ -124,7 +138,7 @@ impl Dictionary {
         for at in touched {
             let shared = scratch.get_mut(at as usize).map(std::mem::take).unwrap_or_default();
             let Some(term) = self.terms.get(at as usize) else { continue };
-            if !not.contains(&term.print) {
+            if usize::from(shared) * SHARED >= wanted.len() && !not.contains(&term.print) {
                 found.push((at, grams::likeness(shared.into(), wanted.len(), term.grams.len()), term.print));
             }
         }

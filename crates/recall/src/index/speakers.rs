@@ -49,6 +49,11 @@ impl Speakers {
     }
 }
 
+/// Whether a name only says which side speaks.
+pub fn is_role(name: &str) -> bool {
+    ROLES.iter().any(|role| role.eq_ignore_ascii_case(name.trim()))
+}
+
 /// Names are declined in Russian and nowhere else here.
 pub fn name_print(folded: &str) -> u64 {
     match Language::English.of_word(folded) {

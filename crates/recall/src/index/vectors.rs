@@ -3,6 +3,7 @@
 //! Owns the scan. Rows are quantised with one scale for all (`embed::quantise`), so that whole numbers compare; the
 //! best are scored again with the query as it came.
 
+use fearless_simd::{Level, dispatch};
 use rustc_hash::FxHashMap;
 
 use crate::{embed, top};
@@ -68,16 +69,16 @@ impl Vectors {
             return (&[], Vec::new());
         }
         let coarse = embed::quantise(query);
-        let scale = 1.0 / ((dot(&coarse, &coarse) as f32).sqrt() * unit(self.dimensions)).max(f32::MIN_POSITIVE);
-        let rows = self.block.chunks_exact(self.dimensions);
-        let mut cosines: Vec<f32> = rows.map(|row| dot(row, &coarse) as f32 * scale).collect();
+        let scale = 1.0 / ((dot(&coarse, &coarse) as f32).sqrt() * embed::unit(self.dimensions)).max(f32::MIN_POSITIVE);
+        let mut cosines = vec![0.0; self.slots.len()];
+        dispatch!(Level::new(), _simd => scan(&self.block, &coarse, scale, &mut cosines));
         self.rescore(&mut cosines, query);
         (&self.slots, cosines)
     }
 
     fn rescore(&self, cosines: &mut [f32], query: &[f32]) {
         let length = query.iter().map(|x| x * x).sum::<f32>().sqrt();
-        let scale = 1.0 / (length * unit(self.dimensions)).max(f32::MIN_POSITIVE);
+        let scale = 1.0 / (length * embed::unit(self.dimensions)).max(f32::MIN_POSITIVE);
         let floor = top::floor(cosines, RESCORED);
         for (row, cosine) in (0..).zip(cosines).filter(|(_, cosine)| **cosine >= floor) {
             *cosine = self.row(row).iter().zip(query).map(|(x, y)| f32::from(*x) * y).sum::<f32>() * scale;
@@ -95,20 +96,30 @@ impl Vectors {
     }
 }
 
-/// The length of a quantised vector of length 1. See `embed::quantise`.
-fn unit(dimensions: usize) -> f32 {
-    127.0 * (dimensions as f32).sqrt() / 7.0
+/// The cosines of all rows with a query. Compiled once more for wide vector instructions, and chosen by the processor
+/// that it runs on; everything it calls must be part of it for that.
+#[inline(always)]
+fn scan(block: &[i8], query: &[i8], scale: f32, cosines: &mut [f32]) {
+    for (cosine, row) in cosines.iter_mut().zip(block.chunks_exact(query.len())) {
+        *cosine = dot(row, query) as f32 * scale;
+    }
 }
 
-/// In steps of a fixed size, which the compiler turns into vector instructions.
+/// In plain loops of fixed steps, which the compiler turns into the vector instructions of its caller.
+#[inline(always)]
 fn dot(row: &[i8], query: &[i8]) -> i32 {
     const STEP: usize = 32;
-    let product = |(x, y): (&i8, &i8)| i32::from(*x) * i32::from(*y);
     let (rows, queries) = (row.chunks_exact(STEP), query.chunks_exact(STEP));
-    let rest: i32 = rows.remainder().iter().zip(queries.remainder()).map(product).sum();
-    let mut sum = rest;
+    let mut sum = 0;
+    for (x, y) in rows.remainder().iter().zip(queries.remainder()) {
+        sum += i32::from(*x) * i32::from(*y);
+    }
     for (row, query) in rows.zip(queries) {
-        sum += row.iter().zip(query).map(product).sum::<i32>();
+        let mut step = 0;
+        for (x, y) in row.iter().zip(query) {
+            step += i32::from(*x) * i32::from(*y);
+        }
+        sum += step;
     }
     sum
 }

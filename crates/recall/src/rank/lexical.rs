@@ -1,10 +1,13 @@
 //! BM25 over the passages and over their groups.
 
-use crate::index::{Index, Reading, Word};
+use crate::index::{Index, Kind, Reading, Word};
 
 /// How soon a repeated word stops to count, and how much length counts against a passage.
 const K1: f32 = 1.2;
 const B: f32 = 0.75;
+/// What a word in the opening of a passage gives on top, in chats with an assistant: their turns are long, and say first
+/// what they are about.
+const OPENING: f32 = 1.0;
 
 pub const NO_GROUP: u32 = u32::MAX;
 
@@ -16,6 +19,7 @@ pub struct Field {
     /// By place: the damping by length, and the group.
     damping: Vec<f32>,
     pub groups: Vec<u32>,
+    pub kinds: Vec<Kind>,
     /// By group.
     group_damping: Vec<f32>,
 }
@@ -33,6 +37,8 @@ impl Field {
         let mut places = vec![u32::MAX; index.slots_len()];
         let (mut lengths, mut groups) = (Vec::with_capacity(index.len()), Vec::with_capacity(index.len()));
         let mut group_lengths = Vec::new();
+        let mut kinds = Vec::with_capacity(index.len());
+        let kinds_here = index.sides().kinds();
         let mut group_before = 0;
         for (place, at) in (0..).zip(index.order()) {
             let Some(slot) = index.slot(*at) else { continue };
@@ -40,6 +46,7 @@ impl Field {
                 *entry = place;
             }
             lengths.push(slot.words);
+            kinds.push(kinds_here.of(slot));
             if slot.group == 0 {
                 groups.push(NO_GROUP);
                 continue;
@@ -53,11 +60,15 @@ impl Field {
                 *length += slot.words;
             }
         }
-        Self { places, damping: damping(&lengths), groups, group_damping: damping(&group_lengths) }
+        Self { places, damping: damping(&lengths), groups, kinds, group_damping: damping(&group_lengths) }
     }
 
     pub fn place(&self, slot: u32) -> Option<usize> {
         self.places.get(slot as usize).map(|place| *place as usize)
+    }
+
+    pub fn kind(&self, place: usize) -> Kind {
+        self.kinds.get(place).copied().unwrap_or(Kind::Said)
     }
 
     pub fn group(&self, place: usize) -> Option<usize> {
@@ -133,19 +144,27 @@ impl Touched {
 }
 
 fn exact(index: &Index, field: &Field, word: &Word, sums: &mut Sums, lexical: &mut Lexical) {
-    let postings = |term: &u32| index.dictionary().postings(*term);
-    for posting in word.exact.iter().flat_map(postings) {
+    let mut openings: Vec<usize> = Vec::new();
+    let has_assistant = index.sides().has_assistant();
+    for posting in word.exact.iter().flat_map(|term| index.dictionary().postings(*term)) {
         let Some(place) = field.place(posting.index()) else { continue };
         let times = posting.times() as f32;
         sums.passages.change(place, |sum| sum + times);
         if let Some(group) = field.group(place).filter(|_| !word.is_stop) {
             sums.groups.change(group, |sum| sum + times);
         }
+        if has_assistant && posting.in_opening() {
+            openings.push(place);
+        }
     }
     let weight = word.weight() * rarity(sums.passages.touched.len() as f32, field.damping.len());
     sums.passages.drain(|place, times| add(&mut lexical.exact, &field.damping, place, times, weight));
     let weight = rarity(sums.groups.touched.len() as f32, field.group_damping.len());
     sums.groups.drain(|group, times| add(&mut lexical.groups, &field.group_damping, group, times, weight));
+    let weight = OPENING * rarity(openings.len() as f32, field.damping.len());
+    for place in openings {
+        lexical.exact.get_mut(place).into_iter().for_each(|score| *score += weight);
+    }
 }
 
 fn add(scores: &mut [f32], dampings: &[f32], at: usize, times: f32, weight: f32) {

@@ -6,6 +6,7 @@
 
 mod fuse;
 mod lexical;
+mod relevant;
 mod select;
 
 use std::sync::OnceLock;
@@ -32,30 +33,12 @@ pub struct Ranked<'i> {
 
 impl<'i> Ranked<'i> {
     pub(crate) fn new(index: &'i Index, query: &Query<'_>) -> Self {
-        let t0 = std::time::Instant::now();
         let reading = Reading::of(query.text, index);
-        let t1 = std::time::Instant::now();
         let field = Field::of(index);
-        let t2 = std::time::Instant::now();
         let lexical = lexical::score(index, &field, &reading);
-        let t3 = std::time::Instant::now();
         let cosines = cosines(index, &field, query);
-        let t4 = std::time::Instant::now();
         let fused = fuse::fuse(index, &field, &reading, &lexical, cosines);
-        let t5 = std::time::Instant::now();
         let head = select::head(index, &fused.scores);
-        let t6 = std::time::Instant::now();
-        if std::env::var("TT").is_ok() {
-            println!(
-                "TT {} {} {} {} {} {}",
-                (t1 - t0).as_nanos(),
-                (t2 - t1).as_nanos(),
-                (t3 - t2).as_nanos(),
-                (t4 - t3).as_nanos(),
-                (t5 - t4).as_nanos(),
-                (t6 - t5).as_nanos()
-            );
-        }
         Self { index, reading, field, lexical, fused, head, all: OnceLock::new() }
     }
 
@@ -96,7 +79,7 @@ impl<'i> Ranked<'i> {
             dense: self.fused.cosine(place).map(|cosine| score(cosine, &self.fused.cosines)),
             matched,
             alike,
-            fuzzy: fuse::fuzzy_part(value(&self.lexical.fuzzy), slot),
+            fuzzy: fuse::fuzzy_part(value(&self.lexical.fuzzy), self.field.kind(place)),
             neighbours: value(&self.fused.neighbours),
             group: fuse::group_part(&self.lexical, &self.field, place),
             speaker: self.reading.names(slot),

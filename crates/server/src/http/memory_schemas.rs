@@ -137,6 +137,10 @@ fn surface() -> Value {
         json!({"documents": whole(), "passages": whole(), "traces": whole()}),
     );
     json!({
+        "MemoryContextRequest": object(&[], json!({
+            "user_id": text(), "session_id": text(), "task_id": text(), "include_vector": flag(), "query": text(),
+            "explain": {"type": ["boolean", "string"]}, "budget_tokens": whole(), "tokenizer": text(),
+        })),
         "Reset": object(&["scope"], json!({"user_id": text(), "session_id": text(), "scope": {"enum": scopes}})),
         "WasReset": object(&["reset"], json!({"reset": counts, "erasing": flag()})),
         "Skills": object(&["skills"], json!({"skills": {"type": "array", "items": {"type": "object"}}})),

@@ -83,6 +83,8 @@ operations! {
         "Keeps what a tool answered while a task was worked on.";
     get "/v1/users/{user}/tasks/{id}/results" listResults ["after", "limit"] - => "Results",
         "Lists the results of a task, oldest first.";
+    post "/memory/context" makeMemoryContext [] "MemoryContextRequest" => "Context",
+        "What a model should see of a user: summary, data, newest messages, memories, conversation memory.";
     post "/memory/reset" resetMemory [] "Reset" => "WasReset", "Forgets what a scope names.";
     get "/memory/skills" listSkills [] - => "Skills", "What a model may do with the memory, as tool definitions.";
     post "/memory/skills/{name}" runSkill [] "SkillRun" => "SkillResult", "Runs a skill.";

@@ -95,8 +95,8 @@ fn pick(ranking: &Ranking<'_>, recall: Recall, levels: Levels, is_shown: impl Fn
     let most = recall.hits_max as usize;
     match (recall.from, recall.per_level) {
         (Source::Memories, Some(each)) => levels.pick(ranking, each as usize, most),
-        (Source::Turns, _) => ranking.pick(most, |place| !is_shown(place)),
-        _ => ranking.pick(most, |_| true),
+        (Source::Turns, _) => ranking.pick_relevant(most, |place| !is_shown(place)),
+        _ => ranking.pick_relevant(most, |_| true),
     }
 }
 

@@ -45,10 +45,10 @@ impl Levels {
         }
     }
 
-    /// The best `each` of every level, `most` in all, best first.
+    /// The best `each` of every level that speak to the query, `most` in all, best first.
     pub fn pick(self, ranking: &Ranking<'_>, each: usize, most: usize) -> Picked {
         let floors = [self.short_max, self.medium_max].map(|count| ranking.newest_from(count));
-        let of_level = |floor: u64| ranking.top(each, |place| place.seq >= floor);
+        let of_level = |floor: u64| ranking.pick_relevant(each, |place| place.seq >= floor).hits;
         let mut hits: Vec<Hit> = floors.into_iter().chain([0]).flat_map(of_level).collect();
         hits.sort_by(|a, b| b.score.total_cmp(&a.score).then(b.key.cmp(&a.key)));
         hits.dedup_by_key(|hit| hit.key);

@@ -6,6 +6,7 @@ use novelo_engine::path::{CollectionPath, PathError};
 use novelo_engine::scope::{THREADS, TURNS, USERS};
 use novelo_engine::{Message, Role, Turn, json};
 use novelo_store::Store;
+use xxhash_rust::xxh3::xxh3_64;
 
 use crate::http::error::{ApiError, Result};
 
@@ -72,6 +73,19 @@ impl Corpus {
             match page.items.last().filter(|_| page.has_more) {
                 Some(last) => after = Some(last.id.clone()),
                 None => return Ok(found),
+            }
+        }
+    }
+
+    /// What a passage is a part of: a stretch of conversation, or a document, or a file of one. A memory stands alone.
+    pub fn group(self, number: usize, stretch: u64, document: &Turn) -> u64 {
+        let collection = (number as u64 + 1) << 32;
+        match self {
+            Self::Memories => 0,
+            Self::Turns => collection | stretch,
+            Self::Documents => {
+                let file = member(&document.message, "file");
+                collection | file.map_or(0, |file| xxh3_64(file.as_bytes()) >> 32)
             }
         }
     }

@@ -143,7 +143,7 @@ impl Part {
         }
         indexed.newest = turn.create_time;
         indexed.seen.push((turn.seq, digest));
-        let group = ((number as u64 + 1) << 24) | indexed.stretch;
+        let group = self.corpus.group(number, indexed.stretch, turn);
         let before = old.binary_search_by_key(&turn.seq, |(seq, _)| *seq).ok().and_then(|at| old.get_mut(at));
         let same = before.is_some_and(|before| std::mem::replace(&mut before.1, KEPT) == digest);
         if same {
@@ -161,7 +161,7 @@ impl Part {
             text: &text,
             speaker: speaker.as_deref(),
             role: message.role().filter(|_| turns),
-            group: if self.corpus == Corpus::Memories { 0 } else { group },
+            group,
             time: Some(turn.create_time),
         };
         self.index.add(key, &passage);

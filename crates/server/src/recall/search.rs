@@ -80,6 +80,16 @@ impl Ranking<'_> {
         self.part.newest_from(count)
     }
 
+    /// The best `k` of those within that speak to the query, and the few behind them: what a prompt may be given.
+    pub fn pick_relevant(&self, k: usize, within: impl Fn(Place<'_>) -> bool) -> Picked {
+        let mut picked = self.pick(k, within);
+        let (hits, others) = picked.hits.into_iter().partition(|hit| self.ranked.is_relevant(hit.key));
+        picked.hits = hits;
+        picked.near = [others, picked.near].concat();
+        picked.near.truncate(NEAR_MAX);
+        picked
+    }
+
     /// The best `k` of those within, best first.
     pub fn top(&self, k: usize, within: impl Fn(Place<'_>) -> bool) -> Vec<Hit> {
         self.ranked.top(k, |key| self.part.place(key).is_some_and(&within))

@@ -7,11 +7,13 @@ mod support;
 
 mod context;
 mod documents;
+mod embedding;
 mod health;
 mod keys;
 mod memories;
 mod passages;
 mod policies;
+mod recall;
 mod removal;
 mod reset;
 mod skills;

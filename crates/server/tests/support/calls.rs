@@ -144,6 +144,7 @@ fn of_tasks(about: &About<'_>) -> Vec<Call> {
         call("deleteTask", "DELETE", at("/tasks/k"), ""),
         call("addResult", "POST", at("/tasks/k/results"), json!({"name": "shop", "content": "tea"})),
         call("listResults", "GET", at("/tasks/k/results"), ""),
+        call("makeMemoryContext", "POST", "/memory/context".into(), json!({"user_id": of, "session_id": session})),
         call("listSkills", "GET", "/memory/skills".into(), ""),
         call("runSkill", "POST", "/memory/skills/list_tasks".into(), json!({"user_id": of, "session_id": session})),
         call("resetMemory", "POST", "/memory/reset".into(), reset),

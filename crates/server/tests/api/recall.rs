@@ -1,0 +1,169 @@
+//! What contexts recall: through `/memory/context` and through any recipe.
+
+use std::time::{Duration, Instant};
+
+use crate::support::{Client, Home, Server, Value, json, says, thread, user};
+
+fn remember(server: &Client, texts: &[&str]) {
+    for text in texts {
+        server.post(&user("u", "/memories"), json!({"text": text})).ok();
+    }
+}
+
+fn memory(server: &Client, mut asked: Value) -> Value {
+    asked["user_id"] = json!("u");
+    server.post("/memory/context", asked).ok()
+}
+
+/// The contents of the messages.
+fn contents(made: &Value) -> Vec<&str> {
+    made["messages"].as_array().unwrap().iter().map(|message| message["content"].as_str().unwrap()).collect()
+}
+
+#[test]
+fn a_context_has_everything_in_its_order() {
+    let server = Server::start();
+    server.put(&thread("u", "s", "/summary"), json!({"text": "They met in Porto."}).to_string()).ok();
+    server.put(&user("u", "/data"), json!({"name": "Ana", "city": "Porto"}).to_string()).ok();
+    server.say("u", "old", &["My parrot is called Vasco", "So it is"]);
+    server.say("u", "s", &["hello", "hi"]);
+    remember(&server, &["Ana feeds her parrot at six", "Rent is due on Friday"]);
+    let made = memory(&server, json!({"session_id": "s", "query": "when does the parrot eat"}));
+    let expected = [
+        "Previous context summary: They met in Porto.",
+        "User data: name: Ana city: Porto",
+        "hello",
+        "hi",
+        "Relevant memory:\nAna feeds her parrot at six",
+        "Relevant conversation memory:\nMy parrot is called Vasco",
+    ];
+    assert_eq!(contents(&made)[..5], expected[..5]);
+    assert!(contents(&made)[5].starts_with(expected[5]), "{made}");
+    let roles: Vec<&Value> = made["messages"].as_array().unwrap().iter().map(|message| &message["role"]).collect();
+    assert_eq!(roles, ["system", "system", "user", "user", "system", "system"]);
+    let plain = memory(&server, json!({"session_id": "s", "query": "parrot", "include_vector": false}));
+    assert_eq!(contents(&plain), expected[..4]);
+}
+
+#[test]
+fn what_is_not_relevant_is_not_recalled() {
+    let server = Server::start();
+    remember(&server, &["The rent is due on Friday", "Ana has a parrot that speaks Latin", "What a day it was"]);
+    for query in ["ok, what do you recommend?", "and the?", "is it so", "a ship on the sea"] {
+        let made = memory(&server, json!({"query": query}));
+        assert_eq!(contents(&made), [] as [&str; 0], "{query}");
+    }
+    assert_eq!(contents(&memory(&server, json!({"query": "parots"}))).len(), 1, "a slip of the pen still finds");
+}
+
+#[test]
+fn the_query_is_given_or_taken_from_the_task_or_from_what_was_said() {
+    let server = Server::start();
+    remember(&server, &["Ana feeds her parrot at six", "The boat leaks at the stern", "Oolong is steeped for minutes"]);
+    server.say("u", "default", &["is my parrot hungry?", "Let me see."]);
+    let recalled = |asked: Value| {
+        let made = memory(&server, asked);
+        contents(&made).into_iter().find_map(|text| Some(text.strip_prefix("Relevant memory:\n")?.to_owned()))
+    };
+    assert_eq!(recalled(json!({})).as_deref(), Some("Ana feeds her parrot at six"));
+    server.post(&user("u", "/tasks/k/results"), json!({"content": "the boat needs repair"})).ok();
+    assert_eq!(recalled(json!({"task_id": "k"})).as_deref(), Some("The boat leaks at the stern"));
+    assert_eq!(recalled(json!({"task_id": "other"})).as_deref(), Some("Ana feeds her parrot at six"));
+    let given = json!({"task_id": "k", "query": "oolong"});
+    assert_eq!(recalled(given).as_deref(), Some("Oolong is steeped for minutes"));
+}
+
+#[test]
+fn levels_give_two_each_and_six_in_all() {
+    let settings = [("NOVELO_MEMORY_SHORT_MAX", "3"), ("NOVELO_MEMORY_MEDIUM_MAX", "6")];
+    let server = Home::new().serve_with(&settings);
+    let texts: Vec<String> = (1..=12).map(|n| format!("parrot number {}", "x".repeat(n))).collect();
+    remember(&server, &texts.iter().map(String::as_str).collect::<Vec<_>>());
+    let made = memory(&server, json!({"query": "parrot number", "explain": true}));
+    let lines: Vec<&str> = contents(&made)[0].lines().skip(1).collect();
+    assert!(lines.len() <= 6, "{lines:?}");
+    let newest: Vec<&&str> = lines.iter().filter(|line| texts[9..].contains(&(**line).to_owned())).collect();
+    assert!(newest.len() >= 2, "the newest three have two of their own: {lines:?}");
+    remember(&server, &["parrot number x", "parrot  number\nx"]);
+    let made = memory(&server, json!({"query": "parrot number x"}));
+    let lines: Vec<&str> = contents(&made)[0].lines().skip(1).collect();
+    assert_eq!(lines.iter().filter(|line| **line == "parrot number x").count(), 1, "equal texts once: {lines:?}");
+}
+
+#[test]
+fn a_trace_names_what_was_recalled_and_can_be_replayed() {
+    let server = Server::start();
+    remember(&server, &["Ana feeds her parrot at six", "The parrot sleeps at nine"]);
+    server.say("u", "t", &["hello"]);
+    let ask = json!({"user": "u", "thread": "t", "question": "the parrot?", "explain": true});
+    let made = server.context(ask.clone());
+    let note = made["explain"]["notes"].as_array().unwrap().iter().find(|note| note["note"] == "recalled").unwrap();
+    assert_eq!((&note["from"], note["hits"].as_array().unwrap().len()), (&json!("memories"), 2), "{note}");
+    let why = &note["hits"][0]["why"];
+    assert_eq!((&why["matched"], &why["lexical"]["rank"]), (&json!(["parrot", "the"]), &json!(1)), "{note}");
+    let id = made["trace_id"].as_str().unwrap();
+    let replay = || server.post(&format!("/v1/traces/{id}/replay"), json!({})).ok();
+    assert_eq!((&replay()["identical"], &replay()["messages"]), (&json!(true), &made["messages"]));
+    let trace = server.get(&format!("/v1/traces/{id}")).ok();
+    assert!(!trace["inputs"].to_string().contains("feeds her parrot"), "a trace quotes nothing: {trace}");
+    let first = note["hits"][0]["id"].as_str().unwrap();
+    server.delete(&user("u", &format!("/memories/{first}"))).ok();
+    assert_eq!(replay()["identical"], false);
+    assert_ne!(server.context(ask)["messages"], made["messages"], "an answer that was kept is not given");
+}
+
+#[test]
+fn recipes_recall_from_anywhere_and_say_what_is_wrong() {
+    let server = Server::start();
+    server.post(&user("u", "/documents"), json!({"name": "tea", "text": "Oolong is steeped at 90 degrees."})).ok();
+    server.say("u", "old", &["Oolong is my favourite"]);
+    let ask = |recall: Value| {
+        let recipe = json!({"components": [recall, {"kind": "history"}]});
+        server.post("/v1/context", json!({"user": "u", "thread": "t", "question": "oolong", "recipe": recipe}))
+    };
+    let text = |recall: Value| ask(recall).ok()["messages"][0]["content"].as_str().unwrap().to_owned();
+    let from = |from: &str| json!({"kind": "recall", "from": from});
+    assert_eq!(text(from("documents")), "Relevant documents:\nOolong is steeped at 90 degrees.");
+    assert_eq!(text(from("turns")), "Relevant conversation memory:\nOolong is my favourite");
+    let cut = json!({"kind": "recall", "from": "turns", "chars": 6, "hits": 1});
+    assert_eq!(text(cut), "Relevant conversation memory:\nOolong");
+    ask(from("dreams")).refused_with(422, "invalid_field", &["from", "memories, turns, documents"]);
+    ask(json!({"kind": "recall", "from": "turns", "hits": 0})).refused(422, "invalid_field");
+    let stateless = json!({"question": "oolong", "recipe": {"components": [from("turns")]}});
+    assert_eq!(server.post("/v1/context", stateless).ok()["messages"].as_array().unwrap().len(), 1, "nobody's");
+}
+
+#[test]
+fn bad_requests_name_the_field() {
+    let server = Server::start();
+    let refused = |asked: Value, words: &[&str]| {
+        server.post("/memory/context", asked).refused_with(422, "invalid_field", words);
+    };
+    refused(json!({}), &["user_id"]);
+    refused(json!({"user_id": "u", "query": " "}), &["query", "empty"]);
+    refused(json!({"user_id": "u", "query": "x".repeat(1024 * 1024)}), &["query", "QUESTION_BYTES_MAX"]);
+    refused(json!({"user_id": "u", "session_id": ""}), &["session_id"]);
+    refused(json!({"user_id": "u", "task_id": "a\u{7}b"}), &["task_id"]);
+    refused(json!({"user_id": "u", "budget_tokens": 0}), &["budget_tokens"]);
+    refused(json!({"user_id": "u", "tokenizer": "abacus"}), &["tokenizer"]);
+    refused(json!({"user_id": "u", "include_vectors": true}), &["include_vectors"]);
+    let longest = memory(&server, json!({"query": "parrot ".repeat(9_362)}));
+    assert_eq!(contents(&longest), [] as [&str; 0], "a long query is a query");
+}
+
+#[test]
+fn a_turn_said_anywhere_is_recalled_by_the_next_context() {
+    let server = Server::start();
+    let deadline = Instant::now() + Duration::from_secs(30);
+    for n in 0..40 {
+        assert!(Instant::now() < deadline);
+        let said = format!("The zebra{n} lives in house {n}");
+        server.append("u", &format!("t{}", n % 5), &[says("user", &said)]);
+        let made = memory(&server, json!({"query": format!("zebra{n}")}));
+        let expected = format!("Relevant conversation memory:\n{said}");
+        assert!(contents(&made).last().unwrap().starts_with(&expected), "{made}");
+    }
+    server.delete(&thread("u", "t4", "")).ok();
+    let made = memory(&server, json!({"query": "zebra39"}));
+    assert!(!made.to_string().contains("The zebra39 "), "{made}");
+}
