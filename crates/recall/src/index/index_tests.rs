@@ -181,8 +181,7 @@ fn cosines_are_those_of_the_vectors() {
     let rows = [[1.0, 0.0, 0.0, 0.0], [0.6, 0.8, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0]];
     let mut index = index(&["a", "b", "c"]);
     for (key, row) in (1..).zip(rows) {
-        // Shorter than `quantise` makes them, so that nothing is clipped in four dimensions.
-        index.set_vector(key, &row.map(|x: f32| (x * 127.0 * 2.0 / 7.0).round() as i8));
+        index.set_vector(key, &crate::embed::quantise(&row));
     }
     let ranked = index.rank(&Query { text: "", vector: Some(&[1.0, 0.0, 0.0, 0.0]) });
     let cosine = |key| ranked.why(key).dense.unwrap();

@@ -38,7 +38,7 @@ pub struct Embedder {
 enum Kind {
     None,
     Local(Arc<Model>),
-    Remote { server: Outbound, model: String },
+    Remote { server: Box<Outbound>, model: String },
 }
 
 impl Embedder {
@@ -132,7 +132,7 @@ fn remote(config: &Config) -> Result<(Kind, String), String> {
     let server =
         Outbound::new(&url, config.text("embedding.key")).map_err(|e| format!("embedding.url {base:?}: {e}"))?;
     let print = format!("{:016x}", xxh3_64(format!("{url}\n{model}").as_bytes()));
-    Ok((Kind::Remote { server, model: model.to_owned() }, print))
+    Ok((Kind::Remote { server: Box::new(server), model: model.to_owned() }, print))
 }
 
 #[derive(Deserialize)]

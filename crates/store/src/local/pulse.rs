@@ -39,7 +39,7 @@ impl Pulses {
     /// Says that a collection, given by its key, was written.
     pub fn beat(&self, key: &[u8]) {
         let segments = key.split(|byte| *byte == 0);
-        let kind = segments.clone().last().unwrap_or_default();
+        let kind = segments.clone().next_back().unwrap_or_default();
         self.kind_slot(segments.clone(), kind).fetch_add(1, Ordering::Release);
         self.slot(segments).fetch_add(1, Ordering::Release);
     }
