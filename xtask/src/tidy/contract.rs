@@ -11,7 +11,7 @@ use crate::tree::{File, Tree};
 const ROOT: &str = "contract/";
 
 /// The surfaces that have a contract, each a directory of pages.
-const SURFACES: [&str; 1] = ["topic-context"];
+const SURFACES: [&str; 2] = ["memory", "topic-context"];
 
 /// What a line of a page means to this check.
 enum Mark<'t> {
@@ -131,6 +131,18 @@ mod tests {
     use super::*;
 
     fn found(pages: &[(&str, &str)]) -> Vec<String> {
+        let whole = SURFACES.map(|surface| (format!("{ROOT}{surface}/whole.md"), whole(surface)));
+        let whole: Vec<(&str, &str)> = whole.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
+        found_in(&[pages, &whole].concat())
+    }
+
+    /// A page with which a surface has one.
+    fn whole(surface: &str) -> String {
+        let id = format!("W-{}-1", surface.to_uppercase());
+        format!("**{id}** One.\n```http {id}\n```\n")
+    }
+
+    fn found_in(pages: &[(&str, &str)]) -> Vec<String> {
         check(&Tree::of(pages)).into_iter().map(|f| format!("{}:{}: {}", f.file, f.line, f.what)).collect()
     }
 
@@ -164,10 +176,9 @@ mod tests {
 
     #[test]
     fn a_contract_has_pages_and_a_page_has_clauses() {
-        assert_eq!(found(&[("README.md", "")]), ["contract/topic-context:1: a contract without a page"]);
-        let other = "contract/other/a.md";
-        let elsewhere = found(&[(other, "- **TC-A-1** One.\n```http TC-A-1\n```\n")]);
-        assert_eq!(elsewhere, ["contract/topic-context:1: a contract without a page"]);
+        let none = SURFACES.map(|surface| format!("contract/{surface}:1: a contract without a page"));
+        assert_eq!(found_in(&[("README.md", "")]), none);
+        assert_eq!(found_in(&[("contract/other/a.md", "- **TC-A-1** One.\n```http TC-A-1\n```\n")]), none);
         let mute = "Some **bold** words, **TC-A-1** among them.\n**TC-x-1** **1-2** **TC-A-x** **A-1**\n";
         assert_eq!(found(&[(A, mute)]), [format!("{A}:1: a page without a clause")]);
     }

@@ -53,9 +53,10 @@ fn matches(matcher: &str, actual: &Value, now: f64) -> Result<bool, String> {
         "number" => Ok(actual.is_number()),
         "string" => Ok(actual.is_string()),
         "now" => Ok(actual.as_f64().is_some_and(|time| (time - now).abs() < NOW_S_MAX)),
-        inside => match inside.strip_prefix("text:") {
-            Some(parts) => Ok(actual.as_str().is_some_and(|text| holds(text, parts))),
-            None => Err(format!("{matcher} is no matcher")),
+        inside => match inside.split_once(':').map(|(kind, what)| (kind, what, what.parse())) {
+            Some(("text", parts, _)) => Ok(actual.as_str().is_some_and(|text| holds(text, parts))),
+            Some(("chars", _, Ok(most))) => Ok(actual.as_str().is_some_and(|text| text.chars().count() <= most)),
+            _ => Err(format!("{matcher} is no matcher")),
         },
     }
 }

@@ -1,26 +1,31 @@
 //! Running a page: each scenario on a fresh server, each failure with its place.
 
 use std::collections::BTreeSet;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::sync::Arc;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use serde_json::{Value, json};
 
 use crate::expect;
 use crate::fill::{Names, fill, week_end};
 use crate::page::{Page, Scenario};
-use crate::step::{Check, From, Step};
-use crate::support::{Answer, Client, Home};
+use crate::step::{Act, Call, Check, From, Step};
+use crate::support::embeddings::Embeddings;
+use crate::support::{Answer, Client, Home, Server};
 
 /// How much of a text a failure shows.
 const SHOWN_CHARS_MAX: usize = 6_000;
 
-/// Runs every scenario; what failed, with file and line.
-pub fn page(page: &Page, known: &BTreeSet<&str>) -> Vec<String> {
+/// How long an `until` waits between two calls.
+const PAUSE: Duration = Duration::from_millis(5);
+
+/// Runs every scenario; what failed, with file and line. An `until` is given up when patience ends.
+pub fn page(page: &Page, known: &BTreeSet<&str>, patience: Duration) -> Vec<String> {
     let failures = page.scenarios.iter().filter_map(|scenario| {
         let unknown = scenario.clauses.iter().find(|id| !known.contains(id.as_str()));
         let ran = match unknown {
             Some(id) => Err((scenario.line, format!("{id} is no clause"))),
-            None => run(scenario),
+            None => run(scenario, patience),
         };
         let (line, what) = ran.err()?;
         Some(format!("{}:{line}: {}: {what}", page.file, scenario.clauses.join(" ")))
@@ -28,29 +33,108 @@ pub fn page(page: &Page, known: &BTreeSet<&str>) -> Vec<String> {
     failures.collect()
 }
 
+/// Where a scenario happens.
+struct World<'s> {
+    scenario: &'s Scenario,
+    home: Arc<Home>,
+    /// As the environment has them.
+    settings: Vec<(String, String)>,
+    /// `None` before the first step that needs it, and between two.
+    server: Option<Server>,
+    names: Names,
+    now: i64,
+    patience: Duration,
+}
+
 /// The scenario on a server of its own; the line and the words of the first failure.
-pub fn run(scenario: &Scenario) -> Result<(), (usize, String)> {
+fn run(scenario: &Scenario, patience: Duration) -> Result<(), (usize, String)> {
     let home = Home::new();
-    // Nothing here survives the scenario, so nothing waits for the disk.
-    let server = home.serve_with(&[("NOVELO_DURABILITY", "relaxed")]);
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs() as i64;
-    let mut names = Names::from([("now".into(), now.into()), ("week".into(), week_end(now).into())]);
-    make_keys(scenario, &server, &mut names);
+    let names = Names::from([
+        ("now".into(), now.into()),
+        ("week".into(), week_end(now).into()),
+        ("home".into(), home.path("").canonicalize().unwrap().to_str().into()),
+    ]);
+    // Nothing here survives the scenario, so nothing waits for the disk.
+    let settings = vec![("NOVELO_DURABILITY".to_owned(), "relaxed".to_owned())];
+    let mut world = World { scenario, home, settings, server: None, names, now, patience };
     for (n, step) in scenario.steps.iter().enumerate() {
-        let ran = call(step, &server, &mut names, now as f64);
-        ran.map_err(|what| (step.line, format!("step {}, {} {}: {what}", n + 1, step.method, step.path)))?;
+        world.take(step).map_err(|what| (step.line, format!("step {}, {}: {what}", n + 1, step.title())))?;
     }
     Ok(())
 }
 
+impl Step {
+    fn title(&self) -> String {
+        match &self.act {
+            Act::Set(setting) => format!("SET {}", setting.key),
+            Act::Write { name, .. } => format!("WRITE {name}"),
+            Act::Restart => "RESTART".to_owned(),
+            Act::Call(call) => format!("{} {}", call.method, call.path),
+        }
+    }
+}
+
+impl World<'_> {
+    fn take(&mut self, step: &Step) -> Result<(), String> {
+        match &step.act {
+            Act::Set(setting) => {
+                let name = format!("NOVELO_{}", setting.key.replace('.', "_").to_uppercase());
+                if setting.value.contains("{embedder}") {
+                    self.names.entry("embedder".into()).or_insert_with(|| Embeddings::start().base.into());
+                }
+                self.settings.push((name, fill(&setting.value, &self.names)?));
+            }
+            Act::Write { name, text } => {
+                let text = fill(text, &self.names)?;
+                let text: String =
+                    serde_json::from_str(&text).map_err(|e| format!("the text is no JSON string: {e}"))?;
+                self.home.write(name, &text);
+            }
+            Act::Restart => drop(self.server.take().map(Server::kill)),
+            Act::Call(call) => self.call(call)?,
+        }
+        Ok(())
+    }
+
+    fn call(&mut self, call: &Call) -> Result<(), String> {
+        let client = self.client();
+        let started = Instant::now();
+        loop {
+            let made = make(call, &client, &mut self.names, self.now as f64);
+            if made.is_ok() || !call.until || started.elapsed() > self.patience {
+                return made;
+            }
+            std::thread::sleep(PAUSE);
+        }
+    }
+
+    /// A client of the server, which is started if it does not run.
+    fn client(&mut self) -> Client {
+        if let Some(server) = &self.server {
+            return (**server).clone();
+        }
+        let settings: Vec<_> = self.settings.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+        let server = self.home.serve_with(&settings);
+        let client = (*server).clone();
+        self.server = Some(server);
+        make_keys(self.scenario, &client, &mut self.names);
+        client
+    }
+}
+
 /// A key for each name that an `authorization` header has in braces; from then on, every call needs one.
 fn make_keys(scenario: &Scenario, client: &Client, names: &mut Names) {
-    let headers = scenario.steps.iter().flat_map(|step| &step.headers);
-    let owners: BTreeSet<&str> = headers
+    let calls = scenario.steps.iter().filter_map(|step| match &step.act {
+        Act::Call(call) => Some(call),
+        _ => None,
+    });
+    let owners: BTreeSet<&str> = calls
+        .flat_map(|call| &call.headers)
         .filter(|(name, _)| name.eq_ignore_ascii_case("authorization"))
         .filter_map(|(_, value)| value.strip_prefix('{')?.strip_suffix('}'))
         .collect();
-    if owners.is_empty() {
+    if owners.is_empty() || names.contains_key("admin") {
         return;
     }
     let bearer = |client: &Client, wish: Value| {
@@ -65,29 +149,29 @@ fn make_keys(scenario: &Scenario, client: &Client, names: &mut Names) {
     }
 }
 
-fn call(step: &Step, client: &Client, names: &mut Names, now: f64) -> Result<(), String> {
+fn make(call: &Call, client: &Client, names: &mut Names, now: f64) -> Result<(), String> {
     let mut client = client.clone();
-    for (name, value) in &step.headers {
+    for (name, value) in &call.headers {
         client = client.with(name, &fill(value, names)?);
     }
-    let (path, body) = (fill(&step.path, names)?, fill(&step.body, names)?);
-    let answer = client.call(&step.method, &path, body);
-    check(step, &answer, names, now).map_err(|what| {
-        let (expected, actual) = (shown(&step.expected), shown(&answer.text()));
-        format!("{what}\n  expected: {} {expected}\n  actual:   {} {actual}", step.status, answer.status)
+    let (path, body) = (fill(&call.path, names)?, fill(&call.body, names)?);
+    let answer = client.call(&call.method, &path, body);
+    check(call, &answer, names, now).map_err(|what| {
+        let (expected, actual) = (shown(&call.expected), shown(&answer.text()));
+        format!("{what}\n  expected: {} {expected}\n  actual:   {} {actual}", call.status, answer.status)
     })
 }
 
-fn check(step: &Step, answer: &Answer, names: &mut Names, now: f64) -> Result<(), String> {
-    if answer.status != step.status {
-        return Err(format!("expected status {}, got {}", step.status, answer.status));
+fn check(call: &Call, answer: &Answer, names: &mut Names, now: f64) -> Result<(), String> {
+    if answer.status != call.status {
+        return Err(format!("expected status {}, got {}", call.status, answer.status));
     }
-    let expected = fill(&step.expected, names)?;
+    let expected = fill(&call.expected, names)?;
     if !expected.trim().is_empty() {
         let expected = serde_json::from_str(&expected).map_err(|e| format!("what is expected is not JSON: {e}"))?;
         expect::same(&expected, &body(answer)?, now)?;
     }
-    step.checks.iter().try_for_each(|check| look(check, answer, names))
+    call.checks.iter().try_for_each(|check| look(check, answer, names))
 }
 
 fn look(check: &Check, answer: &Answer, names: &mut Names) -> Result<(), String> {

@@ -1,6 +1,7 @@
 //! The runner can fail: a wrong expectation is reported, with its place.
 
 use std::collections::BTreeSet;
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
@@ -8,6 +9,9 @@ use crate::expect::same;
 use crate::fill::{Names, fill, week_end};
 use crate::page::Page;
 use crate::run;
+
+/// Long enough for what comes, and no longer: one scenario waits for what does not.
+const PATIENCE: Duration = Duration::from_secs(2);
 
 fn read(text: &str) -> Result<Page, String> {
     Page::read("a.md", text)
@@ -17,7 +21,7 @@ fn read(text: &str) -> Result<Page, String> {
 fn failures(steps: &str) -> Vec<String> {
     let page = read(&format!("- **TC-A-1** One.\n```http TC-A-1\n{steps}\n```\n")).unwrap();
     let first = |failure: String| failure.lines().next().unwrap().to_owned();
-    run::page(&page, &BTreeSet::from(["TC-A-1"])).into_iter().map(first).collect()
+    run::page(&page, &BTreeSet::from(["TC-A-1"]), PATIENCE).into_iter().map(first).collect()
 }
 
 #[test]
@@ -66,7 +70,7 @@ fn a_wrong_expectation_is_reported_with_its_place() {
 #[test]
 fn a_failure_shows_both_sides() {
     let page = read("- **TC-A-1** One.\n```http TC-A-1\nGET /v1/docs/users/ana/notes\n=> 200 []\n```\n").unwrap();
-    let failed = run::page(&page, &BTreeSet::from(["TC-A-1"])).remove(0);
+    let failed = run::page(&page, &BTreeSet::from(["TC-A-1"]), PATIENCE).remove(0);
     let sides: Vec<&str> = failed.lines().skip(1).collect();
     assert_eq!(sides, ["  expected: 200 []", r#"  actual:   200 {"documents":[],"has_more":false}"#]);
 }
@@ -79,11 +83,69 @@ fn keys_are_made_for_the_names_in_braces() {
 }
 
 #[test]
+fn a_setting_holds_from_the_next_start_on() {
+    let steps = r#"SET memory.short_max = 1
+
+PUT /v1/users/ana/data
+{}
+=> 200
+
+SET memory.short_max = one
+
+PUT /v1/users/ana/data
+{}
+=> 200"#;
+    assert_eq!(failures(steps), [""; 0]);
+    let with_restart = format!("{steps}\n\nRESTART\n\nPUT /v1/users/ana/data\n{{}}\n=> 200");
+    let refused = std::panic::catch_unwind(|| failures(&with_restart)).unwrap_err();
+    assert!(refused.downcast_ref::<String>().unwrap().contains("memory.short_max must be a whole number"));
+}
+
+#[test]
+fn a_restart_keeps_data_and_keys() {
+    let steps = r#"PUT /v1/users/ana/data
+authorization: {ana}
+{"name": "Ana"}
+=> 200
+
+RESTART
+
+GET /v1/users/ana/data
+authorization: {ana}
+=> 200 {"name": "Ana"}
+
+GET /v1/users/ana/data
+=> 401"#;
+    assert_eq!(failures(steps), [""; 0]);
+}
+
+#[test]
+fn a_file_is_written_as_it_is_told() {
+    assert_eq!(failures("WRITE a/b.txt \"{{repeat 2 x\\n}}\""), [""; 0]);
+    let problem = "the text is no JSON string: expected value at line 1 column 1";
+    assert_eq!(failures("WRITE a/b.txt x"), [format!("a.md:3: TC-A-1: step 1, WRITE a/b.txt: {problem}")]);
+}
+
+#[test]
+fn a_call_is_made_until_the_answer_comes() {
+    let steps = r#"POST /v1/users/ana/threads/t/turns
+{"messages": [{"role": "user", "content": "again"}]}
+=> until 200 {"turns": [{"...": "", "seq": 3}]}
+save id = body /turns/0/id
+
+GET /v1/users/ana/threads/t/turns
+=> 200 {"turns": ["<any>", "<any>", {"...": "", "id": "{id}"}], "has_more": false}"#;
+    assert_eq!(failures(steps), [""; 0]);
+    let never = failures("GET /health/live\n=> until 404");
+    assert_eq!(never, ["a.md:3: TC-A-1: step 1, GET /health/live: expected status 404, got 200"]);
+}
+
+#[test]
 fn a_scenario_names_clauses_that_there_are() {
     let page = read("- **TC-A-1** One.\n```http TC-A-1 TC-A-2\nGET /health/live\n=> 200\n```\n").unwrap();
     assert_eq!(page.clauses, ["TC-A-1"]);
     let known = BTreeSet::from(["TC-A-1"]);
-    assert_eq!(run::page(&page, &known), ["a.md:2: TC-A-1 TC-A-2: TC-A-2 is no clause"]);
+    assert_eq!(run::page(&page, &known, PATIENCE), ["a.md:2: TC-A-1 TC-A-2: TC-A-2 is no clause"]);
 }
 
 #[test]
@@ -97,6 +159,11 @@ fn a_page_that_is_none_is_refused() {
         ("```http TC-A-1\n{}\n```\n", "a.md:2: no request line: {}"),
         ("```http TC-A-1\nGET /\n```\n", "a.md:2: the step expects nothing: no line begins with =>"),
         ("```http TC-A-1\nGET /\n=> ok\n```\n", "a.md:3: ok is no status"),
+        ("```http TC-A-1\nRESTART\n=> 200\n```\n", "a.md:3: no request line: => 200"),
+        (
+            "```http TC-A-1\nSET memory.short_max 2\n```\n",
+            "a.md:2: SET KEY = VALUE, or WRITE NAME \"TEXT\", not: SET memory.short_max 2",
+        ),
         ("```http TC-A-1\nGET /\n=> 200\nhas x\n{}\n```\n", "a.md:5: neither a request nor a check: {}"),
         (
             "```http TC-A-1\nGET /\n=> 200\nsave x\n```\n",
@@ -141,6 +208,7 @@ fn answers_compare_by_value() {
     for expected in [
         json!({"t": 1_000.5, "b": null, "a": [1.0, 2, "text"]}),
         json!({"t": "<now>", "b": "<any>", "a": ["<number>", "<any>", "<text:te...t>"]}),
+        json!({"...": "", "a": ["...", "<chars:4>"]}),
         json!({"...": "", "a": ["...", "<string>"]}),
         json!({"...": "", "a": [1, "...", 2, "...", "text", "..."]}),
     ] {
@@ -157,6 +225,8 @@ fn answers_compare_by_value() {
         (json!({"...": "", "b": false}), "/b: expected false, got null"),
         (json!({"...": "", "a": ["<any>", "<any>", "<text:x...e>"]}), "/a/2: expected \"<text:x...e>\", got \"text\""),
         (json!({"...": "", "a": "<text>"}), "<text> is no matcher"),
+        (json!({"...": "", "a": ["<any>", "<any>", "<chars:3>"]}), "/a/2: expected \"<chars:3>\", got \"text\""),
+        (json!({"...": "", "b": "<chars:x>"}), "<chars:x> is no matcher"),
         (json!([]), "the answer: expected [], got {\"a\":[1,2.0,\"text\"],\"b\":null,\"t\":1000.5}"),
     ] {
         assert_eq!(check(expected), Err(what.to_owned()));

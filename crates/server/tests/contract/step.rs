@@ -1,14 +1,41 @@
-//! One call of a scenario, and what must come back.
+//! One step of a scenario: mostly a call, and what must come back.
 
 const METHODS: [&str; 5] = ["GET", "POST", "PUT", "PATCH", "DELETE"];
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Step {
     pub line: usize,
+    pub act: Act,
+}
+
+#[derive(Debug)]
+pub enum Act {
+    /// A setting, from the next start of the server on.
+    Set(Setting),
+    /// A file below the server's directory.
+    Write {
+        name: String,
+        text: String,
+    },
+    /// The server ends at once and starts again on the same data.
+    Restart,
+    Call(Call),
+}
+
+#[derive(Debug, PartialEq, Eq)]
+pub struct Setting {
+    pub key: String,
+    pub value: String,
+}
+
+#[derive(Debug, Default)]
+pub struct Call {
     pub method: String,
     pub path: String,
     pub headers: Vec<(String, String)>,
     pub body: String,
+    /// Whether it is made again until the answer is as expected.
+    pub until: bool,
     pub status: u16,
     /// JSON with matchers in it; empty where only the status matters.
     pub expected: String,
@@ -40,55 +67,80 @@ enum Part {
     Head,
     Body,
     Answer,
+    /// After a step that is no call.
+    End,
 }
 
 /// Reads the lines of a block, or says what is wrong with one of them.
 pub fn read(lines: &[(usize, &str)]) -> Result<Vec<Step>, (usize, String)> {
     let mut steps: Vec<Step> = Vec::new();
-    let mut part = Part::Answer;
-    for (at, line) in lines.iter().copied() {
-        if part == Part::Answer && line.trim().is_empty() {
-            continue;
+    let mut part = Part::End;
+    for (line, text) in lines.iter().copied() {
+        if matches!(part, Part::Answer | Part::End) {
+            if text.trim().is_empty() {
+                continue;
+            }
+            if let Some(act) = act(text).map_err(|what| (line, what))? {
+                part = if matches!(act, Act::Call(_)) { Part::Head } else { Part::End };
+                steps.push(Step { line, act });
+                continue;
+            }
         }
-        if let Some((method, path)) = request(line).filter(|_| part == Part::Answer) {
-            steps.push(Step { line: at, method: method.to_owned(), path: path.to_owned(), ..Step::default() });
-            part = Part::Head;
-            continue;
-        }
-        let Some(step) = steps.last_mut() else { return Err((at, format!("no request line: {line}"))) };
-        part = take(step, part, line).map_err(|what| (at, what))?;
+        let Some(Step { act: Act::Call(call), .. }) = steps.last_mut().filter(|_| part != Part::End) else {
+            return Err((line, format!("no request line: {text}")));
+        };
+        part = take(call, part, text).map_err(|what| (line, what))?;
     }
     match steps.last() {
-        Some(step) if part != Part::Answer => {
+        Some(step) if matches!(part, Part::Head | Part::Body) => {
             Err((step.line, "the step expects nothing: no line begins with =>".into()))
         }
         _ => Ok(steps),
     }
 }
 
-fn take(step: &mut Step, part: Part, line: &str) -> Result<Part, String> {
+/// What a line begins, if it begins a step.
+fn act(line: &str) -> Result<Option<Act>, String> {
+    if let Some((method, path)) = request(line) {
+        let call = Call { method: method.to_owned(), path: path.to_owned(), ..Call::default() };
+        return Ok(Some(Act::Call(call)));
+    }
+    let (word, rest) = line.split_once(' ').unwrap_or((line, ""));
+    let parts = match word {
+        "RESTART" if rest.is_empty() => return Ok(Some(Act::Restart)),
+        "SET" => rest.split_once(" = ").map(|(key, value)| Act::Set(Setting { key: key.into(), value: value.into() })),
+        "WRITE" => rest.split_once(' ').map(|(name, text)| Act::Write { name: name.into(), text: text.into() }),
+        _ => return Ok(None),
+    };
+    parts.map(Some).ok_or_else(|| format!("SET KEY = VALUE, or WRITE NAME \"TEXT\", not: {line}"))
+}
+
+fn take(call: &mut Call, part: Part, line: &str) -> Result<Part, String> {
     if part != Part::Answer {
         if let Some(answer) = line.strip_prefix("=> ") {
+            let at_last = answer.strip_prefix("until ");
+            call.until = at_last.is_some();
+            let answer = at_last.unwrap_or(answer);
             let (status, expected) = answer.split_once(' ').unwrap_or((answer, ""));
-            step.status = status.parse().map_err(|_| format!("{status} is no status"))?;
-            step.expected = expected.to_owned();
+            call.status = status.parse().map_err(|_| format!("{status} is no status"))?;
+            call.expected = expected.to_owned();
             return Ok(Part::Answer);
         }
         if let Some((name, value)) = header(line).filter(|_| part == Part::Head) {
-            step.headers.push((name.to_owned(), value.to_owned()));
+            call.headers.push((name.to_owned(), value.to_owned()));
             return Ok(Part::Head);
         }
         if part == Part::Body {
-            step.body.push('\n');
+            call.body.push('\n');
         }
-        step.body.push_str(line);
+        call.body.push_str(line);
         return Ok(Part::Body);
     }
     match check(line)? {
-        Some(check) => step.checks.push(check),
-        None if step.checks.is_empty() => {
-            step.expected.push('\n');
-            step.expected.push_str(line);
+        Some(check) => call.checks.push(check),
+        None if call.checks.is_empty() => {
+            call.expected.push('\n');
+            call.expected.push_str(line);
         }
         None => return Err(format!("neither a request nor a check: {line}")),
     }
