@@ -117,6 +117,9 @@ impl Config {
         for setting in SETTINGS.iter().filter(|setting| setting.default.parse::<u64>().is_ok()) {
             self.read::<u64>(setting.key, "a whole number")?;
         }
+        if self.number("memory.short_term_window") == 0 {
+            bail!("memory.short_term_window must be at least 1 (from {})", self.entry("memory.short_term_window").1);
+        }
         self.read::<bool>("sample", "true or false")?;
         self.one_of("embed", &["none", "local", "openai"])?;
         self.one_of("store", &["local", "memory"])?;

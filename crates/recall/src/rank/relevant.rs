@@ -3,11 +3,13 @@
 //! A ranking has a first place whatever is asked. What goes into a prompt unasked must share a word that means something
 //! with the query, or its meaning, or stand beside something that does.
 
-use super::{ALIKE, Ranked};
+use super::Ranked;
 use crate::index::Slot;
 
 /// A cosine that says more than that both are language.
 const COSINE: f32 = 0.3;
+/// A likeness that is more than chance.
+const ALIKE: f32 = 0.4;
 /// Of a query of nothing but stop words, so many must be there: "who am I" has no others.
 const STOPS: usize = 2;
 

@@ -3,7 +3,7 @@
 use novelo_engine::filter::Filter;
 use novelo_engine::path::{self, CollectionPath};
 use novelo_engine::recall::{Hit, Recall, Recalled, Source};
-use novelo_engine::{Need, Recipe};
+use novelo_engine::{Need, Recipe, Role};
 use novelo_store::{Range, Store};
 use serde_json::Value;
 
@@ -30,10 +30,12 @@ impl Near {
         for recall in recalls {
             let asked = request.query.as_deref().or(request.question.as_deref());
             let Some(query) = asked.map(str::to_owned).or_else(|| self.last_said()) else { return Ok(()) };
-            let shown = self.shown_from(recipe);
+            let (shown, newest_user) = (self.shown_from(recipe), self.newest_user());
             let thread = request.reach.thread_id();
             let ask = Ask { user, corpus: corpus(recall.from), query: &query, explain: true };
-            let is_shown = |place: Place<'_>| thread == Some(place.parent()) && place.seq >= shown;
+            let is_shown = |place: Place<'_>| {
+                thread == Some(place.parent()) && (place.seq >= shown || Some(place.seq) == newest_user)
+            };
             let found = search(app, ask, |ranking| pick(ranking, recall, Levels::of(&app.config), is_shown)).await?;
             self.recalled.push(recalled(recall, found));
         }
@@ -51,6 +53,11 @@ impl Near {
             None => self.turns.iter().next(),
         };
         first.map_or(u64::MAX, |turn| turn.seq)
+    }
+
+    /// The newest turn of a user, which every window shows.
+    fn newest_user(&self) -> Option<u64> {
+        self.turns.iter().rev().find(|turn| turn.message.shown().is(Role::User)).map(|turn| turn.seq)
     }
 
     /// What was said last, where nothing is asked.

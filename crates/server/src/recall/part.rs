@@ -194,6 +194,11 @@ impl Part {
         fits
     }
 
+    /// The digest of the document behind a passage.
+    pub fn digest_of(&self, key: u64) -> Option<u64> {
+        self.place(key).and_then(|place| self.digest(place.of, place.seq))
+    }
+
     /// The digest of a document that was looked at.
     fn digest(&self, of: &CollectionPath, seq: u64) -> Option<u64> {
         let indexed = self.collections.get(*self.numbers.get(of)?)?;

@@ -66,6 +66,8 @@ impl Passage {
 }
 
 const NEAR_MAX: usize = 3;
+/// How often a document may be there again before it costs others their place.
+const REPEATS_MAX: usize = 8;
 
 impl Ranking<'_> {
     /// The best `k` of those within, and the few behind them.
@@ -81,12 +83,22 @@ impl Ranking<'_> {
     }
 
     /// The best `k` of those within that speak to the query, and the few behind them: what a prompt may be given.
+    /// Of equal documents the best stands for all.
     pub fn pick_relevant(&self, k: usize, within: impl Fn(Place<'_>) -> bool) -> Picked {
-        let mut picked = self.pick(k, within);
-        let (hits, others) = picked.hits.into_iter().partition(|hit| self.ranked.is_relevant(hit.key));
-        picked.hits = hits;
-        picked.near = [others, picked.near].concat();
-        picked.near.truncate(NEAR_MAX);
+        let mut picked = Picked::default();
+        let mut seen = Vec::new();
+        for hit in self.top(k * REPEATS_MAX + NEAR_MAX, within) {
+            let digest = self.part.digest_of(hit.key);
+            if seen.contains(&digest) {
+                continue;
+            }
+            seen.push(digest);
+            if picked.hits.len() < k && self.ranked.is_relevant(hit.key) {
+                picked.hits.push(hit);
+            } else if picked.near.len() < NEAR_MAX {
+                picked.near.push(hit);
+            }
+        }
         picked
     }
 

@@ -45,8 +45,12 @@ fn a_thread_is_summed_up_beyond_the_threshold() {
     server.get(&thread("u2", "t", "/summary")).refused(404, "not_found");
     server.append("u", "t", &(22..40).map(|n| says("user", &format!("colour{n}"))).collect::<Vec<_>>());
     covers(&server, "t", 39 - WINDOW);
-    let context = server.context(json!({"user": "u", "thread": "t"}));
-    assert!(context["messages"][0]["content"].as_str().unwrap().starts_with("Previous context summary: "), "{context}");
+    let first = |made: Value| made["messages"][0]["content"].as_str().unwrap().to_owned();
+    let made = server.post("/memory/context", json!({"user_id": "u", "session_id": "t"})).ok();
+    assert!(first(made).starts_with("Previous context summary: "));
+    let ask = |budget: u32| first(server.context(json!({"user": "u", "thread": "t", "budget_tokens": budget})));
+    assert!(ask(600).starts_with("Previous context summary: "), "some of what it sums up is out");
+    assert!(ask(24_000).starts_with("Fact number 1 "), "all that it sums up is there");
 }
 
 #[test]

@@ -54,6 +54,7 @@ const STATUSES: Kind = Kind::OneOf(&["open", "done"]);
 skills! {
     ListTasks "list_tasks" "Lists the user's tasks, oldest first." [
         status ? STATUSES, "only tasks of this status";
+        after ? Kind::Text, "the id of the last task of the page before";
     ];
     AddTask "add_task" "Adds a task for the user." [
         title ! Kind::Text, "what is to be done";
@@ -135,7 +136,7 @@ impl Skill {
         match self {
             Self::ListTasks => {
                 let status = given.text("status").map(Status::from_name).transpose()?;
-                written(&tasks::list(app, user, status, None, TASKS_MAX).await?)
+                written(&tasks::list(app, user, status, given.text("after"), TASKS_MAX).await?)
             }
             Self::AddTask => {
                 let (title, notes, due) = (given.required("title"), given.text("notes"), given.text("due"));
