@@ -17,6 +17,7 @@ pub mod ids;
 pub mod load;
 pub mod memory;
 pub mod outbound;
+pub mod pens;
 pub mod policy;
 pub mod recall;
 pub mod record;

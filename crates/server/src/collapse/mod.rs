@@ -14,14 +14,11 @@ pub use read::{Found, FoundGroups, find};
 #[cfg(test)]
 mod index_tests;
 
-use std::collections::BTreeSet;
-use std::hash::BuildHasher;
-
 use novelo_engine::limits::PAGE_MAX;
 use novelo_engine::path::{CollectionPath, DocumentPath, PathError};
 use novelo_engine::scope::{Root, THREADS, USERS};
 use novelo_store::{Cursor, Document, Store, Window};
-use tokio::sync::{Mutex, MutexGuard};
+use tokio::sync::MutexGuard;
 
 /// The collections of one thread's groups.
 #[derive(Debug, Clone)]
@@ -108,19 +105,9 @@ async fn spilling(store: &Store, places: &Places) -> Result<Vec<Box<str>>, novel
 
 /// How often a write is tried when the index was changed while it was read.
 const TRIES_MAX: usize = 8;
-const PENS: usize = 64;
-/// Held by whoever reads a thread's index in order to write it, so that each counts what the one before wrote: without
-/// it two runs at once could both fill up the same document. What else is written to the index is told by versions.
-static PEN: [Mutex<()>; PENS] = [const { Mutex::const_new(()) }; PENS];
 
-/// Waits for the pens of these threads' indexes. Nobody who holds pens asks for more; in order, so that two who want
-/// the same ones never wait for each other.
+/// Waits for the pens of these threads' indexes, so that each run counts what the one before wrote: without it two runs
+/// at once could both fill up the same document.
 async fn pens<'p>(places: impl Iterator<Item = &'p Places>) -> Vec<MutexGuard<'static, ()>> {
-    let number = |places: &Places| rustc_hash::FxBuildHasher.hash_one(&places.responses) as usize % PENS;
-    let numbers: BTreeSet<usize> = places.map(number).collect();
-    let mut held = Vec::new();
-    for pen in numbers.into_iter().filter_map(|number| PEN.get(number)) {
-        held.push(pen.lock().await);
-    }
-    held
+    crate::pens::hold(places.map(|places| &places.responses)).await
 }

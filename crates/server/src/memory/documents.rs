@@ -23,6 +23,7 @@ use crate::auth::Caller;
 use crate::forget::{self, Traces};
 use crate::http::error::{ApiError, Code, Result};
 use crate::ids;
+use crate::pens;
 use crate::recall::Corpus;
 use crate::telemetry::now;
 
@@ -167,6 +168,7 @@ async fn replace(app: &Shared, user: &str, id: String, head: Stored, passages: V
     let of = place::passages(user, &id)?;
     let new = blocking(move || written(passages)).await??;
     let value = Bytes::from(serde_json::to_vec(&head).map_err(unwritten)?);
+    let _pen = pens::hold([&of].into_iter()).await;
     for _ in 0..TRIES_MAX {
         // The version is read before the passages: whoever replaces them meanwhile changes it.
         let if_version = Some(app.store.get(&at).await?.map_or(0, |document| document.version));

@@ -11,6 +11,7 @@ use super::{TRIES_MAX, check, place};
 use crate::app::Shared;
 use crate::http::error::{ApiError, Code, Result};
 use crate::ids;
+use crate::pens;
 use crate::telemetry::now;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -131,6 +132,7 @@ pub async fn add(app: &Shared, user: &str, new: NewTask<'_>) -> Result<Task> {
 pub async fn change(app: &Shared, user: &str, id: &str, change: Change<'_>) -> Result<Option<Task>> {
     change.check()?;
     let at = place::at(&place::tasks(user)?, "id", id)?;
+    let _pen = pens::hold([&at].into_iter()).await;
     for _ in 0..TRIES_MAX {
         let Some((document, task)) = read(app, &at).await? else { return Ok(None) };
         let stored = change.on(task.stored, now());
