@@ -13,6 +13,8 @@ mod vectors;
 #[cfg(test)]
 mod index_tests;
 
+use std::sync::OnceLock;
+
 use novelo_engine::Role;
 use rustc_hash::FxHashMap;
 use serde::Serialize;
@@ -21,6 +23,7 @@ pub(crate) use self::kinds::Kind;
 pub(crate) use self::postings::{Dictionary, Posting};
 pub(crate) use self::query::{Reading, Word};
 pub use crate::rank::Ranked;
+use crate::rank::Field;
 
 use self::kinds::Sides;
 use self::postings::{Counted, INDEX_MAX};
@@ -113,6 +116,8 @@ pub struct Index {
     /// How many passages have a time.
     timed: u32,
     sides: Sides,
+    /// What every ranking needs, until the next change.
+    field: OnceLock<Box<Field>>,
 }
 
 /// What a score needs of a passage.
@@ -141,6 +146,7 @@ impl Index {
     /// Puts a passage in, in place of the one with this key.
     pub fn add(&mut self, key: u64, passage: &Passage<'_>) {
         self.remove(key);
+        self.field.take();
         let Some(at) = self.free.pop().or_else(|| u32::try_from(self.slots.len()).ok()) else { return };
         if at as usize >= INDEX_MAX {
             return;
@@ -180,6 +186,7 @@ impl Index {
     pub fn remove(&mut self, key: u64) -> bool {
         let Some(at) = self.by_key.remove(&key) else { return false };
         let Some(slot) = self.slots.get(at as usize).copied() else { return false };
+        self.field.take();
         let place = self.place(slot.group, key);
         self.order.remove(place);
         if let Some(held) = self.held.get_mut(at as usize).map(std::mem::take) {
@@ -226,7 +233,8 @@ impl Index {
         let held: usize = self.held.iter().map(|held| (held.len() * 4 + 8).next_multiple_of(16)).sum();
         let per_slot = size_of::<Slot>() + size_of::<Box<[Posting]>>();
         let order = self.order.capacity() * 4 + self.by_key.capacity() * 17;
-        held + order + self.slots.capacity() * per_slot + self.dictionary.bytes() + self.vectors.bytes()
+        let field = self.field.get().map_or(0, |field| field.bytes());
+        field + held + order + self.slots.capacity() * per_slot + self.dictionary.bytes() + self.vectors.bytes()
     }
 
     /// The part of a query that should be embedded: without the names of those who speak here, which are matched
@@ -274,6 +282,10 @@ impl Index {
 
     pub(crate) fn in_order(&self) -> impl Iterator<Item = &Slot> {
         self.order.iter().filter_map(|at| self.slot(*at))
+    }
+
+    pub(crate) fn field(&self) -> &Field {
+        self.field.get_or_init(|| Box::new(Field::of(self)))
     }
 
     pub(crate) fn slots_len(&self) -> usize {

@@ -76,6 +76,11 @@ impl Reading {
 }
 
 impl Reading {
+    /// Whether it names someone or a date, or asks for one.
+    pub fn names_any(&self) -> bool {
+        !self.speakers.is_empty() || !self.dates.is_empty() || self.asks_time
+    }
+
     /// Whether it names the one who said something.
     pub fn names(&self, slot: &Slot) -> bool {
         slot.speaker.is_some_and(|speaker| self.speakers.contains(&speaker))

@@ -62,6 +62,11 @@ pub fn fuse(index: &Index, field: &Field, reading: &Reading, lexical: &Lexical, 
 
 /// Turns what words give into deviations, and adds what does not come from words. Leaves out what neither speaks for.
 fn add_named(index: &Index, field: &Field, reading: &Reading, lexical: &Lexical, scale: f32, scores: &mut [f32]) {
+    if field.is_plain() && !reading.names_any() {
+        let matched = |score: f32| if score > 0.0 { score * scale } else { f32::NEG_INFINITY };
+        scores.iter_mut().for_each(|score| *score = matched(*score));
+        return;
+    }
     for (place, (slot, score)) in index.in_order().zip(scores).enumerate() {
         let named = SPEAKER * f32::from(u8::from(reading.names(slot))) + DATE * reading.nearness(slot);
         *score = match *score + named > 0.0 {
@@ -75,6 +80,13 @@ fn add_named(index: &Index, field: &Field, reading: &Reading, lexical: &Lexical,
 
 fn add_dense(field: &Field, cosines: &[f32], scores: &mut [f32]) {
     let near = nearness(cosines);
+    if field.is_plain() {
+        for (score, (cosine, near)) in scores.iter_mut().zip(cosines.iter().zip(&near)) {
+            let given = if *score == f32::NEG_INFINITY && *cosine >= COSINE_MIN { 0.0 } else { *score };
+            *score = given + near;
+        }
+        return;
+    }
     let around = around(&near, &field.groups, &[(-1, DENSE_AROUND), (1, DENSE_AROUND)]);
     let dense = cosines.iter().zip(near.iter().zip(&around));
     for ((kind, score), (cosine, (near, around))) in field.kinds.iter().zip(scores).zip(dense) {
@@ -103,6 +115,9 @@ fn prior(slot: &Slot, kind: Kind, reading: &Reading) -> f32 {
 
 /// What the passages around them give to passages. Lowers what the answers of assistants say themselves.
 fn neighbours(index: &Index, field: &Field, own: &mut [f32]) -> Vec<f32> {
+    if field.is_plain() {
+        return vec![0.0; own.len()];
+    }
     let mut given = around(own, &field.groups, &AROUND);
     let mut before: Option<(&Slot, f32)> = None;
     for (place, slot) in index.in_order().enumerate() {

@@ -63,6 +63,16 @@ impl Field {
         Self { places, damping: damping(&lengths), groups, kinds, group_damping: damping(&group_lengths) }
     }
 
+    /// About how much memory it takes.
+    pub fn bytes(&self) -> usize {
+        (self.places.len() + self.damping.len() + self.groups.len() + self.group_damping.len()) * 4 + self.kinds.len()
+    }
+
+    /// Whether every passage stands alone: no groups, and nobody who asks or answers.
+    pub fn is_plain(&self) -> bool {
+        self.group_damping.is_empty() && self.kinds.iter().all(|kind| *kind == Kind::Said)
+    }
+
     pub fn place(&self, slot: u32) -> Option<usize> {
         self.places.get(slot as usize).map(|place| *place as usize)
     }

@@ -12,7 +12,8 @@ mod select;
 use std::sync::OnceLock;
 
 use self::fuse::Fused;
-use self::lexical::{Field, Lexical};
+pub(crate) use self::lexical::Field;
+use self::lexical::Lexical;
 use crate::index::{Hit, Index, Query, Reading, Score, Slot, Why};
 
 /// A likeness that is worth telling.
@@ -23,7 +24,7 @@ const ALIKE: f32 = 0.5;
 pub struct Ranked<'i> {
     index: &'i Index,
     reading: Reading,
-    field: Field,
+    field: &'i Field,
     lexical: Lexical,
     fused: Fused,
     /// The best that match, sorted; all that match, sorted when they are asked for.
@@ -34,10 +35,10 @@ pub struct Ranked<'i> {
 impl<'i> Ranked<'i> {
     pub(crate) fn new(index: &'i Index, query: &Query<'_>) -> Self {
         let reading = Reading::of(query.text, index);
-        let field = Field::of(index);
-        let lexical = lexical::score(index, &field, &reading);
-        let cosines = cosines(index, &field, query);
-        let fused = fuse::fuse(index, &field, &reading, &lexical, cosines);
+        let field = index.field();
+        let lexical = lexical::score(index, field, &reading);
+        let cosines = cosines(index, field, query);
+        let fused = fuse::fuse(index, field, &reading, &lexical, cosines);
         let head = select::head(index, &fused.scores);
         Self { index, reading, field, lexical, fused, head, all: OnceLock::new() }
     }
@@ -81,7 +82,7 @@ impl<'i> Ranked<'i> {
             alike,
             fuzzy: fuse::fuzzy_part(value(&self.lexical.fuzzy), self.field.kind(place)),
             neighbours: value(&self.fused.neighbours),
-            group: fuse::group_part(&self.lexical, &self.field, place),
+            group: fuse::group_part(&self.lexical, self.field, place),
             speaker: self.reading.names(slot),
             date: self.reading.nearness(slot),
         }

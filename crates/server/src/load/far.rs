@@ -11,7 +11,7 @@ use super::Near;
 use crate::app::Shared;
 use crate::http::error::Result;
 use crate::memory::levels::Levels;
-use crate::recall::{Ask, Corpus, Found, Passage, Picked, Place, Ranking, said, search};
+use crate::recall::{Ask, Corpus, Found, Passage, Picked, Place, Ranking, has_any, said, search};
 use crate::request::Request;
 use crate::trace::RecalledInput;
 
@@ -28,6 +28,9 @@ impl Near {
         });
         let Some(user) = request.user.as_deref() else { return Ok(()) };
         for recall in recalls {
+            if !has_any(app, user, corpus(recall.from)).await? {
+                continue;
+            }
             let asked = request.query.as_deref().or(request.question.as_deref());
             let Some(query) = asked.map(str::to_owned).or_else(|| self.last_said()) else { return Ok(()) };
             let (shown, newest_user) = (self.shown_from(recipe), self.newest_user());

@@ -19,7 +19,7 @@ use crate::cache::Cache;
 pub use corpus::{Corpus, DOCUMENTS, MEMORIES, PASSAGES, Place, member, said};
 pub use embedder::Embedder;
 use part::Part;
-pub use search::{Ask, Found, Passage, Picked, Ranking, search};
+pub use search::{Ask, Found, Passage, Picked, Ranking, has_any, search};
 use worker::Waiting;
 
 /// The indexes of users who searched lately.

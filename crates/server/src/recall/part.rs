@@ -116,7 +116,7 @@ impl Part {
         let mut old = if grew { Vec::new() } else { self.begin_again(number) };
         loop {
             let turns = store.turns(&of, Range::After { seq, limit: READ_LIMIT }).await?;
-            turns.iter().for_each(|turn| self.take(number, turn, &mut old));
+            tokio::task::block_in_place(|| turns.iter().for_each(|turn| self.take(number, turn, &mut old)));
             seq = turns.iter().next_back().map_or(seq, |turn| turn.seq);
             if !turns.has_more {
                 break;

@@ -65,6 +65,8 @@ impl Passage {
     }
 }
 
+/// Ranking more passages than these takes too long for other requests to wait.
+const RANKED_AT_ONCE_MAX: usize = 20_000;
 const NEAR_MAX: usize = 3;
 /// How often a document may be there again before it costs others their place.
 const REPEATS_MAX: usize = 8;
@@ -114,7 +116,11 @@ pub async fn search(app: &Shared, ask: Ask<'_>, pick: impl FnOnce(&Ranking<'_>) 
     let (vector, notes) = embedded(app, &part, ask.query).await;
     let part = part.read().await;
     let query = Query { text: ask.query, vector: vector.as_deref() };
-    let ranking = Ranking { part: &part, ranked: part.index.rank(&query) };
+    let ranked = match part.index.len() > RANKED_AT_ONCE_MAX {
+        true => tokio::task::block_in_place(|| part.index.rank(&query)),
+        false => part.index.rank(&query),
+    };
+    let ranking = Ranking { part: &part, ranked };
     let picked = pick(&ranking);
     let mut found = Found { notes, ..Found::default() };
     for (hits, out) in [(&picked.hits, &mut found.hits), (&picked.near, &mut found.near)] {
@@ -124,6 +130,11 @@ pub async fn search(app: &Shared, ask: Ask<'_>, pick: impl FnOnce(&Ranking<'_>) 
         }
     }
     Ok(found)
+}
+
+/// Whether a user has any passage of a kind.
+pub async fn has_any(app: &Shared, user: &str, corpus: Corpus) -> Result<bool> {
+    Ok(!current(app, user, corpus).await?.read().await.index.is_empty())
 }
 
 /// The embedding of a question, if there is anything to compare it with; what went wrong otherwise.
@@ -139,7 +150,11 @@ async fn embedded(app: &Shared, part: &RwLock<Part>, query: &str) -> (Option<Arc
 /// The user's index as of now.
 pub async fn current(app: &Shared, user: &str, corpus: Corpus) -> Result<Arc<RwLock<Part>>> {
     let key = (user.to_owned(), corpus);
-    let part = app.indexes.parts.get(&key).unwrap_or_else(|| Arc::new(RwLock::new(Part::new(corpus))));
+    let part = app.indexes.parts.get(&key).unwrap_or_else(|| {
+        let part = Arc::new(RwLock::new(Part::new(corpus)));
+        app.indexes.parts.insert(key.clone(), part.clone(), part_bytes_min(&key));
+        part
+    });
     if part.read().await.is_current(&app.store, user) {
         return Ok(part);
     }
@@ -155,6 +170,11 @@ pub async fn current(app: &Shared, user: &str, corpus: Corpus) -> Result<Arc<RwL
     }
     app.indexes.parts.insert(key, part.clone(), bytes);
     Ok(part)
+}
+
+/// What an index takes that is empty as yet.
+fn part_bytes_min((user, _): &(String, Corpus)) -> usize {
+    1_024 + user.len()
 }
 
 async fn read(
