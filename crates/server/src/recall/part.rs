@@ -16,6 +16,8 @@ use crate::http::error::Result;
 /// Seconds of silence after which a thread is another conversation.
 const SILENCE_S: f64 = 3.0 * 3_600.0;
 const READ_LIMIT: usize = 1_000;
+/// Analysing more documents than these takes too long for other requests to wait.
+const TAKEN_AT_ONCE_MAX: usize = 100;
 /// Bits of a key that number a document within its collection.
 const SEQ_BITS: u32 = 40;
 const SEQ_MASK: u64 = (1 << SEQ_BITS) - 1;
@@ -116,7 +118,11 @@ impl Part {
         let mut old = if grew { Vec::new() } else { self.begin_again(number) };
         loop {
             let turns = store.turns(&of, Range::After { seq, limit: READ_LIMIT }).await?;
-            tokio::task::block_in_place(|| turns.iter().for_each(|turn| self.take(number, turn, &mut old)));
+            let mut take_all = || turns.iter().for_each(|turn| self.take(number, turn, &mut old));
+            match turns.len() > TAKEN_AT_ONCE_MAX {
+                true => tokio::task::block_in_place(take_all),
+                false => take_all(),
+            }
             seq = turns.iter().next_back().map_or(seq, |turn| turn.seq);
             if !turns.has_more {
                 break;
