@@ -22,8 +22,8 @@ use serde::Serialize;
 pub(crate) use self::kinds::Kind;
 pub(crate) use self::postings::{Dictionary, Posting};
 pub(crate) use self::query::{Reading, Word};
-pub use crate::rank::Ranked;
 use crate::rank::Field;
+pub use crate::rank::Ranked;
 
 use self::kinds::Sides;
 use self::postings::{Counted, INDEX_MAX};
