@@ -53,7 +53,6 @@ pub struct Tasks {
     summaries: JoinHandle<()>,
 }
 
-const INDEX_BYTES_MAX: usize = 256 * 1024 * 1024;
 const MADE_BYTES_MAX: usize = 32 * 1024 * 1024;
 const SWEEP_EVERY: Duration = Duration::from_secs(1);
 
@@ -67,7 +66,7 @@ pub async fn open(config: Config) -> anyhow::Result<(App, Tasks)> {
         recorder: Recorder::default(),
         metrics: Metrics::default(),
         caches: Caches::default(),
-        indexes: Indexes::new(INDEX_BYTES_MAX, Embedder::open(&config).await),
+        indexes: Indexes::new(config.number("index_bytes") as usize, Embedder::open(&config).await),
         due: Due::default(),
         made: Cache::new(MADE_BYTES_MAX),
         last: LastPrompts::default(),
@@ -123,7 +122,9 @@ async fn record(app: App) {
 }
 
 async fn embed(app: App) {
-    crate::recall::worker::run(&app).await;
+    if let Err(error) = crate::recall::worker::run(&app).await {
+        tracing::error!(%error, "passages are no longer embedded");
+    }
 }
 
 async fn sweep(app: App) {

@@ -48,6 +48,7 @@ settings! {
     "sample" = "true", "put the sample thread into a new data directory";
     "durability" = "full", "full: an acknowledged write survives power loss; relaxed: it survives a crash of the process";
     "hot_bytes" = "67108864", "memory for hot threads";
+    "index_bytes" = "268435456", "memory for the search indexes of users; the largest in use stays whatever it takes";
     "free_bytes_min" = "33554432", "free disk space below which writes are refused";
     "threads.turns_max" = "0", "keep only the last n turns of each thread; 0 keeps all";
     "threads.ttl_seconds" = "0", "forget turns this long after their time; 0 never";

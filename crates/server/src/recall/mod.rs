@@ -26,13 +26,14 @@ use worker::Waiting;
 #[derive(Debug)]
 pub struct Indexes {
     parts: Cache<(String, Corpus), Arc<RwLock<Part>>>,
+    bytes_max: usize,
     pub embedder: Embedder,
     pub waiting: Waiting,
 }
 
 impl Indexes {
     pub fn new(bytes_max: usize, embedder: Embedder) -> Self {
-        Self { parts: Cache::new(bytes_max), embedder, waiting: Waiting::default() }
+        Self { parts: Cache::new(bytes_max), bytes_max, embedder, waiting: Waiting::default() }
     }
 
     /// Says that something was written or removed which has, or had, a vector.
@@ -40,6 +41,11 @@ impl Indexes {
         if self.embedder.print().is_some() {
             self.waiting.add(user, corpus);
         }
+    }
+
+    /// Keeps an index, also one that is larger than all should be together: making it anew for every search costs more.
+    fn keep(&self, key: (String, Corpus), part: Arc<RwLock<Part>>, bytes: usize) {
+        self.parts.insert(key, part, bytes.min(self.bytes_max / 2));
     }
 
     /// Lets go of a user's indexes: what they hold was forgotten.

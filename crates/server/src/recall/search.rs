@@ -168,7 +168,7 @@ pub async fn current(app: &Shared, user: &str, corpus: Corpus) -> Result<Arc<RwL
     if has_work {
         app.indexes.waiting.add(user, corpus);
     }
-    app.indexes.parts.insert(key, part.clone(), bytes);
+    app.indexes.keep(key, part.clone(), bytes);
     Ok(part)
 }
 

@@ -12,7 +12,8 @@ use std::time::{Duration, Instant};
 use novelo_engine::path::{DocumentPath, Prefix};
 use novelo_engine::scope::USERS;
 use novelo_recall::embed::quantise;
-use novelo_store::{Op, PutTerms, Range};
+use novelo_store::{Op, PutTerms, Range, Store};
+use rustc_hash::FxHashSet;
 use tokio::sync::{MutexGuard, Notify};
 
 use super::corpus::Corpus;
@@ -21,10 +22,13 @@ use super::search::current;
 use super::vectors::{self, Vector};
 use crate::app::Shared;
 use crate::http::error::Result;
+use crate::load::cut;
 use crate::telemetry::now;
 
 /// Passages that are embedded at once.
 const BATCH: usize = 16;
+/// Characters of one passage that are embedded: servers refuse what is longer than their models read.
+const TEXT_CHARS_MAX: usize = 8_000;
 const BATCH_DEADLINE: Duration = Duration::from_secs(60);
 const AGAIN_AFTER: Duration = Duration::from_secs(10);
 const PROGRESS_EVERY: Duration = Duration::from_secs(5);
@@ -33,7 +37,7 @@ const WAITING_MAX: usize = 100_000;
 /// Who waits to be embedded. Any request adds, one task takes.
 #[derive(Debug, Default)]
 pub struct Waiting {
-    users: Mutex<VecDeque<(String, Corpus)>>,
+    list: Mutex<List>,
     wake: Notify,
     closed: AtomicBool,
     /// Held by the task from looking whether passages are there to having stored their vectors, and by a forget, so
@@ -44,21 +48,28 @@ pub struct Waiting {
     pending: AtomicU64,
 }
 
+/// In the order in which they came, each once.
+#[derive(Debug, Default)]
+struct List {
+    order: VecDeque<(String, Corpus)>,
+    there: FxHashSet<(String, Corpus)>,
+}
+
 impl Waiting {
     /// Puts an index on the list, unless it is there or the list is full.
     pub fn add(&self, user: &str, corpus: Corpus) {
-        let mut users = self.users.lock().unwrap_or_else(PoisonError::into_inner);
-        let there = users.iter().any(|(of, kind)| of == user && *kind == corpus);
-        if !there && users.len() < WAITING_MAX {
-            users.push_back((user.to_owned(), corpus));
-            drop(users);
+        let mut list = self.lock();
+        let index = (user.to_owned(), corpus);
+        if list.order.len() < WAITING_MAX && list.there.insert(index.clone()) {
+            list.order.push_back(index);
+            drop(list);
             self.wake.notify_one();
         }
     }
 
     /// What health says of it.
     pub fn progress(&self) -> serde_json::Value {
-        let users = self.users.lock().unwrap_or_else(PoisonError::into_inner).len();
+        let users = self.lock().order.len();
         let [done, pending] = [&self.done, &self.pending].map(|count| count.load(Ordering::Relaxed));
         serde_json::json!({"done": done, "pending": pending, "indexes_waiting": users})
     }
@@ -86,33 +97,42 @@ impl Waiting {
     }
 
     fn next(&self) -> Option<(String, Corpus)> {
-        self.users.lock().unwrap_or_else(PoisonError::into_inner).pop_front()
+        let mut list = self.lock();
+        let index = list.order.pop_front()?;
+        list.there.remove(&index);
+        Some(index)
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, List> {
+        self.list.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// Embeds what lacks vectors until `close`. Without an embedder there is nothing to do.
-pub async fn run(app: &Shared) {
+pub async fn run(app: &Shared) -> anyhow::Result<()> {
     if app.indexes.embedder.print().is_none() {
-        return;
+        return Ok(());
     }
-    if let Err(error) = go_through(app).await {
-        tracing::warn!(%error, "not all users could be looked at for vectors of another model");
-    }
+    let waiting = &app.indexes.waiting;
+    let mut backlog = Backlog::read(app).await?;
     let mut said = Instant::now();
-    while !app.indexes.waiting.is_closed() {
-        let Some((user, corpus)) = app.indexes.waiting.next() else {
-            app.indexes.waiting.wake.notified().await;
+    while !waiting.is_closed() {
+        let Some((user, corpus)) = waiting.next() else {
+            if !backlog.advance(app).await? {
+                waiting.wake.notified().await;
+            }
             continue;
         };
         match embed(app, &user, corpus, &mut said).await {
             Ok(true) => {}
             Ok(false) => {
-                app.indexes.waiting.add(&user, corpus);
-                app.indexes.waiting.rest().await;
+                waiting.add(&user, corpus);
+                waiting.rest().await;
             }
             Err(error) => tracing::warn!(%error, "passages were not embedded"),
         }
     }
+    Ok(())
 }
 
 /// Embeds all that one index lacks; `false` when the embedder failed.
@@ -131,7 +151,8 @@ async fn embed(app: &Shared, user: &str, corpus: Corpus, said: &mut Instant) -> 
         let mut texts = Vec::new();
         for Lacking { of, seq, .. } in &lacking {
             let turns = app.store.turns(of, Range::Between { first: *seq, last: *seq }).await?;
-            texts.push(turns.iter().next().and_then(|turn| corpus.text(turn)).unwrap_or_default().into_owned());
+            let text = turns.iter().next().and_then(|turn| corpus.text(turn)).unwrap_or_default();
+            texts.push(cut(&text, TEXT_CHARS_MAX));
         }
         let Ok(vectors) = app.indexes.embedder.embed(texts, BATCH_DEADLINE).await else { return Ok(false) };
         store(app, user, corpus, lacking, vectors).await?;
@@ -164,36 +185,58 @@ async fn store(app: &Shared, user: &str, corpus: Corpus, of: Vec<Lacking>, vecto
     Ok(())
 }
 
-/// After a change of the model: all users, once. Who was gone through with which model is a document.
-async fn go_through(app: &Shared) -> anyhow::Result<()> {
-    let Some(print) = app.indexes.embedder.print() else { return Ok(()) };
-    let mark = DocumentPath::new(&["novelo", "embedder"])?;
-    let value = serde_json::json!({ "model": print }).to_string();
-    if app.store.get(&mark).await?.is_some_and(|before| before.value == value.as_bytes()) {
-        return Ok(());
-    }
-    let mut users: Vec<String> = Vec::new();
-    for exported in app.store.export(&Prefix::all())? {
-        let path = exported?.path;
-        if let [root, user, ..] = path.segments()
-            && &**root == USERS
-            && users.last().is_none_or(|last| **last != **user)
-        {
-            users.push(user.to_string());
-        }
-    }
-    tracing::info!(users = users.len(), "the model is new: embedding what there is");
-    for (n, user) in users.iter().enumerate() {
-        for corpus in Corpus::ALL {
-            while !app.indexes.waiting.is_closed() && !embed(app, user, corpus, &mut Instant::now()).await? {
-                app.indexes.waiting.rest().await;
+/// Users to go through after a change of the model, behind those who wait.
+struct Backlog {
+    left: VecDeque<String>,
+    users: usize,
+    /// Which model all users were gone through with is a document.
+    mark: DocumentPath,
+    value: String,
+}
+
+impl Backlog {
+    /// Empty when all users were gone through with this model before.
+    async fn read(app: &Shared) -> anyhow::Result<Self> {
+        let mark = DocumentPath::new(&["novelo", "embedder"])?;
+        let value = serde_json::json!({ "model": app.indexes.embedder.print() }).to_string();
+        let known = app.store.get(&mark).await?.is_some_and(|before| before.value == value.as_bytes());
+        let left = match known {
+            true => VecDeque::new(),
+            false => {
+                let store = app.store.clone();
+                tokio::task::spawn_blocking(move || users(&store)).await??
             }
+        };
+        if !left.is_empty() {
+            tracing::info!(users = left.len(), "the model is new: embedding what there is");
         }
-        if app.indexes.waiting.is_closed() {
-            return Ok(());
-        }
-        tracing::info!(done = n + 1, users = users.len(), "embedded");
+        Ok(Self { users: left.len(), left, mark, value })
     }
-    app.store.put(&mark, value.into(), PutTerms { now: now(), ..PutTerms::default() }).await?;
-    Ok(())
+
+    /// Puts the next user on the list, and notes the end.
+    async fn advance(&mut self, app: &Shared) -> Result<bool> {
+        let Some(user) = self.left.pop_front() else { return Ok(false) };
+        Corpus::ALL.into_iter().for_each(|corpus| app.indexes.waiting.add(&user, corpus));
+        let done = self.users - self.left.len();
+        tracing::info!(done, users = self.users, "embedding users for the new model");
+        if self.left.is_empty() {
+            let terms = PutTerms { now: now(), ..PutTerms::default() };
+            app.store.put(&self.mark, self.value.clone().into(), terms).await?;
+        }
+        Ok(true)
+    }
+}
+
+/// Everyone who has documents.
+fn users(store: &Store) -> std::result::Result<VecDeque<String>, novelo_store::Error> {
+    let mut users: VecDeque<String> = VecDeque::new();
+    for exported in store.export(&Prefix::all())? {
+        if let [root, user, ..] = exported?.path.segments()
+            && &**root == USERS
+            && users.back().is_none_or(|last| **last != **user)
+        {
+            users.push_back(user.to_string());
+        }
+    }
+    Ok(users)
 }
