@@ -236,3 +236,28 @@ fn why_tells_words_speaker_neighbours_and_date() {
     assert_eq!(ranked.why(3).neighbours, 0.0);
     assert_eq!(ranked.why(99), Why::default());
 }
+
+#[test]
+fn names_and_dates_are_words_too() {
+    let mut index = Index::default();
+    let said = [
+        ("Eve", "Bob is allergic to nuts"),
+        ("Bob", "Good morning"),
+        ("Eve", "Ana was born in 1990"),
+        ("Eve", "Встреча 5 марта 2024 года"),
+        ("Eve", "Reunião em 14 de julho de 2023"),
+        ("Eve", "Contract signed 2023-07-15 in Porto"),
+    ];
+    for (key, (speaker, text)) in (1..).zip(said) {
+        index.add(key, &Passage { text, speaker: Some(speaker), time: Some(1.7e9), ..Passage::default() });
+    }
+    let finds = |query: &str, key: u64| {
+        let ranked = index.rank(&Query { text: query, vector: None });
+        ranked.is_relevant(key) && ranked.top(3, |_| true).iter().any(|hit| hit.key == key)
+    };
+    for (query, key) in
+        [("who is Bob", 1), ("1990", 3), ("5 марта 2024", 4), ("14 de julho de 2023", 5), ("2023-07-15", 6)]
+    {
+        assert!(finds(query, key), "{query}");
+    }
+}

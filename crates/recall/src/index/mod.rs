@@ -215,9 +215,9 @@ impl Index {
         self.by_key.get(&key).is_some_and(|at| self.vectors.has(*at))
     }
 
-    /// Whether any passage has one.
-    pub fn has_vectors(&self) -> bool {
-        !self.vectors.is_empty()
+    /// How long the vectors are, where there are any.
+    pub fn dimensions(&self) -> Option<usize> {
+        self.vectors.dimensions()
     }
 
     pub fn len(&self) -> usize {

@@ -14,6 +14,9 @@ const QUERY_TERMS_MAX: usize = 256;
 const SHORT: usize = 4;
 /// A stop word against another word.
 const STOP: f32 = 0.1;
+/// The name of a speaker, or a part of a date, against another word: who speaks of Bob says it seldom, and who speaks to
+/// him often.
+const ASIDE: f32 = 0.2;
 
 #[derive(Debug, Default)]
 pub struct Reading {
@@ -34,6 +37,8 @@ pub struct Word {
     pub alike: Vec<(u32, f32)>,
     pub grams: Vec<u32>,
     pub is_stop: bool,
+    /// Whether it names a speaker or a date: it is first of all matched against these.
+    pub is_aside: bool,
 }
 
 impl Reading {
@@ -43,32 +48,32 @@ impl Reading {
         let mut reading =
             Self { dates: index.dates(query, &words), asks_time: dates::asks_time(&words), ..Self::default() };
         let mut seen: Vec<u64> = Vec::new();
-        let mut stops: Vec<Word> = Vec::new();
+        let (mut stops, mut asides): (Vec<Word>, Vec<Word>) = (Vec::new(), Vec::new());
         let mut scratch = Vec::new();
         for word in words.iter() {
             let named: Vec<u16> = index.speakers.named(name_print(word.folded)).collect();
             let language = language.of_word(word.folded);
             let is_stop = language.is_stop(word.folded);
             let in_date = reading.dates.iter().any(|date| date.range.contains(&word.range.start));
-            if !named.is_empty() {
-                reading.speakers.extend(named);
-                continue;
-            }
+            let is_name = !named.is_empty();
+            reading.speakers.extend(named);
             let main = if is_stop { String::new() } else { language.stem(word.folded) };
             let print = if is_stop { analyse::stop_print(word.folded) } else { analyse::print(&main) };
-            if in_date || seen.contains(&print) || seen.len() == QUERY_TERMS_MAX {
+            if seen.contains(&print) || seen.len() == QUERY_TERMS_MAX {
                 continue;
             }
             seen.push(print);
             let spelled = query.get(word.range.clone()).unwrap_or_default();
             match is_stop {
                 true => stops.push(Word::stop(spelled, print, index)),
+                false if is_name || in_date => asides.extend(Word::aside(spelled, print, index)),
                 false => reading.words.push(Word::new(spelled, word.folded, &main, language, index, &mut scratch)),
             }
         }
         if reading.words.len() <= SHORT {
             reading.words.append(&mut stops);
         }
+        reading.words.append(&mut asides);
         reading.speakers.sort_unstable();
         reading.speakers.dedup();
         reading
@@ -111,16 +116,34 @@ impl Word {
         let grams = grams::of(main);
         let exact = prints.iter().filter_map(|print| index.dictionary.find(*print)).collect();
         let alike = index.dictionary.alike(&grams, &prints, scratch);
-        Self { spelled: spelled.to_owned(), exact, alike, grams, is_stop: false }
+        Self { spelled: spelled.to_owned(), exact, alike, grams, is_stop: false, is_aside: false }
     }
 
     pub fn weight(&self) -> f32 {
-        if self.is_stop { STOP } else { 1.0 }
+        match (self.is_stop, self.is_aside) {
+            (true, _) => STOP,
+            (_, true) => ASIDE,
+            _ => 1.0,
+        }
+    }
+
+    /// A name or a part of a date, where a passage holds that very word.
+    fn aside(spelled: &str, print: u64, index: &Index) -> Option<Self> {
+        let exact = vec![index.dictionary.find(print)?];
+        let spelled = spelled.to_owned();
+        Some(Self { spelled, exact, alike: Vec::new(), grams: Vec::new(), is_stop: false, is_aside: true })
     }
 
     fn stop(spelled: &str, print: u64, index: &Index) -> Self {
         let exact = index.dictionary.find(print).into_iter().collect();
-        Self { spelled: spelled.to_owned(), exact, alike: Vec::new(), grams: Vec::new(), is_stop: true }
+        Self {
+            spelled: spelled.to_owned(),
+            exact,
+            alike: Vec::new(),
+            grams: Vec::new(),
+            is_stop: true,
+            is_aside: false,
+        }
     }
 }
 

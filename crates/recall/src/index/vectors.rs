@@ -55,8 +55,8 @@ impl Vectors {
         self.rows.contains_key(&slot)
     }
 
-    pub fn is_empty(&self) -> bool {
-        self.slots.is_empty()
+    pub fn dimensions(&self) -> Option<usize> {
+        (!self.slots.is_empty()).then_some(self.dimensions)
     }
 
     pub fn bytes(&self) -> usize {

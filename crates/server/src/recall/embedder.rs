@@ -13,7 +13,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use crate::cache::Cache;
 use crate::config::Config;
-use crate::outbound::Outbound;
+use crate::outbound::{Outbound, Unanswered};
 
 /// How long an embedder that failed is left alone.
 const REST: Duration = Duration::from_secs(10);
@@ -32,6 +32,26 @@ pub struct Embedder {
     resting: Mutex<Option<(Instant, String)>>,
     /// Questions that were embedded lately.
     queries: Cache<String, Arc<[f32]>>,
+}
+
+/// Why there are no embeddings.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Failure {
+    /// These texts are refused, and would be again; others may do.
+    #[error("{0}")]
+    Refused(String),
+    /// It does not work at the moment.
+    #[error("{0}")]
+    Down(String),
+}
+
+impl From<Unanswered> for Failure {
+    fn from(error: Unanswered) -> Self {
+        match error {
+            Unanswered::Refused(_, 400 | 413 | 422, _) => Self::Refused(error.to_string()),
+            error => Self::Down(error.to_string()),
+        }
+    }
 }
 
 #[derive(Debug)]
@@ -76,37 +96,45 @@ impl Embedder {
     }
 
     /// The embedding of a question.
-    pub async fn query(&self, text: &str) -> Result<Arc<[f32]>, String> {
+    pub async fn query(&self, text: &str) -> Result<Arc<[f32]>, Failure> {
         if let Some(vector) = self.queries.get(&text.to_owned()) {
             return Ok(vector);
         }
         let vectors = self.embed(vec![text.to_owned()], self.deadline).await?;
-        let vector: Arc<[f32]> = vectors.into_iter().next().ok_or("no vector came back")?.into();
+        let vector: Arc<[f32]> = vectors.into_iter().next().unwrap_or_default().into();
         self.queries.insert(text.to_owned(), vector.clone(), text.len() + vector.len() * 4 + 64);
         Ok(vector)
     }
 
     /// The embeddings of texts, each of length 1, in their order.
-    pub async fn embed(&self, texts: Vec<String>, deadline: Duration) -> Result<Vec<Vec<f32>>, String> {
+    pub async fn embed(&self, texts: Vec<String>, deadline: Duration) -> Result<Vec<Vec<f32>>, Failure> {
         if let Some(said) = self.rests() {
-            return Err(said);
+            return Err(Failure::Down(said));
         }
         let count = texts.len();
         let embedded = match &self.kind {
-            Kind::None => Err("there is no embedder".to_owned()),
+            Kind::None => Err(Failure::Down("there is no embedder".to_owned())),
             Kind::Local(model) => {
                 let model = model.clone();
                 let work = move || model.embed(&texts.iter().map(String::as_str).collect::<Vec<_>>());
-                tokio::task::spawn_blocking(work).await.map_err(|e| e.to_string())
+                match tokio::time::timeout(deadline, tokio::task::spawn_blocking(work)).await {
+                    Ok(done) => done.map_err(|e| Failure::Down(e.to_string())),
+                    Err(_) => Err(Failure::Down(format!("the model took longer than {deadline:?}"))),
+                }
             }
             Kind::Remote { server, model } => ask(server, model, &texts, deadline).await,
         };
-        let checked = embedded.and_then(|vectors| check(vectors, count));
-        if let Err(said) = &checked {
-            tracing::warn!(said, "the embedder failed");
-            *self.lock() = Some((Instant::now() + REST, said.clone()));
+        let checked = embedded.and_then(|vectors| check(vectors, count).map_err(Failure::Down));
+        if let Err(Failure::Down(said)) = &checked {
+            self.rest(said.clone());
         }
         checked
+    }
+
+    /// Leaves it alone for a while.
+    pub fn rest(&self, said: String) {
+        tracing::warn!(said, "the embedder failed");
+        *self.lock() = Some((Instant::now() + REST, said));
     }
 
     /// What it said when it failed, if that was a moment ago.
@@ -117,6 +145,11 @@ impl Embedder {
     fn lock(&self) -> std::sync::MutexGuard<'_, Option<(Instant, String)>> {
         self.resting.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// What is said of vectors that cannot be compared.
+pub fn another_size(size: usize, here: usize) -> String {
+    format!("vectors of {size} dimensions came back, and those here have {here}")
 }
 
 async fn local(dir: PathBuf) -> Result<(Kind, String), String> {
@@ -146,10 +179,11 @@ struct Row {
     embedding: Vec<f32>,
 }
 
-async fn ask(server: &Outbound, model: &str, texts: &[String], deadline: Duration) -> Result<Vec<Vec<f32>>, String> {
+async fn ask(server: &Outbound, model: &str, texts: &[String], deadline: Duration) -> Result<Vec<Vec<f32>>, Failure> {
     let body = serde_json::json!({"model": model, "input": texts, "encoding_format": "float"}).to_string();
-    let bytes = server.post(body, deadline).await.map_err(|e| e.to_string())?;
-    let mut answer: Answer = serde_json::from_slice(&bytes).map_err(|e| format!("an answer of another form: {e}"))?;
+    let bytes = server.post(body, deadline).await?;
+    let another = |e| Failure::Down(format!("an answer of another form: {e}"));
+    let mut answer: Answer = serde_json::from_slice(&bytes).map_err(another)?;
     answer.data.sort_by_key(|row| row.index);
     let vectors = answer.data.into_iter().map(|row| normalised(row.embedding));
     Ok(vectors.collect())

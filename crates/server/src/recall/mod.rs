@@ -45,7 +45,7 @@ impl Indexes {
 
     /// Keeps an index, also one that is larger than all should be together: making it anew for every search costs more.
     fn keep(&self, key: (String, Corpus), part: Arc<RwLock<Part>>, bytes: usize) {
-        self.parts.insert(key, part, bytes.min(self.bytes_max / 2));
+        self.parts.insert(key, part, bytes.min(self.bytes_max / 4));
     }
 
     /// Lets go of a user's indexes: what they hold was forgotten.

@@ -6,7 +6,7 @@ use novelo_engine::Turn;
 use novelo_engine::path::{CollectionPath, DocumentPath};
 use novelo_recall::{Index, Passage};
 use novelo_store::{Range, Store, Version};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::corpus::{self, Corpus, Place};
@@ -43,7 +43,8 @@ pub struct Part {
 struct Indexed {
     of: CollectionPath,
     version: Option<Version>,
-    /// The documents that were looked at, by seq, with a digest of each.
+    /// The documents that were looked at, by seq, strictly rising, with a digest of each. They may be ahead of the
+    /// version, which is taken first: what was written meanwhile comes again, and is passed over.
     seen: Vec<(u64, u64)>,
     /// The stretch of conversation that the newest belongs to, and when that was.
     stretch: u64,
@@ -69,21 +70,25 @@ impl Part {
         self.pulse == Some(self.corpus.pulse(store, user))
     }
 
-    /// Takes in what was written since. Vectors of the model with this print are taken in too.
+    /// Takes in what was written since. Whoever begins this must see it to its end: half of it is no index. Vectors of the model with this print are taken in too.
     pub async fn sync(&mut self, store: &Store, user: &str, print: Option<&str>) -> Result<()> {
         self.embeds = print.is_some();
         let pulse = self.corpus.pulse(store, user);
         let collections = self.corpus.collections(store, user).await?;
-        for number in 0..self.collections.len() {
-            if self.collections.get(number).is_some_and(|indexed| !collections.contains(&indexed.of)) {
-                self.empty(number);
-            }
-        }
+        let there: FxHashSet<&CollectionPath> = collections.iter().collect();
+        let is_gone = |(_, indexed): &(usize, &Indexed)| !there.contains(&indexed.of);
+        let gone: Vec<usize> = self.collections.iter().enumerate().filter(is_gone).map(|(number, _)| number).collect();
+        gone.into_iter().for_each(|number| self.empty(number));
         for of in collections {
             self.read(store, of, print).await?;
         }
         self.pulse = Some(pulse);
         Ok(())
+    }
+
+    /// Lets go of everything, because it may be half of something.
+    pub fn begin_anew(&mut self) {
+        *self = Self::new(self.corpus);
     }
 
     /// About how much memory it takes.
@@ -144,6 +149,9 @@ impl Part {
     fn take(&mut self, number: usize, turn: &Turn, old: &mut [(u64, u64)]) {
         let digest = xxh3_64(turn.message.raw()).max(KEPT + 1);
         let Some(indexed) = self.collections.get_mut(number) else { return };
+        if indexed.seen.last().is_some_and(|(seq, _)| *seq >= turn.seq) {
+            return;
+        }
         if turn.create_time - indexed.newest > SILENCE_S {
             indexed.stretch += 1;
         }
@@ -168,7 +176,7 @@ impl Part {
             speaker: speaker.as_deref(),
             role: message.role().filter(|_| turns),
             group,
-            time: Some(turn.create_time),
+            time: Some(turn.create_time).filter(|_| self.corpus != Corpus::Documents),
         };
         self.index.add(key, &passage);
         if self.embeds {
@@ -198,6 +206,13 @@ impl Part {
             self.index.set_vector(key, &vector.values);
         }
         fits
+    }
+
+    /// Leaves a passage without a vector.
+    pub fn give_up(&mut self, lacking: &Lacking) {
+        if let Some(number) = self.numbers.get(&lacking.of) {
+            self.lacking.remove(&key(*number, lacking.seq));
+        }
     }
 
     /// The digest of the document behind a passage.

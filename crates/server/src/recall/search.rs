@@ -9,9 +9,10 @@ use novelo_store::Range;
 use tokio::sync::RwLock;
 
 use super::corpus::{Corpus, Place};
+use super::embedder::another_size;
 use super::part::Part;
 use crate::app::Shared;
-use crate::http::error::Result;
+use crate::http::error::{ApiError, Code, Result};
 
 /// Who looks for what, and where.
 #[derive(Debug, Clone, Copy)]
@@ -139,12 +140,17 @@ pub async fn has_any(app: &Shared, user: &str, corpus: Corpus) -> Result<bool> {
 
 /// The embedding of a question, if there is anything to compare it with; what went wrong otherwise.
 async fn embedded(app: &Shared, part: &RwLock<Part>, query: &str) -> (Option<Arc<[f32]>>, Vec<String>) {
-    let question = Some(part.read().await).filter(|part| part.index.has_vectors()).map(|p| p.index.to_embed(query));
-    let Some(question) = question else { return (None, Vec::new()) };
-    match app.indexes.embedder.query(&question).await {
-        Ok(vector) => (Some(vector), Vec::new()),
-        Err(fault) => (None, vec![format!("lexical results only, the embedder failed: {fault}")]),
-    }
+    let question = {
+        let part = part.read().await;
+        part.index.dimensions().map(|here| (here, part.index.to_embed(query)))
+    };
+    let Some((here, question)) = question else { return (None, Vec::new()) };
+    let fault = match app.indexes.embedder.query(&question).await {
+        Ok(vector) if vector.len() == here => return (Some(vector), Vec::new()),
+        Ok(vector) => another_size(vector.len(), here),
+        Err(failure) => failure.to_string(),
+    };
+    (None, vec![format!("lexical results only, the embedder failed: {fault}")])
 }
 
 /// The user's index as of now.
@@ -158,18 +164,30 @@ pub async fn current(app: &Shared, user: &str, corpus: Corpus) -> Result<Arc<RwL
     if part.read().await.is_current(&app.store, user) {
         return Ok(part);
     }
-    let mut writing = part.write().await;
-    if !writing.is_current(&app.store, user) {
-        writing.sync(&app.store, user, app.indexes.embedder.print()).await?;
-    }
-    let bytes = writing.bytes();
-    let has_work = app.indexes.embedder.print().is_some() && writing.has_work();
-    drop(writing);
+    let (bytes, has_work) = sync(app, &part, user).await?;
     if has_work {
         app.indexes.waiting.add(user, corpus);
     }
     app.indexes.keep(key, part.clone(), bytes);
     Ok(part)
+}
+
+/// Brings an index up to date, in a task of its own: a caller who hangs up must not leave it half done. How much
+/// memory it takes then, and whether there is something to embed.
+async fn sync(app: &Shared, part: &Arc<RwLock<Part>>, user: &str) -> Result<(usize, bool)> {
+    let (part, store, user) = (part.clone(), app.store.clone(), user.to_owned());
+    let print = app.indexes.embedder.print().map(str::to_owned);
+    let task = tokio::spawn(async move {
+        let mut part = part.write().await;
+        if !part.is_current(&store, &user)
+            && let Err(error) = part.sync(&store, &user, print.as_deref()).await
+        {
+            part.begin_anew();
+            return Err(error);
+        }
+        Ok((part.bytes(), print.is_some() && part.has_work()))
+    });
+    task.await.map_err(|e| ApiError::new(Code::Internal, format!("indexing ended early: {e}")))?
 }
 
 /// What an index takes that is empty as yet.

@@ -17,6 +17,7 @@ use rustc_hash::FxHashSet;
 use tokio::sync::{MutexGuard, Notify};
 
 use super::corpus::Corpus;
+use super::embedder::{Failure, another_size};
 use super::part::Lacking;
 use super::search::current;
 use super::vectors::{self, Vector};
@@ -118,7 +119,7 @@ pub async fn run(app: &Shared) -> anyhow::Result<()> {
     let mut said = Instant::now();
     while !waiting.is_closed() {
         let Some((user, corpus)) = waiting.next() else {
-            if !backlog.advance(app).await? {
+            if !backlog.advance(app).await {
                 waiting.wake.notified().await;
             }
             continue;
@@ -148,14 +149,9 @@ async fn embed(app: &Shared, user: &str, corpus: Corpus, said: &mut Instant) -> 
         if lacking.is_empty() {
             break;
         }
-        let mut texts = Vec::new();
-        for Lacking { of, seq, .. } in &lacking {
-            let turns = app.store.turns(of, Range::Between { first: *seq, last: *seq }).await?;
-            let text = turns.iter().next().and_then(|turn| corpus.text(turn)).unwrap_or_default();
-            texts.push(cut(&text, TEXT_CHARS_MAX));
+        if !embed_batch(app, user, corpus, lacking).await? {
+            return Ok(false);
         }
-        let Ok(vectors) = app.indexes.embedder.embed(texts, BATCH_DEADLINE).await else { return Ok(false) };
-        store(app, user, corpus, lacking, vectors).await?;
         if said.elapsed() > PROGRESS_EVERY {
             tracing::info!(user, corpus = corpus.name(), left, "embedding passages");
             *said = Instant::now();
@@ -164,11 +160,46 @@ async fn embed(app: &Shared, user: &str, corpus: Corpus, said: &mut Instant) -> 
     Ok(true)
 }
 
-/// Stores the vectors of those passages that are still what was embedded, and gives them to the index.
-async fn store(app: &Shared, user: &str, corpus: Corpus, of: Vec<Lacking>, vectors: Vec<Vec<f32>>) -> Result<()> {
+/// Embeds some passages; `false` when the embedder failed. Texts that it refuses are found one by one, and left alone.
+async fn embed_batch(app: &Shared, user: &str, corpus: Corpus, lacking: Vec<Lacking>) -> Result<bool> {
+    let mut texts = Vec::new();
+    for Lacking { of, seq, .. } in &lacking {
+        let turns = app.store.turns(of, Range::Between { first: *seq, last: *seq }).await?;
+        let text = turns.iter().next().and_then(|turn| corpus.text(turn)).unwrap_or_default();
+        texts.push(cut(&text, TEXT_CHARS_MAX));
+    }
+    match app.indexes.embedder.embed(texts, BATCH_DEADLINE).await {
+        Ok(vectors) => store(app, user, corpus, lacking, vectors).await,
+        Err(Failure::Down(_)) => Ok(false),
+        Err(Failure::Refused(said)) if lacking.len() == 1 => {
+            tracing::warn!(user, corpus = corpus.name(), said, "a passage is not embedded: its text is refused");
+            let part = current(app, user, corpus).await?;
+            let mut part = part.write().await;
+            lacking.iter().for_each(|lacking| part.give_up(lacking));
+            Ok(true)
+        }
+        Err(Failure::Refused(_)) => {
+            for one in lacking {
+                if !Box::pin(embed_batch(app, user, corpus, vec![one])).await? {
+                    return Ok(false);
+                }
+            }
+            Ok(true)
+        }
+    }
+}
+
+/// Stores the vectors of those passages that are still what was embedded, and gives them to the index; `false` when they
+/// are of another size than those it has.
+async fn store(app: &Shared, user: &str, corpus: Corpus, of: Vec<Lacking>, vectors: Vec<Vec<f32>>) -> Result<bool> {
     let _pen = app.indexes.waiting.pause().await;
     let part = current(app, user, corpus).await?;
     let mut part = part.write().await;
+    let size = vectors.first().map_or(0, Vec::len);
+    if let Some(here) = part.index.dimensions().filter(|here| *here != size) {
+        app.indexes.embedder.rest(another_size(size, here));
+        return Ok(false);
+    }
     let mut ops = Vec::new();
     for (lacking, vector) in of.into_iter().zip(vectors) {
         let model = app.indexes.embedder.print().unwrap_or_default().to_owned();
@@ -182,15 +213,15 @@ async fn store(app: &Shared, user: &str, corpus: Corpus, of: Vec<Lacking>, vecto
         app.store.write(ops).await?;
     }
     app.indexes.waiting.done.fetch_add(count, Ordering::Relaxed);
-    Ok(())
+    Ok(true)
 }
 
 /// Users to go through after a change of the model, behind those who wait.
 struct Backlog {
     left: VecDeque<String>,
     users: usize,
-    /// Which model all users were gone through with is a document.
-    mark: DocumentPath,
+    /// Where it is noted which model all users were gone through with, while it is not.
+    mark: Option<DocumentPath>,
     value: String,
 }
 
@@ -210,20 +241,24 @@ impl Backlog {
         if !left.is_empty() {
             tracing::info!(users = left.len(), "the model is new: embedding what there is");
         }
-        Ok(Self { users: left.len(), left, mark, value })
+        Ok(Self { users: left.len(), left, mark: (!known).then_some(mark), value })
     }
 
-    /// Puts the next user on the list, and notes the end.
-    async fn advance(&mut self, app: &Shared) -> Result<bool> {
-        let Some(user) = self.left.pop_front() else { return Ok(false) };
-        Corpus::ALL.into_iter().for_each(|corpus| app.indexes.waiting.add(&user, corpus));
-        let done = self.users - self.left.len();
-        tracing::info!(done, users = self.users, "embedding users for the new model");
-        if self.left.is_empty() {
-            let terms = PutTerms { now: now(), ..PutTerms::default() };
-            app.store.put(&self.mark, self.value.clone().into(), terms).await?;
+    /// Puts the next user on the list; `false` when all are done with, which is noted once.
+    async fn advance(&mut self, app: &Shared) -> bool {
+        if let Some(user) = self.left.pop_front() {
+            Corpus::ALL.into_iter().for_each(|corpus| app.indexes.waiting.add(&user, corpus));
+            let done = self.users - self.left.len();
+            tracing::info!(done, users = self.users, "embedding users for the new model");
+            return true;
         }
-        Ok(true)
+        if let Some(mark) = self.mark.take() {
+            let terms = PutTerms { now: now(), ..PutTerms::default() };
+            if let Err(error) = app.store.put(&mark, self.value.clone().into(), terms).await {
+                tracing::warn!(%error, "all users will be gone through again at the next start");
+            }
+        }
+        false
     }
 }
 

@@ -88,6 +88,22 @@ fn another_model_embeds_again_and_sizes_never_meet() {
         0,
         "a question of another size is compared with nothing: {found}"
     );
+    assert!(found["notes"][0].as_str().unwrap().contains("vectors of 4 dimensions came back, and those here have 7"));
+}
+
+#[test]
+fn a_text_that_is_refused_costs_nobody_else_anything() {
+    let embeddings = Embeddings::start();
+    let server = Home::new().serve_with(&embeddings.settings());
+    server.post(&user("v", "/memories"), json!({"text": "an unspeakable thing"})).ok();
+    remember(&server, "v");
+    remember(&server, "u");
+    embedded(&server, 8);
+    for of in ["u", "v"] {
+        let found = search(&server, of, "a ship");
+        assert_eq!((texts(&found)[0], found.get("notes")), (MEMORIES[0], None));
+    }
+    assert_eq!(server.get("/health/ready").ok()["embedder"], "ok");
 }
 
 #[test]
