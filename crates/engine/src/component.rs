@@ -231,7 +231,8 @@ pub fn show_user_data(raw: &[u8]) -> Option<Message> {
     let pairs: Vec<String> = json::members(&text)
         .filter_map(|(key, value)| {
             let said = |span: json::Span| json::unescape(span.of(&text)).map(|s| s.into_owned());
-            Some(format!("{}: {}", said(key)?, said(value).unwrap_or_else(|| json::compact(value.of(&text)))))
+            let pair = format!("{}: {}", said(key)?, said(value).unwrap_or_else(|| json::compact(value.of(&text))));
+            Some(pair.replace(|c: char| c.is_control(), " "))
         })
         .collect();
     (!pairs.is_empty()).then(|| Message::text(Role::System, &format!("User data: {}", pairs.join(" "))))

@@ -118,12 +118,13 @@ impl Recall {
         })
     }
 
-    /// Texts as a prompt shows them: a line each, equal ones once, each cut. A text cannot pass for two.
-    pub fn show<'t>(&self, texts: impl IntoIterator<Item = &'t str>) -> Option<Message> {
+    /// Texts as a prompt shows them: a line each, equal ones once, each cut to where the words are that found it. A text
+    /// cannot pass for two.
+    pub fn show<'t>(&self, texts: impl IntoIterator<Item = (&'t str, Vec<&'t str>)>) -> Option<Message> {
         let mut lines: Vec<String> = Vec::new();
-        for text in texts {
+        for (text, words) in texts {
             let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
-            let line: String = line.chars().take(self.chars_max as usize).collect();
+            let line = excerpt(&line, &words, self.chars_max as usize);
             if !line.is_empty() && !lines.contains(&line) {
                 lines.push(line);
             }
@@ -133,13 +134,34 @@ impl Recall {
     }
 }
 
+/// Words of fewer letters are everywhere.
+const WORD_CHARS_MIN: usize = 3;
+
+/// The beginning of a line; where that holds none of the words, the part around the first of them.
+fn excerpt(line: &str, words: &[&str], chars_max: usize) -> String {
+    let chars: Vec<char> = line.chars().collect();
+    let lower = |c: &char| c.to_lowercase().next().unwrap_or(*c);
+    let low: Vec<char> = chars.iter().map(lower).collect();
+    let wanted = words.iter().map(|word| word.chars().map(|c| lower(&c)).collect::<Vec<char>>());
+    let wanted = wanted.filter(|word| word.len() >= WORD_CHARS_MIN);
+    let first = wanted.filter_map(|word| low.windows(word.len()).position(|part| part == word.as_slice())).min();
+    let from = match first.filter(|at| *at >= chars_max) {
+        Some(at) => {
+            let near = at - chars_max / 4;
+            chars.iter().skip(near).position(|c| c.is_whitespace()).map_or(near, |gap| (near + gap + 1).min(at))
+        }
+        None => 0,
+    };
+    chars.into_iter().skip(from).take(chars_max).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn check(recall: Value, texts: &[&str], expected: Option<&str>) {
         let mut fields = Fields::of("c", &recall).unwrap();
-        let message = Recall::decode(&mut fields).unwrap().show(texts.iter().copied());
+        let message = Recall::decode(&mut fields).unwrap().show(texts.iter().map(|text| (*text, vec!["fire"])));
         assert_eq!(message.as_ref().and_then(Message::said).as_deref(), expected);
     }
 
@@ -151,6 +173,15 @@ mod tests {
         check(memories.clone(), &["tea", "no\n sugar", "tea"], Some("Relevant memory:\ntea\nno sugar"));
         let turns = serde_json::json!({"from": "turns", "chars": 3});
         check(turns, &["água fria", "águia", "ok"], Some("Relevant conversation memory:\nágu\nok"));
+    }
+
+    #[test]
+    fn a_long_text_is_shown_where_it_was_found() {
+        let turns = || serde_json::json!({"from": "turns", "chars": 12});
+        let far = "much was said before the Fire broke out at night";
+        check(turns(), &[far], Some("Relevant conversation memory:\nthe Fire bro"));
+        check(turns(), &["fire and then much was said"], Some("Relevant conversation memory:\nfire and the"));
+        check(turns(), &["nothing of the kind"], Some("Relevant conversation memory:\nnothing of t"));
     }
 
     #[test]

@@ -53,7 +53,7 @@ fn message(raw: &str) -> Message {
 /// Something is found for every recall.
 fn recalled(need: &Need) -> Option<Recalled> {
     let Need::Recall(recall) = need else { return None };
-    let message = recall.show(["tea, no sugar", "a \"dog\" 😀"]);
+    let message = recall.show([("tea, no sugar", vec![]), ("a \"dog\" 😀", vec!["dog"])]);
     Some(Recalled { recall: *recall, hits: Vec::new(), near: Vec::new(), problems: Vec::new(), message })
 }
 

@@ -281,7 +281,7 @@ fn aside(upto: Option<u64>, filters: Value, budget_tokens: u32) -> (Vec<String>,
     let Some(Need::Recall(recall)) = recipe.needs().into_iter().find(|need| matches!(need, Need::Recall(_))) else {
         panic!("a recipe that recalls needs it");
     };
-    let message = recall.show(["tea, no sugar"]);
+    let message = recall.show([("tea, no sugar", vec![])]);
     let recalled = [Recalled { recall, hits: Vec::new(), near: Vec::new(), problems: Vec::new(), message }];
     let loaded = Loaded {
         turns: turns.iter().collect(),

@@ -21,8 +21,9 @@ const SENTENCE_CHARS_MAX: usize = 240;
 /// Of each sentence so many words are weighed, and of all sentences so many are compared with each other.
 const SENTENCE_WORDS_MAX: usize = 80;
 const CANDIDATES_MAX: usize = 400;
-/// A sentence of fewer words that matter says nothing by itself.
+/// A sentence of fewer words that matter says little by itself, and so much against others.
 const CONTENT_WORDS_MIN: usize = 2;
+const BARE: f32 = 0.2;
 /// How much likeness to what is chosen counts against a sentence.
 const REDUNDANCY: f32 = 0.8;
 /// What stood in the summary before was chosen from more than can be seen now.
@@ -93,15 +94,13 @@ fn collect<'a>(sentences: &mut Vec<Sentence<'a>>, turn: usize, said: Said<'a>, b
         let mut terms: Vec<u64> = content.iter().map(|(it, word)| analyse::print(&it.stem(word.folded))).collect();
         terms.sort_unstable();
         terms.dedup();
-        if terms.len() < CONTENT_WORDS_MIN {
-            continue;
-        }
         let is_named = |start: usize| {
             let first = text.get(start..).and_then(|rest| rest.chars().next());
             first.is_some_and(|c| c.is_numeric() || (start > 0 && c.is_uppercase()))
         };
         let named = content.iter().filter(|(_, word)| is_named(word.range.start)).count();
         let how = if text.ends_with(['?', '？']) { QUESTION } else { 1.0 } * if before { BEFORE } else { 1.0 };
+        let how = how * if terms.len() < CONTENT_WORDS_MIN { BARE } else { 1.0 };
         let text = cut(&text.split_whitespace().collect::<Vec<_>>().join(" "), SENTENCE_CHARS_MAX);
         sentences.push(Sentence { turn, speaker: said.speaker, text, terms, named, share: who * how, weight: 0.0 });
     }
@@ -146,6 +145,9 @@ fn choose(sentences: &[Sentence<'_>], chars_max: usize) -> Vec<usize> {
     let mut open: Vec<(usize, f32)> = sentences.iter().enumerate().map(|(at, it)| (at, it.weight)).collect();
     open.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
     open.truncate(CANDIDATES_MAX);
+    if open.first().is_some_and(|(_, best)| *best > 0.0) {
+        open.retain(|(_, weight)| *weight > 0.0);
+    }
     let mut chosen = Vec::new();
     let mut room = chars_max.saturating_add(1);
     loop {
@@ -204,6 +206,15 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    #[test]
+    fn bare_words_are_better_than_nothing() {
+        let bare: Vec<String> = (1..5).map(|n| format!("m{n}")).collect();
+        let said: Vec<Said<'_>> = bare.iter().map(|text| Said { speaker: "user", text }).collect();
+        assert_eq!(summarise(None, &said, 100), "user: m1\nuser: m2\nuser: m3\nuser: m4");
+        let only = [Said { speaker: "user", text: "and so it is" }];
+        assert_eq!(summarise(None, &only, 100), "user: and so it is");
+    }
 
     fn said<'a>(speaker: &'a str, text: &'a str) -> Said<'a> {
         Said { speaker, text }

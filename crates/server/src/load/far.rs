@@ -79,11 +79,11 @@ impl Near {
         for input in inputs {
             let mut texts = Vec::new();
             for hit in &input.hits {
-                texts.extend(text_again(store, input.recall.from, hit).await?);
+                texts.extend(text_again(store, input.recall.from, hit).await?.map(|text| (text, hit)));
             }
             self.recalled.push(Recalled {
                 recall: input.recall,
-                message: input.recall.show(texts.iter().map(String::as_str)),
+                message: input.recall.show(texts.iter().map(|(text, hit)| (text.as_str(), words(hit)))),
                 hits: input.hits.clone(),
                 near: input.near.clone(),
                 problems: input.problems.clone(),
@@ -111,14 +111,22 @@ fn pick(ranking: &Ranking<'_>, recall: Recall, levels: Levels, is_shown: impl Fn
 }
 
 fn recalled(recall: Recall, found: Found) -> Recalled {
-    let message = recall.show(found.hits.iter().map(|passage| passage.text.as_str()));
-    let (hits, near) = (found.hits.into_iter().map(hit).collect(), found.near.into_iter().map(hit).collect());
+    let texts: Vec<String> = found.hits.iter().map(|passage| passage.text.clone()).collect();
+    let hits: Vec<Hit> = found.hits.into_iter().map(hit).collect();
+    let near = found.near.into_iter().map(hit).collect();
+    let message = recall.show(texts.iter().map(String::as_str).zip(hits.iter().map(words)));
     Recalled { recall, message, hits, near, problems: found.notes }
 }
 
 fn hit(passage: Passage) -> Hit {
     let why = passage.why.and_then(|why| serde_json::to_value(why).ok()).unwrap_or(Value::Null);
     Hit { of: passage.of.to_string(), id: passage.id.into(), seq: passage.seq, score: passage.score, why }
+}
+
+/// The words of the query that found something.
+fn words(hit: &Hit) -> Vec<&str> {
+    let of = |name: &str| hit.why.get(name).and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
+    of("matched").chain(of("alike")).collect()
 }
 
 async fn text_again(store: &Store, from: Source, hit: &Hit) -> Result<Option<String>> {

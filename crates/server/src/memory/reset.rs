@@ -56,8 +56,10 @@ pub async fn reset(app: &Shared, user: &str, session: Option<&str>, scope: Scope
         }
     };
     let forgotten = forget::forget(app, user, &what, traces).await?;
-    if scope == Scope::ShortTerm {
-        summary::begin_anew(app, user, thread).await?;
+    match scope {
+        Scope::ShortTerm => summary::begin_anew(app, user, thread).await?,
+        Scope::Summary => summary::begin_here(app, user, thread).await?,
+        Scope::All | Scope::Vector | Scope::UserData => {}
     }
     Ok(forgotten)
 }

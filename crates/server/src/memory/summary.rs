@@ -32,6 +32,9 @@ pub struct Summary {
     pub upto_seq: u64,
     #[serde(default)]
     pub by: By,
+    /// The caller's own words, where turns were summed up behind them.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub given: Option<String>,
     #[serde(default)]
     pub updated_at: f64,
 }
@@ -151,9 +154,9 @@ async fn round(app: &Shared, user: &str, thread: &str) -> std::result::Result<Ro
     let Some((first, last)) = window.uncovered(last_seq, before.upto_seq) else { return Ok(Round::Done) };
     let turns = app.store.turns(&of, Range::Between { first, last }).await?;
     let chars_max = usize::try_from(app.config.number("memory.summary_chars")).unwrap_or(usize::MAX);
-    let summed = tokio::task::spawn_blocking(move || sum_up(&before.text, &turns, chars_max)).await;
-    let text = summed.map_err(|e| Error::Invalid(format!("summing up ended early: {e}")))?;
-    let summary = Summary { text, upto_seq: last, by: By::Extract, updated_at: now() };
+    let summed = tokio::task::spawn_blocking(move || before.continued(&turns, chars_max)).await;
+    let summary = summed.map_err(|e| Error::Invalid(format!("summing up ended early: {e}")))?;
+    let summary = Summary { upto_seq: last, updated_at: now(), ..summary };
     write(&app.store, &at, &summary, Some(version)).await?;
     Ok(Round::More)
 }
@@ -180,6 +183,26 @@ impl Window {
     /// The last seq that the window leaves out.
     fn before(self, last_seq: u64) -> u64 {
         last_seq.saturating_sub(self.turns)
+    }
+}
+
+impl Summary {
+    /// The same with turns behind it. What a caller said stays as it is; what was made here is made anew.
+    fn continued(self, turns: &Turns, chars_max: usize) -> Self {
+        let given = match self.by {
+            By::Caller => self.given.clone().or(Some(self.text.clone())).filter(|given| !given.is_empty()),
+            By::Extract => None,
+        };
+        let Some(given) = given else {
+            return Self { text: sum_up(&self.text, turns, chars_max), by: By::Extract, given: None, ..self };
+        };
+        let made = self.text.strip_prefix(given.as_str()).unwrap_or("").trim_start();
+        let text = format!("{given}\n{}", sum_up(made, turns, chars_max)).trim_end().to_owned();
+        Self { text, given: Some(given), ..self }
+    }
+
+    fn says_something(&self) -> bool {
+        !self.text.trim().is_empty()
     }
 }
 
@@ -218,7 +241,7 @@ async fn write(
 
 pub async fn get(app: &Shared, user: &str, thread: &str) -> Result<Option<Summary>> {
     let (summary, version) = held(&app.store, &path(user, thread)?).await?;
-    Ok((version > 0).then_some(summary))
+    Ok((version > 0).then_some(summary).filter(Summary::says_something))
 }
 
 /// Sets a caller's summary. Without a seq it covers what lies before the window now.
@@ -232,7 +255,7 @@ pub async fn set(app: &Shared, user: &str, thread: &str, text: &str, upto_seq: O
         return Err(ApiError::invalid("upto_seq", problem));
     }
     let upto_seq = upto_seq.unwrap_or_else(|| Window::of(&app.config).before(last_seq));
-    let summary = Summary { text: text.to_owned(), upto_seq, by: By::Caller, updated_at: now() };
+    let summary = Summary { text: text.to_owned(), upto_seq, by: By::Caller, updated_at: now(), given: None };
     write(&app.store, &at, &summary, None).await?;
     app.touched(user, thread);
     Ok(summary)
@@ -240,8 +263,23 @@ pub async fn set(app: &Shared, user: &str, thread: &str, text: &str, upto_seq: O
 
 /// Whether there was one.
 pub async fn remove(app: &Shared, user: &str, thread: &str) -> Result<bool> {
-    let _pen = app.due.pause().await;
-    Ok(app.store.delete(&path(user, thread)?, None).await?)
+    let was_there = get(app, user, thread).await?.is_some();
+    if was_there {
+        app.store.delete(&path(user, thread)?, None).await?;
+        begin_here(app, user, thread).await?;
+    }
+    Ok(was_there)
+}
+
+/// Says that what lies before the window is done with, so that a summary which was removed does not come back.
+pub async fn begin_here(app: &Shared, user: &str, thread: &str) -> Result<()> {
+    let of = scope::turns(user, thread).map_err(|e| ApiError::bad_id("thread", &e))?;
+    let upto_seq = Window::of(&app.config).before(app.store.version(&of).await?.last_seq);
+    let summary = Summary { upto_seq, by: By::Extract, updated_at: now(), ..Summary::default() };
+    if upto_seq > 0 {
+        write(&app.store, &path(user, thread)?, &summary, None).await?;
+    }
+    Ok(())
 }
 
 /// Says of a summary that stays that it covers no turn: those it was made from are gone, and seqs begin anew.

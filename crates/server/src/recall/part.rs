@@ -296,3 +296,67 @@ const KEPT: u64 = 0;
 fn key(number: usize, seq: u64) -> u64 {
     ((number as u64) << SEQ_BITS) | (seq & SEQ_MASK)
 }
+
+#[cfg(test)]
+mod tests {
+    use novelo_store::{AppendTerms, NewDocument, NewId};
+
+    use super::*;
+
+    fn of() -> CollectionPath {
+        CollectionPath::new(&["users", "u", "memories"]).unwrap()
+    }
+
+    async fn remember(store: &Store, texts: &[&str]) {
+        let document = |text: &&str| NewDocument {
+            id: NewId::Given((*text).into()),
+            create_time: 1.0,
+            value: serde_json::json!({ "text": text }).to_string().into(),
+            expires_at: None,
+        };
+        store.append(&of(), texts.iter().map(document).collect(), AppendTerms::default()).await.unwrap();
+    }
+
+    /// The memories that a word finds.
+    fn found(part: &Part, word: &str) -> Vec<u64> {
+        let ranked = part.index.rank(&novelo_recall::Query { text: word, vector: None });
+        ranked.top(9, |_| true).iter().filter_map(|hit| Some(part.place(hit.key)?.seq)).collect()
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn what_was_written_while_it_was_read_is_taken_once() {
+        let store = Store::memory();
+        remember(&store, &["walnut", "zebra"]).await;
+        let mut part = Part::new(Corpus::Memories);
+        part.sync(&store, "u", None).await.unwrap();
+        remember(&store, &["quince"]).await;
+        let ahead = store.turns(&of(), Range::Last(1)).await.unwrap();
+        ahead.iter().for_each(|turn| part.take(0, turn, &mut []));
+        part.sync(&store, "u", None).await.unwrap();
+        assert_eq!(part.collections[0].seen.len(), 3, "{:?}", part.collections[0].seen);
+        store.delete(&of().document("walnut").unwrap(), None).await.unwrap();
+        part.sync(&store, "u", None).await.unwrap();
+        assert_eq!(["walnut", "zebra", "quince"].map(|word| found(&part, word)), [vec![], vec![2], vec![3]]);
+        assert_eq!((part.newest_from(1), part.newest_from(9)), (3, 2));
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn changes_are_seen_and_what_stayed_is_left_alone() {
+        let store = Store::memory();
+        remember(&store, &["walnut", "zebra", "quince"]).await;
+        let mut part = Part::new(Corpus::Memories);
+        part.sync(&store, "u", Some("model")).await.unwrap();
+        let (lacking, left) = part.lacking(1);
+        assert_eq!((lacking[0].seq, left), (1, 3));
+        let vector = Vector { model: "model".into(), digest: lacking[0].digest, values: vec![1; 4] };
+        assert!(part.set_vector(&of(), 1, &vector) && !part.set_vector(&of(), 2, &vector), "of these bytes only");
+        let at = of().document("zebra").unwrap();
+        store.put(&at, r#"{"text":"okapi"}"#.into(), novelo_store::PutTerms::default()).await.unwrap();
+        part.sync(&store, "u", Some("model")).await.unwrap();
+        assert_eq!(["zebra", "okapi", "walnut"].map(|word| found(&part, word)), [vec![], vec![2], vec![1]]);
+        assert_eq!(part.lacking(0).1, 2, "the first still has its vector");
+        store.forget(&of().prefix()).await.unwrap();
+        part.sync(&store, "u", Some("model")).await.unwrap();
+        assert_eq!((part.index.len(), part.lacking(0).1, part.take_orphans().len()), (0, 0, 1));
+    }
+}

@@ -147,12 +147,16 @@ fn what_is_deleted_is_not_found_by_its_meaning() {
     remember(&server, "u");
     embedded(&server, 4);
     let id = search(&server, "u", "a ship")["hits"][0]["id"].as_str().unwrap().to_owned();
+    let vectors = || server.get("/v1/export").text().lines().filter(|line| line.contains("vectors")).count();
     server.delete(&user("u", &format!("/memories/{id}"))).ok();
+    assert_eq!(vectors(), 3);
+    let other = search(&server, "u", "rent")["hits"][0]["id"].as_str().unwrap().to_owned();
+    server.delete(&format!("/v1/docs/users/u/memories/{other}")).ok();
+    assert_eq!(vectors(), 2, "also where it is deleted as a document");
     assert!(!texts(&search(&server, "u", "a ship")).contains(&MEMORIES[0]));
     server.delete(&user("u", "")).ok();
     assert_eq!(texts(&search(&server, "u", "bird tea")), [] as [&str; 0]);
-    let left = server.get("/v1/export").text().lines().filter(|line| line.contains("vectors")).count();
-    assert_eq!(left, 0, "vectors go with what they are of");
+    assert_eq!(vectors(), 0, "vectors go with what they are of");
 }
 
 #[test]

@@ -183,3 +183,38 @@ fn covers_nothing(server: &Server) {
     let export = server.get(&user("u", "/export")).text();
     assert!(!export.contains("canary"), "{export}");
 }
+
+#[test]
+fn a_long_summary_of_a_caller_is_kept_whole() {
+    let server = Server::start();
+    let given: String = (0..400).map(|n| format!("Fact{n} holds. ")).collect();
+    let given = given.trim_end();
+    say(&server, "t", 1, THRESHOLD + 2);
+    server.put(&at("t"), json!({"text": given}).to_string()).ok();
+    say(&server, "t", 30, 50);
+    let summary = covers(&server, "t", 41 - WINDOW);
+    let text = summary["text"].as_str().unwrap();
+    assert!(text.starts_with(given) && text.len() > given.len(), "{text}");
+    assert_eq!(summary["by"], "caller");
+    say(&server, "t", 50, 51);
+    let again = covers(&server, "t", 42 - WINDOW);
+    assert!(again["text"].as_str().unwrap().starts_with(given));
+    assert!(again["text"].as_str().unwrap().len() <= given.len() + 1_201, "what is made behind it does not pile up");
+}
+
+#[test]
+fn a_summary_that_was_removed_does_not_come_back() {
+    let server = Server::start();
+    for (n, removes) in [("a", true), ("b", false)] {
+        say(&server, n, 1, THRESHOLD + 2);
+        covers(&server, n, 21 - WINDOW);
+        match removes {
+            true => server.delete(&at(n)).ok(),
+            false => server.post("/memory/reset", json!({"user_id": "u", "session_id": n, "scope": "summary"})).ok(),
+        };
+        server.get(&at(n)).refused(404, "not_found");
+        say(&server, n, 60, 61);
+        let text = covers(&server, n, 22 - WINDOW)["text"].as_str().unwrap().to_owned();
+        assert!(text.contains("colour12") && !text.contains("colour3"), "only what came since: {text}");
+    }
+}

@@ -26,5 +26,8 @@ pub async fn chat(caller: Caller, Raw(body): Raw) -> Result<Json> {
     id("session_id", wire.session_id)?;
     id("task_id", wire.task_id)?;
     check::text("message", &wire.message, ("MESSAGE_BYTES_MAX", MESSAGE_BYTES_MAX))?;
-    Err(ApiError::new(Code::NoModel, "a model is needed and none is set: models.answer.url"))
+    Err(ApiError::new(
+        Code::NoModel,
+        "a model is needed and none is set: models.answer.url is missing, and this version has no such setting yet",
+    ))
 }
