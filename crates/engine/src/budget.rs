@@ -2,7 +2,8 @@
 //!
 //! Owns the last word on size. Instructions that lead, what stands around the log, and the newest user turn stay;
 //! then blocks of the log, newest first, until one does not fit; one too large for any prompt is passed over. A block
-//! holds a call with its answers, so nothing is parted. What was recalled goes first when the rest would not fit. Refuses a prompt whose must-haves alone are over the budget, with the numbers.
+//! holds a call with its answers, so nothing is parted. What was recalled goes first when the rest would not fit. Refuses
+//! a prompt whose must-haves alone are over the budget, with the numbers.
 
 use crate::filter::{Draft, Note};
 use crate::pairs::Pairs;

@@ -12,4 +12,4 @@ mod rank;
 pub mod split;
 mod top;
 
-pub use index::{Hit, Index, Near, Passage, Query, Ranked, Score, Why};
+pub use index::{Hit, Index, Passage, Query, Ranked, Score, Why};

@@ -8,7 +8,7 @@ use super::Finding;
 use crate::tree::Tree;
 
 /// A crate and what its tree of normal dependencies must not hold.
-const ABSENT: [(&str, &[&str]); 2] = [
+const ABSENT: [(&str, &[&str]); 3] = [
     (
         "novelo-engine",
         &[
@@ -30,7 +30,8 @@ const ABSENT: [(&str, &[&str]); 2] = [
             "tokio",
         ],
     ),
-    ("novelo-store", &["axum", "hyper"]),
+    ("novelo-recall", &["axum", "fjall", "getrandom", "hyper", "mio", "novelo-store", "reqwest", "tokio"]),
+    ("novelo-store", &["axum", "hyper", "novelo-recall"]),
 ];
 
 /// The top of the tree: nothing may depend on it in any way.

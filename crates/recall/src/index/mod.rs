@@ -96,9 +96,6 @@ pub struct Score {
     pub rank: usize,
 }
 
-/// What nearly won.
-pub type Near = Hit;
-
 /// Passages by key.
 #[derive(Debug, Default)]
 pub struct Index {
