@@ -18,6 +18,8 @@ const SILENCE_S: f64 = 3.0 * 3_600.0;
 const READ_LIMIT: usize = 1_000;
 /// Analysing more documents than these takes too long for other requests to wait.
 const TAKEN_AT_ONCE_MAX: usize = 100;
+/// Removing more passages than these one by one takes longer than an index made anew.
+const REMOVED_MAX: usize = 1_000;
 /// Bits of a key that number a document within its collection.
 const SEQ_BITS: u32 = 40;
 const SEQ_MASK: u64 = (1 << SEQ_BITS) - 1;
@@ -80,7 +82,10 @@ impl Part {
         let gone: Vec<usize> = self.collections.iter().enumerate().filter(is_gone).map(|(number, _)| number).collect();
         gone.into_iter().for_each(|number| self.empty(number));
         for of in collections {
-            self.read(store, of, print).await?;
+            if !self.read(store, of, print).await? {
+                self.begin_anew();
+                return Box::pin(self.sync(store, user, print)).await;
+            }
         }
         self.pulse = Some(pulse);
         Ok(())
@@ -110,12 +115,13 @@ impl Part {
         Some(Place { of: &indexed.of, seq: key & SEQ_MASK })
     }
 
-    async fn read(&mut self, store: &Store, of: CollectionPath, print: Option<&str>) -> Result<()> {
+    /// Takes in one collection; `false` when so much of it is gone that beginning anew costs less.
+    async fn read(&mut self, store: &Store, of: CollectionPath, print: Option<&str>) -> Result<bool> {
         let version = store.version(&of).await?;
         let number = self.number(of);
-        let Some(indexed) = self.collections.get(number) else { return Ok(()) };
+        let Some(indexed) = self.collections.get(number) else { return Ok(true) };
         if indexed.version == Some(version) {
-            return Ok(());
+            return Ok(true);
         }
         let (of, before) = (indexed.of.clone(), indexed.version);
         let grew = before.is_some_and(|before| before.epoch == version.epoch && before.last_seq <= version.last_seq);
@@ -133,7 +139,11 @@ impl Part {
                 break;
             }
         }
-        for (gone, _) in old.iter().filter(|(_, digest)| *digest != KEPT) {
+        old.retain(|(_, digest)| *digest != KEPT);
+        if old.len() > REMOVED_MAX && old.len() * 4 > self.index.len() {
+            return Ok(false);
+        }
+        for (gone, _) in &old {
             self.remove(key(number, *gone));
         }
         if let (None, Some(print)) = (before, print) {
@@ -142,7 +152,7 @@ impl Part {
         if let Some(indexed) = self.collections.get_mut(number) {
             indexed.version = Some(version);
         }
-        Ok(())
+        Ok(true)
     }
 
     /// Takes in one document, unless it is there as it is.
@@ -338,6 +348,20 @@ mod tests {
         part.sync(&store, "u", None).await.unwrap();
         assert_eq!(["walnut", "zebra", "quince"].map(|word| found(&part, word)), [vec![], vec![2], vec![3]]);
         assert_eq!((part.newest_from(1), part.newest_from(9)), (3, 2));
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn where_most_is_gone_it_is_made_anew() {
+        let store = Store::memory();
+        let words: Vec<String> = (0..=REMOVED_MAX + 1).map(|n| format!("word{n}")).collect();
+        remember(&store, &words.iter().map(String::as_str).collect::<Vec<_>>()).await;
+        let mut part = Part::new(Corpus::Memories);
+        part.sync(&store, "u", None).await.unwrap();
+        store.forget(&of().prefix()).await.unwrap();
+        remember(&store, &["walnut", "zebra"]).await;
+        part.sync(&store, "u", None).await.unwrap();
+        assert_eq!((part.index.len(), found(&part, "word7"), found(&part, "zebra").len()), (2, vec![], 1));
+        assert!(part.is_current(&store, "u"));
     }
 
     #[tokio::test(flavor = "multi_thread")]
