@@ -179,7 +179,7 @@ mod tests {
     fn a_long_text_is_shown_where_it_was_found() {
         let turns = || serde_json::json!({"from": "turns", "chars": 12});
         let far = "much was said before the Fire broke out at night";
-        check(turns(), &[far], Some("Relevant conversation memory:\nthe Fire bro"));
+        check(turns(), &[far], Some("Relevant conversation memory:\nFire broke o"));
         check(turns(), &["fire and then much was said"], Some("Relevant conversation memory:\nfire and the"));
         check(turns(), &["nothing of the kind"], Some("Relevant conversation memory:\nnothing of t"));
     }
