@@ -208,6 +208,7 @@ async fn store(app: &Shared, user: &str, corpus: Corpus, of: Vec<Lacking>, vecto
             ops.extend(vectors::put(&lacking.of, lacking.seq, &vector));
         }
     }
+    drop(part);
     let count = ops.len() as u64;
     if count > 0 {
         app.store.write(ops).await?;

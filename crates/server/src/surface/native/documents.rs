@@ -110,9 +110,8 @@ pub async fn batch(State(app): State<App>, caller: Caller, Raw(body): Raw) -> Re
         return Err(ApiError::invalid("ops", problem));
     }
     let read = |(i, op): (usize, &BatchOp<'_>)| batch_op(i, op, &caller);
-    let ops = wire.ops.iter().enumerate().map(read).collect::<Result<Vec<_>>>()?;
+    let mut ops = wire.ops.iter().enumerate().map(read).collect::<Result<Vec<_>>>()?;
     let places: Vec<DocumentPath> = ops.iter().filter_map(put_at).collect();
-    let mut ops = ops;
     for n in 0..ops.len() {
         if let Some(Op::Delete { at, .. }) = ops.get(n)
             && let Some(at) = vector_of(&app, at).await?
