@@ -19,6 +19,7 @@ use crate::cache::Cache;
 use crate::config::Config;
 use crate::load::Caches;
 use crate::memory::summary::{self, Due};
+use crate::model::Models;
 use crate::policy::Policies;
 use crate::recall::{Corpus, Embedder, Indexes};
 use crate::record::Recorder;
@@ -35,6 +36,7 @@ pub struct Shared {
     pub metrics: Metrics,
     pub caches: Caches,
     pub indexes: Indexes,
+    pub models: Models,
     /// Threads whose summary may have fallen behind.
     pub due: Due,
     /// Answers that were asked for again, by all that went into them.
@@ -67,6 +69,7 @@ pub async fn open(config: Config) -> anyhow::Result<(App, Tasks)> {
         metrics: Metrics::default(),
         caches: Caches::default(),
         indexes: Indexes::new(config.number("index_bytes") as usize, Embedder::open(&config).await),
+        models: Models::open(&config)?,
         due: Due::default(),
         made: Cache::new(MADE_BYTES_MAX),
         last: LastPrompts::default(),

@@ -33,9 +33,9 @@ impl Setting {
 }
 
 macro_rules! settings {
-    ($($key:literal = $default:literal $(or $usual:literal)?, $about:literal;)*) => {
+    ($($key:literal = $default:literal $(or $usual:literal)*, $about:literal;)*) => {
         pub const SETTINGS: &[Setting] = &[$(Setting {
-            key: $key, default: $default, about: $about, usual: [$($usual)?].as_slice(),
+            key: $key, default: $default, about: $about, usual: [$($usual),*].as_slice(),
         }),*];
     };
 }
@@ -63,6 +63,26 @@ settings! {
     "embedding.key" = "" or "OPENAI_API_KEY", "key for it";
     "embedding.model" = "text-embedding-3-small", "model for it";
     "embedding.timeout_ms" = "2000", "how long a question waits for its embedding; then the search is lexical";
+    "models.answer.url" = "" or "OLLAMA_HOST" or "OPENAI_BASE_URL", "base address of the model server that answers; empty: OpenAI's where models.answer.key is set, else none; none: none";
+    "models.answer.key" = "" or "OPENAI_API_KEY", "key for it";
+    "models.answer.model" = "", "model that answers; empty: gpt-4o-mini at OpenAI, elsewhere the first that the server lists";
+    "models.answer.window_tokens" = "0", "tokens that the model sees at once; 0: what its server says";
+    "models.answer.timeout_ms" = "60000", "how long the model may keep silent, before its first word and between two";
+    "models.rewrite.url" = "", "model server that makes follow-ups standalone; empty: that of models.answer; none: rules alone";
+    "models.rewrite.key" = "", "key for it; empty: that of models.answer where the address is the same";
+    "models.rewrite.model" = "gpt-4o-mini", "model for it; where this is not set and the server is not OpenAI's, that of models.answer";
+    "models.rewrite.window_tokens" = "0", "as models.answer.window_tokens";
+    "models.rewrite.timeout_ms" = "2000", "how long a rewrite may take in all; then the rules take over";
+    "models.summary.url" = "", "model server that sums up; empty: that of models.answer; none: summaries are extracted";
+    "models.summary.key" = "", "as models.rewrite.key";
+    "models.summary.model" = "", "model for it; empty: that of models.answer";
+    "models.summary.window_tokens" = "0", "as models.answer.window_tokens";
+    "models.summary.timeout_ms" = "30000", "how long a summary may take in all; then it is extracted";
+    "models.narrate.url" = "", "model server that puts data into words; empty: that of models.answer; none: none";
+    "models.narrate.key" = "", "as models.rewrite.key";
+    "models.narrate.model" = "", "model for it; empty: that of models.answer";
+    "models.narrate.window_tokens" = "0", "as models.answer.window_tokens";
+    "models.narrate.timeout_ms" = "20000", "how long a narration may keep silent";
     "memory.summary_chars" = "1200", "characters of a summary that is made here";
     "memory.task_ttl_seconds" = "86400", "forget the results of a task after this long; 0 never";
     "log.level" = "info", "error, warn, info, debug or trace";

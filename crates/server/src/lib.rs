@@ -16,6 +16,7 @@ pub mod http;
 pub mod ids;
 pub mod load;
 pub mod memory;
+pub mod model;
 pub mod outbound;
 pub mod pens;
 pub mod policy;
