@@ -46,6 +46,7 @@ limits! {
     REPO_FILES_MAX = 20_000, "files of one repository, skipped ones included";
     REPO_FILE_BYTES_MAX = 1024 * 1024, "bytes of a file of a repository; larger ones are skipped and counted";
     TASK_RESULT_BYTES_MAX = 1024 * 1024, "bytes of the content of a task's result";
+    REPLIES_MAX = 1_000, "questions being answered at once";
     CONNECTIONS_MAX = 4_096, "connections open at once";
     WRITE_QUEUE_MAX = 8_192, "writes waiting for the committer";
     HEADER_WAIT_S_MAX = 10, "seconds a client may take to send its headers";

@@ -107,7 +107,7 @@ fn collect<'a>(sentences: &mut Vec<Sentence<'a>>, turn: usize, said: Said<'a>, b
 }
 
 /// Sentences end at a line's end, or after a mark that is followed by a blank.
-fn split(text: &str) -> impl Iterator<Item = &str> {
+pub(crate) fn split(text: &str) -> impl Iterator<Item = &str> {
     text.lines().flat_map(|line| {
         let mut from = 0;
         let mut ends: Vec<&str> = Vec::new();
@@ -191,7 +191,7 @@ fn write(sentences: &[Sentence<'_>], chosen: Vec<usize>, chars_max: usize) -> St
 }
 
 /// At most so many characters of a text, cut after a word and marked so.
-fn cut(text: &str, chars_max: usize) -> String {
+pub(crate) fn cut(text: &str, chars_max: usize) -> String {
     let Some((limit, _)) = text.char_indices().nth(chars_max) else { return text.to_owned() };
     let Some((room, _)) = chars_max.checked_sub(1).and_then(|last| text.char_indices().nth(last)) else {
         return String::new();

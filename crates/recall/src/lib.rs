@@ -8,8 +8,11 @@ pub mod embed;
 pub mod eval;
 pub mod extract;
 pub mod index;
+pub mod quote;
 mod rank;
+pub mod rewrite;
 pub mod split;
 mod top;
 
+pub use analyse::dates::iso_date;
 pub use index::{Hit, Index, Passage, Query, Ranked, Score, Why};

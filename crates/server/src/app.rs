@@ -23,6 +23,7 @@ use crate::model::Models;
 use crate::policy::Policies;
 use crate::recall::{Corpus, Embedder, Indexes};
 use crate::record::Recorder;
+use crate::reply::Replies;
 use crate::telemetry::{Metrics, now};
 
 /// The running application; clones share it.
@@ -37,6 +38,7 @@ pub struct Shared {
     pub caches: Caches,
     pub indexes: Indexes,
     pub models: Models,
+    pub replies: Replies,
     /// Threads whose summary may have fallen behind.
     pub due: Due,
     /// Answers that were asked for again, by all that went into them.
@@ -70,6 +72,7 @@ pub async fn open(config: Config) -> anyhow::Result<(App, Tasks)> {
         caches: Caches::default(),
         indexes: Indexes::new(config.number("index_bytes") as usize, Embedder::open(&config).await),
         models: Models::open(&config)?,
+        replies: Replies::default(),
         due: Due::default(),
         made: Cache::new(MADE_BYTES_MAX),
         last: LastPrompts::default(),
@@ -96,6 +99,7 @@ impl Shared {
 
 /// Stores what is waiting, and closes the store.
 pub async fn close(app: App, tasks: Tasks) -> anyhow::Result<()> {
+    app.replies.close().await;
     tasks.sweeper.abort();
     app.indexes.waiting.close();
     app.due.close();
@@ -137,6 +141,7 @@ async fn sweep(app: App) {
         if let Err(error) = app.store.sweep(now()).await {
             tracing::warn!(%error, "expired documents were not removed");
         }
+        app.replies.sweep();
     }
 }
 

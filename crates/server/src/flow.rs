@@ -14,7 +14,7 @@ use novelo_engine::{Assembly, Explanation, Loaded, Recipe};
 use rustc_hash::FxHasher;
 use serde_json::Value;
 
-use crate::answer::{self, Made};
+use crate::answer::{Draft, Made};
 use crate::app::Shared;
 use crate::http::error::{ApiError, Result};
 use crate::load::{Near, Whose};
@@ -39,25 +39,24 @@ pub async fn context(app: &Shared, mut request: Request) -> Result<Made> {
     }
     let assembly = assemble(&plan.recipe, &loaded, request.budget_tokens)?;
     warn(&assembly);
-    let (mut body, head) = answer::begin(&assembly, request.answer);
-    let messages = body.get(head..).unwrap_or_default();
+    let draft = Draft::begin(&assembly, request.answer);
+    let messages = draft.messages();
     let prompt = Prompt { plan: &plan, near: &near, inputs: key.0, assembly: &assembly, messages, started };
     let (trace, traced) = record(app, request, prompt);
-    answer::finish(&mut body, &assembly, &trace, key.1)?;
-    let made = Made { body: body.into(), trace, traced: traced != Traced::No };
+    let made = draft.finish(&assembly, near.sources.as_slice().into(), (trace, traced != Traced::No), key.1)?;
     if traced == Traced::Before {
-        app.made.insert(key, made.clone(), made.body.len() + 512);
+        app.made.insert(key, made.clone(), made.bytes());
     }
     Ok(made)
 }
 
 /// Tells all that goes into a prompt from what goes into any other: the turns by their seqs, in their order.
 fn inputs(plan: &Preset, request: &Request, near: &Near, loaded: &Loaded<'_>) -> u128 {
-    let Request { user, reach, question, budget_tokens, .. } = request;
+    let Request { user, reach, question, query, budget_tokens, .. } = request;
     let mut seqs = FxHasher::default();
     loaded.turns.iter().for_each(|turn| turn.seq.hash(&mut seqs));
     let turns = (loaded.turns.len(), seqs.finish());
-    print(&(user, reach.thread_id(), plan.text.get(), question, budget_tokens, turns, near))
+    print(&(user, reach.thread_id(), plan.text.get(), (question, query), budget_tokens, turns, near))
 }
 
 /// Says in the log too what an operator should know of.
@@ -92,7 +91,7 @@ enum Traced {
 /// nothing to say, leaves no trace. One with something that belongs to no user is nobody's.
 fn record(app: &Shared, request: Request, prompt: Prompt<'_>) -> (TraceId, Traced) {
     let Prompt { plan, near, inputs, assembly, messages, started } = prompt;
-    let Request { user: subject, reach, question, budget_tokens, .. } = request;
+    let Request { user: subject, reach, question, query, budget_tokens, .. } = request;
     let user = subject.clone().filter(|_| !near.outside);
     let thread = user.clone().zip(reach.thread_id().map(str::to_owned));
     let replace = |thread| app.last.replace(&(thread, plan.text.get()), near.epoch(), assembly.marks());
@@ -113,6 +112,7 @@ fn record(app: &Shared, request: Request, prompt: Prompt<'_>) -> (TraceId, Trace
         preset: plan.name.clone(),
         recipe: plan.text.clone(),
         question,
+        query,
         budget_tokens,
         inputs: near.inputs(),
         messages: assembly.messages().count(),
@@ -146,7 +146,7 @@ fn plan(app: &Shared, request: &mut Request) -> Result<Arc<Preset>> {
         RecipeChoice::Given(value) => Arc::new(Preset::given("recipe", value)?),
         RecipeChoice::Preset(name) => find(app, &name)?,
         RecipeChoice::Decoded(preset) => {
-            request.budget_tokens = preset.recipe.budget_tokens;
+            request.budget_tokens = request.budget_tokens.or(preset.recipe.budget_tokens);
             return Ok(preset);
         }
         RecipeChoice::Unsaid if request.reach.local.is_some() => find(app, policy::DEFAULT)?,

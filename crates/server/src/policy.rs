@@ -1,9 +1,9 @@
 //! Policies: what users edit while the server runs.
 //!
-//! Owns the presets: those shipped inside the binary, and files of the policy directory, which add to them and
-//! override them. Files are read again when they change; a broken one keeps the last good recipe and says so.
+//! Owns the presets and the prompts: those shipped inside the binary, and files of the policy directory, which add to
+//! them and override them. Files are read again when they change; a broken one keeps the last good one and says so.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant, SystemTime};
 
@@ -76,12 +76,40 @@ macro_rules! shipped {
     };
 }
 
-shipped! { "chat" "agent" "stable" "TopicContext" }
+shipped! { "chat" "agent" "stable" "thread" "TopicContext" }
+
+/// What a model is told to do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Prompt {
+    Rewrite,
+    Summary,
+}
+
+impl Prompt {
+    const ALL: [Self; 2] = [Self::Rewrite, Self::Summary];
+
+    /// The name of its file.
+    fn name(self) -> &'static str {
+        match self {
+            Self::Rewrite => "rewrite",
+            Self::Summary => "summary",
+        }
+    }
+
+    fn shipped(self) -> &'static str {
+        match self {
+            Self::Rewrite => include_str!("../../../policies/prompts/rewrite.txt"),
+            Self::Summary => include_str!("../../../policies/prompts/summary.txt"),
+        }
+    }
+}
+
+const PROMPT_BYTES_MAX: usize = 64 * 1024;
 
 /// The preset that a thread uses when the request names none.
 pub const DEFAULT: &str = "chat";
 
-/// All presets. Whoever looks one up re-reads the directory when it is time.
+/// All of them. Whoever looks one up re-reads the directory when it is time.
 #[derive(Debug)]
 pub struct Policies {
     dir: PathBuf,
@@ -92,6 +120,8 @@ pub struct Policies {
 struct State {
     shipped: Vec<Arc<Preset>>,
     presets: Vec<Arc<Preset>>,
+    /// Those that a file overrides.
+    prompts: Vec<(Prompt, Arc<str>)>,
     /// What is wrong now, a line each.
     broken: Vec<String>,
     seen: Vec<(PathBuf, Option<SystemTime>)>,
@@ -106,19 +136,20 @@ impl Policies {
             .iter()
             .map(|(name, text)| Ok(Arc::new(read(name, text).map_err(|e| anyhow::anyhow!("{name}: {e}"))?)))
             .collect::<anyhow::Result<Vec<_>>>()?;
-        let state =
-            State { presets: shipped.clone(), shipped, broken: Vec::new(), seen: Vec::new(), looked: Instant::now() };
+        let (prompts, broken, seen) = (Vec::new(), Vec::new(), Vec::new());
+        let state = State { presets: shipped.clone(), shipped, prompts, broken, seen, looked: Instant::now() };
         let policies = Self { dir, state: Mutex::new(state) };
         policies.reload(&mut policies.lock());
         Ok(policies)
     }
 
     pub fn preset(&self, name: &str) -> Option<Arc<Preset>> {
-        let mut state = self.lock();
-        if state.looked.elapsed() >= LOOK_EVERY {
-            self.reload(&mut state);
-        }
-        state.presets.iter().find(|p| p.name.as_deref() == Some(name)).cloned()
+        self.current().presets.iter().find(|p| p.name.as_deref() == Some(name)).cloned()
+    }
+
+    pub fn prompt(&self, prompt: Prompt) -> Arc<str> {
+        let own = self.current().prompts.iter().find(|(of, _)| *of == prompt).map(|(_, text)| text.clone());
+        own.unwrap_or_else(|| prompt.shipped().trim().into())
     }
 
     pub fn names(&self) -> Vec<String> {
@@ -132,41 +163,47 @@ impl Policies {
         state.broken.clone()
     }
 
+    fn current(&self) -> std::sync::MutexGuard<'_, State> {
+        let mut state = self.lock();
+        if state.looked.elapsed() >= LOOK_EVERY {
+            self.reload(&mut state);
+        }
+        state
+    }
+
     fn lock(&self) -> std::sync::MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 
     fn reload(&self, state: &mut State) {
         state.looked = Instant::now();
-        let seen = self.files();
+        let seen = [self.files("presets", "json"), self.files("prompts", "txt")].concat();
         if seen == state.seen {
             return;
         }
         state.broken.clear();
-        let before = std::mem::replace(&mut state.presets, state.shipped.clone());
+        let presets = std::mem::replace(&mut state.presets, state.shipped.clone());
+        let prompts = std::mem::take(&mut state.prompts);
         for (path, _) in &seen {
             let name = path.file_stem().and_then(|s| s.to_str()).unwrap_or_default();
-            let last_good = || before.iter().find(|p| p.name.as_deref() == Some(name)).cloned();
-            let preset = match load(name, path) {
-                Ok(preset) => Some(Arc::new(preset)),
-                Err(problem) => {
-                    tracing::warn!(file = %path.display(), %problem, "broken preset, the last good one stays in force");
-                    state.broken.push(format!("{}: {problem}", path.display()));
-                    last_good()
-                }
+            let read = match path.extension().is_some_and(|e| e == "json") {
+                true => state.take_preset(name, path, &presets),
+                false => state.take_prompt(name, path, &prompts),
             };
-            state.presets.retain(|p| preset.is_none() || p.name.as_deref() != Some(name));
-            state.presets.extend(preset);
+            if let Err(problem) = read {
+                tracing::warn!(file = %path.display(), %problem, "broken policy, the last good one stays in force");
+                state.broken.push(format!("{}: {problem}", path.display()));
+            }
         }
         state.seen = seen;
     }
 
-    fn files(&self) -> Vec<(PathBuf, Option<SystemTime>)> {
-        let Ok(entries) = std::fs::read_dir(self.dir.join("presets")) else { return Vec::new() };
+    fn files(&self, below: &str, extension: &str) -> Vec<(PathBuf, Option<SystemTime>)> {
+        let Ok(entries) = std::fs::read_dir(self.dir.join(below)) else { return Vec::new() };
         let mut files: Vec<_> = entries
             .flatten()
             .map(|entry| entry.path())
-            .filter(|path| path.extension().is_some_and(|e| e == "json"))
+            .filter(|path| path.extension().is_some_and(|e| e == extension))
             .map(|path| (path.clone(), path.metadata().and_then(|m| m.modified()).ok()))
             .collect();
         files.sort();
@@ -174,8 +211,44 @@ impl Policies {
     }
 }
 
-fn load(name: &str, path: &std::path::Path) -> Result<Preset, String> {
-    read(name, &std::fs::read_to_string(path).map_err(|e| e.to_string())?)
+impl State {
+    /// Takes a preset from its file; where that is broken, the one from before stays, and what is wrong is told.
+    fn take_preset(&mut self, name: &str, path: &Path, before: &[Arc<Preset>]) -> Result<(), String> {
+        let last_good = || before.iter().find(|p| p.name.as_deref() == Some(name)).cloned();
+        let (preset, told) = match load(path).and_then(|text| read(name, &text)) {
+            Ok(preset) => (Some(Arc::new(preset)), Ok(())),
+            Err(problem) => (last_good(), Err(problem)),
+        };
+        self.presets.retain(|p| preset.is_none() || p.name.as_deref() != Some(name));
+        self.presets.extend(preset);
+        told
+    }
+
+    fn take_prompt(&mut self, name: &str, path: &Path, before: &[(Prompt, Arc<str>)]) -> Result<(), String> {
+        let known = || Prompt::ALL.map(Prompt::name).join(", ");
+        let prompt = Prompt::ALL.into_iter().find(|prompt| prompt.name() == name);
+        let prompt = prompt.ok_or_else(|| format!("there is no such prompt; there are {}", known()))?;
+        match load(path).and_then(|text| check_prompt(&text)) {
+            Ok(text) => self.prompts.push((prompt, text)),
+            Err(problem) => {
+                self.prompts.extend(before.iter().find(|(of, _)| *of == prompt).cloned());
+                return Err(problem);
+            }
+        }
+        Ok(())
+    }
+}
+
+fn load(path: &Path) -> Result<String, String> {
+    std::fs::read_to_string(path).map_err(|e| e.to_string())
+}
+
+fn check_prompt(text: &str) -> Result<Arc<str>, String> {
+    match text.trim() {
+        "" => Err("is empty".to_owned()),
+        text if text.len() > PROMPT_BYTES_MAX => Err(format!("has more than {PROMPT_BYTES_MAX} bytes")),
+        text => Ok(text.into()),
+    }
 }
 
 fn read(name: &str, text: &str) -> Result<Preset, String> {
@@ -206,5 +279,28 @@ mod tests {
         std::fs::remove_file(presets.join("mine.json")).unwrap();
         assert!(policies.broken().is_empty());
         assert_eq!(budget("mine"), None);
+    }
+
+    #[test]
+    fn a_prompt_is_the_file_or_the_last_good_one() {
+        let dir = tempfile::tempdir().unwrap();
+        let prompts = dir.path().join("prompts");
+        std::fs::create_dir(&prompts).unwrap();
+        let policies = Policies::open(dir.path().to_owned()).unwrap();
+        let write = |name: &str, text: &str| {
+            std::fs::write(prompts.join(name), text).unwrap();
+            policies.broken()
+        };
+        assert_eq!(&*policies.prompt(Prompt::Rewrite), Prompt::Rewrite.shipped().trim());
+        assert!(write("rewrite.txt", " Say it again.\n").is_empty());
+        assert_eq!(&*policies.prompt(Prompt::Rewrite), "Say it again.");
+        std::fs::remove_file(prompts.join("rewrite.txt")).unwrap();
+        assert!(policies.broken().is_empty());
+        assert_eq!(&*policies.prompt(Prompt::Rewrite), Prompt::Rewrite.shipped().trim());
+        assert!(write("rewite.txt", "x")[0].contains("there are rewrite, summary"));
+        std::fs::remove_file(prompts.join("rewite.txt")).unwrap();
+        assert!(write("summary.txt", "Sum up.").is_empty());
+        assert!(write("summary.txt", &"x".repeat(PROMPT_BYTES_MAX + 1))[0].contains("more than 65536 bytes"));
+        assert_eq!(&*policies.prompt(Prompt::Summary), "Sum up.");
     }
 }

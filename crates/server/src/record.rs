@@ -216,6 +216,7 @@ mod tests {
             preset: None,
             recipe: raw("{}".into()),
             question: None,
+            query: None,
             budget_tokens: None,
             inputs: Inputs { collections, ..Inputs::default() },
             messages: 1,

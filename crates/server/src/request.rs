@@ -36,6 +36,6 @@ pub enum RecipeChoice {
     Unsaid,
     Preset(String),
     Given(Value),
-    /// Decoded already; nothing bounds the answer that it does not name itself.
+    /// Decoded already; nothing bounds the answer that neither it nor the request names.
     Decoded(Arc<Preset>),
 }

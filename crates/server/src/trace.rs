@@ -47,6 +47,9 @@ pub struct Trace {
     pub recipe: Box<RawValue>,
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub question: Option<String>,
+    /// What was searched for, where that was not the question.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub query: Option<String>,
     pub budget_tokens: Option<u32>,
     pub inputs: Inputs,
     pub messages: usize,

@@ -12,17 +12,15 @@ use axum::body::Body;
 use bytes::{Bytes, BytesMut};
 use http_body_util::BodyExt;
 use hyper::body::Frame;
+use novelo_engine::json;
 use novelo_engine::limits::{BODY_WAIT_S_MAX, IMPORT_LINE_BYTES_MAX, MESSAGE_BYTES_MAX};
-use novelo_engine::message::Message;
 use novelo_engine::path::{self, DocumentPath};
-use novelo_engine::{json, scope};
-use novelo_store::{AppendTerms, Export, Exported, NewDocument, NewId, Store};
+use novelo_store::{Export, Exported, Store};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::auth::{self, Caller};
 use crate::http::error::{ApiError, Code, Result};
-use crate::telemetry::now;
 
 const FORMAT: u32 = 1;
 const CHUNK_BYTES: usize = 64 * 1024;
@@ -241,19 +239,4 @@ impl Reader<'_> {
     fn wrong(&self, problem: impl std::fmt::Display) -> ApiError {
         ApiError::invalid(format!("line {}", self.line), problem)
     }
-}
-
-/// Puts the sample thread into an empty store.
-pub async fn write_sample(store: &Store) -> anyhow::Result<()> {
-    let to = scope::turns("demo", "welcome")?;
-    let at = now();
-    let lines = include_str!("../../../policies/sample/welcome.jsonl").lines();
-    let documents = lines.enumerate().map(|(i, line)| {
-        let message = Message::accept(Bytes::from_static(line.as_bytes()))?;
-        let id = NewId::Given(format!("sample-{:02}", i + 1).into());
-        Ok(NewDocument { id, create_time: at, value: message.raw().clone(), expires_at: None })
-    });
-    let documents = documents.collect::<anyhow::Result<Vec<_>>>()?;
-    store.append(&to, documents, AppendTerms::default()).await?;
-    Ok(())
 }

@@ -220,6 +220,12 @@ pub fn asks_time(words: &Words) -> bool {
     first.iter().any(|word| WHEN.contains(word)) || (what && first.iter().skip(1).any(|word| TIME.contains(word)))
 }
 
+/// The day of a time in UTC, as `2026-11-16`; empty for a time of no calendar.
+pub fn iso_date(seconds: f64) -> String {
+    let shown = |(year, month, day)| format!("{year:04}-{month:02}-{day:02}");
+    day(seconds).map(civil).map(shown).unwrap_or_default()
+}
+
 /// Days since 1970 in the Gregorian calendar, whose years begin in March here, so that the leap day is the last.
 pub fn days(year: i32, month: i32, day: i32) -> Day {
     let year = if month <= 2 { year - 1 } else { year };
@@ -292,6 +298,8 @@ mod tests {
             assert_eq!(days(year, month, of_month), day);
         }
         assert_eq!(civil(0), (1970, 1, 1));
+        assert_eq!([iso_date(951_782_400.0), iso_date(1_794_787_200.0)], ["2000-02-29", "2026-11-16"]);
+        assert_eq!(iso_date(f64::NAN), "");
         assert_eq!(days(2024, 2, 29), 19_782);
     }
 

@@ -7,7 +7,7 @@ use tokio::signal::unix::{SignalKind, signal};
 
 use crate::app::{self, App};
 use crate::config::Config;
-use crate::{http, telemetry, transfer};
+use crate::{http, sample, telemetry};
 
 /// A note for this machine's own command line: where the server is, and what to present there. It lies in the data
 /// directory, readable by its owner only, who could read the documents anyway.
@@ -22,7 +22,7 @@ pub async fn run(config: Config) -> anyhow::Result<()> {
     let fresh = config.text("store") == "memory" || !config.data().exists();
     let (app, tasks) = app::open(config).await?;
     if fresh && app.config.text("sample") == "true" {
-        transfer::write_sample(&app.store).await?;
+        sample::write(&app).await?;
     }
     let listener = http::bind(&app, app.config.addr()).await?;
     let addr = listener.local_addr()?;

@@ -67,7 +67,7 @@ table! {
 }
 
 /// A refusal.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, Clone, thiserror::Error)]
 #[error("{message}")]
 pub struct ApiError {
     pub code: Code,

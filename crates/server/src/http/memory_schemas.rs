@@ -1,4 +1,4 @@
-//! The schemas of what is remembered of a user, for the OpenAPI document.
+//! The schemas of what is remembered of a user, and of replies, for the OpenAPI document.
 
 use serde_json::{Value, json};
 
@@ -6,7 +6,7 @@ use super::openapi::object;
 
 pub fn all() -> Value {
     let mut all = serde_json::Map::new();
-    for part in [memories(), documents(), tasks(), surface()] {
+    for part in [memories(), documents(), tasks(), surface(), replies()] {
         if let Value::Object(part) = part {
             all.extend(part);
         }
@@ -148,5 +148,38 @@ fn surface() -> Value {
             "user_id": text(), "session_id": text(), "task_id": text(), "arguments": {"type": "object"},
         })),
         "SkillResult": object(&["result"], json!({"result": {}})),
+    })
+}
+
+fn replies() -> Value {
+    let source = object(
+        &["from", "id", "name", "text", "score"],
+        json!({
+            "from": {"enum": ["memories", "turns", "documents"]}, "id": text(), "name": text(), "text": text(),
+            "file": text(), "line": whole(), "score": number(),
+        }),
+    );
+    let call = object(&["name", "arguments", "result"], json!({"name": text(), "arguments": text(), "result": {}}));
+    let usage = object(
+        &["prompt_tokens", "completion_tokens"],
+        json!({"prompt_tokens": whole(), "completion_tokens": whole()}),
+    );
+    json!({
+        "Question": object(&["question"], json!({"question": text(), "thread_id": text(), "stream": flag()})),
+        "MemoryChat": object(&["message"], json!({
+            "user_id": text(), "session_id": text(), "task_id": text(), "message": text(), "stream": flag(),
+        })),
+        "Reply": object(
+            &["answer", "thread_id", "standalone_question", "rewritten_by", "sources", "tokens", "answered_by", "notes"],
+            json!({
+                "answer": text(), "thread_id": text(), "standalone_question": text(),
+                "rewritten_by": {"enum": ["nobody", "rules", "model"]},
+                "sources": {"type": "array", "items": source}, "tokens": whole(),
+                "budget_tokens": {"type": ["integer", "null"]}, "trace_id": text(), "answered_by": text(),
+                "usage": usage, "calls": {"type": "array", "items": call},
+                "partial": {"enum": ["client_left", "model_failed", "server_stopped"]},
+                "notes": {"type": "array", "items": text()},
+            }),
+        ),
     })
 }

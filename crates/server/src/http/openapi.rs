@@ -88,6 +88,10 @@ operations! {
     post "/memory/reset" resetMemory [] "Reset" => "WasReset", "Forgets what a scope names.";
     get "/memory/skills" listSkills [] - => "Skills", "What a model may do with the memory, as tool definitions.";
     post "/memory/skills/{name}" runSkill [] "SkillRun" => "SkillResult", "Runs a skill.";
+    post "/memory/chat" chatWithMemory [] "MemoryChat" => "Reply",
+        "Answers a message with what is remembered of a user; the model may use the skills. As a stream where that is asked for.";
+    post "/api/ask" askThread [] "Question" => "Reply",
+        "Answers a question to a thread from the user's documents. As a stream where that is asked for.";
     get "/v1/traces/{id}" getTrace [] - => "Object", "What was recorded of an assembly, with its explanation.";
     post "/v1/traces/{id}/replay" replayTrace [] - => "Replay", "Makes an old prompt again and compares the bytes.";
     get "/v1/keys" listKeys [] - => "Keys", "Lists keys; their secrets are not kept.";

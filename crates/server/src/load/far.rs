@@ -2,7 +2,7 @@
 
 use novelo_engine::filter::Filter;
 use novelo_engine::path::{self, CollectionPath};
-use novelo_engine::recall::{Hit, Recall, Recalled, Source};
+use novelo_engine::recall::{self, Hit, Recall, Recalled};
 use novelo_engine::{Need, Recipe, Role};
 use novelo_store::{Range, Store};
 use serde_json::Value;
@@ -40,6 +40,7 @@ impl Near {
                 thread == Some(place.parent()) && (place.seq >= shown || Some(place.seq) == newest_user)
             };
             let found = search(app, ask, |ranking| pick(ranking, recall, Levels::of(&app.config), is_shown)).await?;
+            self.sources.extend(found.hits.iter().map(|passage| Source::of(recall.from, passage)));
             self.recalled.push(recalled(recall, found));
         }
         Ok(())
@@ -93,19 +94,41 @@ impl Near {
     }
 }
 
-fn corpus(from: Source) -> Corpus {
+/// A passage that went into a prompt.
+#[derive(Debug, Clone)]
+pub struct Source {
+    pub from: recall::Source,
+    /// The thread of a turn, the document of a passage.
+    pub parent: Box<str>,
+    pub id: Box<str>,
+    pub text: Box<str>,
+    /// The file and the line that it was taken from.
+    pub file: Option<String>,
+    pub line: Option<u64>,
+    pub score: f32,
+}
+
+impl Source {
+    fn of(from: recall::Source, passage: &Passage) -> Self {
+        let (file, line) = passage.place_in_file();
+        let (parent, id, text) = (passage.parent().into(), passage.id.clone(), passage.text.as_str().into());
+        Self { from, parent, id, text, file, line, score: passage.score }
+    }
+}
+
+fn corpus(from: recall::Source) -> Corpus {
     match from {
-        Source::Memories => Corpus::Memories,
-        Source::Turns => Corpus::Turns,
-        Source::Documents => Corpus::Documents,
+        recall::Source::Memories => Corpus::Memories,
+        recall::Source::Turns => Corpus::Turns,
+        recall::Source::Documents => Corpus::Documents,
     }
 }
 
 fn pick(ranking: &Ranking<'_>, recall: Recall, levels: Levels, is_shown: impl Fn(Place<'_>) -> bool) -> Picked {
     let most = recall.hits_max as usize;
     match (recall.from, recall.per_level) {
-        (Source::Memories, Some(each)) => levels.pick(ranking, each as usize, most),
-        (Source::Turns, _) => ranking.pick_relevant(most, |place| !is_shown(place)),
+        (recall::Source::Memories, Some(each)) => levels.pick(ranking, each as usize, most),
+        (recall::Source::Turns, _) => ranking.pick_relevant(most, |place| !is_shown(place)),
         _ => ranking.pick_relevant(most, |_| true),
     }
 }
@@ -129,7 +152,7 @@ fn words(hit: &Hit) -> Vec<&str> {
     of("matched").chain(of("alike")).collect()
 }
 
-async fn text_again(store: &Store, from: Source, hit: &Hit) -> Result<Option<String>> {
+async fn text_again(store: &Store, from: recall::Source, hit: &Hit) -> Result<Option<String>> {
     let of = path::decode(&hit.of).and_then(|segments| CollectionPath::new(&segments)).map_err(super::bad_id)?;
     let turns = store.turns(&of, Range::Between { first: hit.seq, last: hit.seq }).await?;
     Ok(turns.iter().next().and_then(|turn| Some(corpus(from).text(turn)?.into_owned())))

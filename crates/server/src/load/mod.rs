@@ -27,7 +27,7 @@ use crate::cache::Cache;
 use crate::collapse::{Found, FoundGroups};
 use crate::http::error::{ApiError, Result};
 use collection::{Collected, Collections};
-pub use far::cut;
+pub use far::{Source, cut};
 pub use shown::Shown;
 
 /// What was loaded for one request.
@@ -46,6 +46,8 @@ pub struct Near {
     membership: Option<Arc<Membership>>,
     /// What searches found.
     recalled: Vec<Recalled>,
+    /// The passages among it, with what they say.
+    pub sources: Vec<Source>,
     pub inline: Vec<Message>,
     pub question: Option<Message>,
     /// Where the turns are.

@@ -5,6 +5,7 @@
 //! memory is the same whichever way it came. Has none of the wire: no routes, no bodies. Invariant: what was refused has
 //! stored nothing, and what was stored is found by the next search.
 
+mod arguments;
 pub mod check;
 pub mod documents;
 pub mod levels;
@@ -15,6 +16,7 @@ pub mod repo;
 pub mod reset;
 pub mod results;
 pub mod search;
+pub mod skills;
 pub mod summary;
 pub mod tasks;
 pub mod user_data;

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use novelo_engine::{Message, json};
+use novelo_engine::Message;
 use novelo_recall::Why;
 use serde::Serialize;
 use serde_json::value::RawValue;
@@ -121,13 +121,13 @@ pub async fn passages(
     };
     let within = |place: Place<'_>| among.as_ref().is_none_or(|among| among.contains(place.parent()));
     let found = find(app, user, Corpus::Documents, query, within).await?;
-    let heads = heads(app, user, &found.0).await?;
+    let heads = heads(app, user, found.0.hits.iter().map(Passage::parent)).await?;
     Ok(found.hits(query, |passage| {
         let document = passage.parent().to_owned();
         let head = heads.get(&document);
         let name = head.map_or_else(|| document.clone(), |head| head.name.clone());
         let meta = head.and_then(|head| head.meta.clone());
-        let (file, line) = source(&passage);
+        let (file, line) = passage.place_in_file();
         let Passage { id, text, score, why, .. } = passage;
         PassageHit { id, document, name, text, file, line, score, meta, why }
     }))
@@ -161,22 +161,18 @@ impl Answer {
 }
 
 /// The documents that passages are of, each read once.
-async fn heads(app: &Shared, user: &str, found: &Found) -> Result<BTreeMap<String, Stored>> {
+pub async fn heads<'p>(
+    app: &Shared,
+    user: &str,
+    ids: impl Iterator<Item = &'p str>,
+) -> Result<BTreeMap<String, Stored>> {
     let of = place::documents(user)?;
     let mut heads = BTreeMap::new();
-    for id in found.hits.iter().map(Passage::parent) {
+    for id in ids {
         if !heads.contains_key(id) {
             let document = app.store.get(&place::at(&of, "document", id)?).await?;
             heads.extend(document.and_then(|d| Stored::read(&d.value)).map(|head| (id.to_owned(), head)));
         }
     }
     Ok(heads)
-}
-
-/// The file and the line that a passage was taken from.
-fn source(passage: &Passage) -> (Option<String>, Option<u64>) {
-    let text = std::str::from_utf8(&passage.document).unwrap_or("");
-    let file = json::member(text, "file").and_then(|span| json::unescape(span.of(text)));
-    let line = json::member(text, "line").and_then(|span| span.of(text).parse().ok());
-    (file.map(|file| file.into_owned()), line)
 }

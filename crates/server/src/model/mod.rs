@@ -138,3 +138,17 @@ impl Deltas {
         None
     }
 }
+
+/// Tool calls as their pieces come.
+#[derive(Debug, Default)]
+pub struct ToolCalls(Vec<ToolCall>);
+
+impl ToolCalls {
+    pub fn add(&mut self, delta: CallDelta) {
+        let _ = delta;
+    }
+
+    pub fn done(self) -> Vec<ToolCall> {
+        self.0
+    }
+}

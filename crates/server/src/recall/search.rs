@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
+use novelo_engine::json;
 use novelo_engine::path::CollectionPath;
 use novelo_recall::{Hit, Query, Ranked, Why};
 use novelo_store::Range;
@@ -63,6 +64,14 @@ impl Passage {
     /// The thread of a turn, the document of a passage.
     pub fn parent(&self) -> &str {
         Place { of: &self.of, seq: self.seq }.parent()
+    }
+
+    /// The file and the line that it was taken from.
+    pub fn place_in_file(&self) -> (Option<String>, Option<u64>) {
+        let text = std::str::from_utf8(&self.document).unwrap_or("");
+        let file = json::member(text, "file").and_then(|span| json::unescape(span.of(text)));
+        let line = json::member(text, "line").and_then(|span| span.of(text).parse().ok());
+        (file.map(|file| file.into_owned()), line)
     }
 }
 

@@ -147,6 +147,13 @@ fn of_tasks(about: &About<'_>) -> Vec<Call> {
         call("makeMemoryContext", "POST", "/memory/context".into(), json!({"user_id": of, "session_id": session})),
         call("listSkills", "GET", "/memory/skills".into(), ""),
         call("runSkill", "POST", "/memory/skills/list_tasks".into(), json!({"user_id": of, "session_id": session})),
+        call(
+            "chatWithMemory",
+            "POST",
+            "/memory/chat".into(),
+            json!({"user_id": of, "session_id": session, "message": "hi"}),
+        ),
+        call("askThread", "POST", "/api/ask".into(), json!({"question": "hi?", "thread_id": session})),
         call("resetMemory", "POST", "/memory/reset".into(), reset),
     ]
 }

@@ -1,13 +1,27 @@
-//! `POST /memory/chat`: an answer of a model, for which a model must be set.
+//! `POST /memory/chat`: an assistant that remembers, and that may use the skills.
 
-use novelo_engine::limits::MESSAGE_BYTES_MAX;
+use std::sync::Arc;
+
+use axum::extract::State;
+use axum::http::HeaderMap;
+use axum::response::Response;
+use novelo_engine::limits::QUESTION_BYTES_MAX;
+use novelo_recall::iso_date;
 use serde::Deserialize;
+use serde_json::{Value, json};
 
-use super::{id, subject};
+use super::{context, id, subject};
+use crate::app::App;
 use crate::auth::Caller;
-use crate::http::body::{Json, Raw, parse_object};
-use crate::http::error::{ApiError, Code, Result};
+use crate::http::body::{Raw, parse_object};
+use crate::http::error::Result;
+use crate::http::sse;
 use crate::memory::check;
+use crate::memory::reset::DEFAULT_SESSION;
+use crate::policy::Preset;
+use crate::reply::{Asked, Skills};
+use crate::surface::thread;
+use crate::telemetry::now;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -16,18 +30,30 @@ struct Wire {
     session_id: Option<String>,
     task_id: Option<String>,
     message: String,
-    #[serde(rename = "stream")]
-    _stream: Option<bool>,
+    stream: Option<bool>,
 }
 
-pub async fn chat(caller: Caller, Raw(body): Raw) -> Result<Json> {
+pub async fn chat(State(app): State<App>, caller: Caller, headers: HeaderMap, Raw(body): Raw) -> Result<Response> {
     let wire: Wire = parse_object(&body)?;
-    subject(wire.user_id, &caller)?;
-    id("session_id", wire.session_id)?;
-    id("task_id", wire.task_id)?;
-    check::text("message", &wire.message, ("MESSAGE_BYTES_MAX", MESSAGE_BYTES_MAX))?;
-    Err(ApiError::new(
-        Code::NoModel,
-        "a model is needed and none is set: models.answer.url is missing, and this version has no such setting yet",
-    ))
+    let user = subject(wire.user_id, &caller)?;
+    let thread = id("session_id", wire.session_id)?.unwrap_or_else(|| DEFAULT_SESSION.to_owned());
+    let task = id("task_id", wire.task_id)?;
+    check::text("message", &wire.message, ("QUESTION_BYTES_MAX", QUESTION_BYTES_MAX))?;
+    let preset = Arc::new(Preset::given("recipe", recipe(&app))?);
+    let skills = Some(Skills { caller, task });
+    let reader = app.replies.begin(&app, Asked { user, thread, question: wire.message, preset, skills })?;
+    match sse::is_wanted(wire.stream, &headers) {
+        true => Ok(sse::answer(reader, thread::event)),
+        false => thread::whole(reader).await,
+    }
+}
+
+/// The date, then what a context of this surface holds, then the question.
+fn recipe(app: &App) -> Value {
+    let mut recipe = context::recipe(app, true);
+    let date = json!({"kind": "literal", "value": format!("Current date: {}", iso_date(now()))});
+    if let Some(components) = recipe.get_mut("components").and_then(Value::as_array_mut) {
+        components.insert(0, date);
+    }
+    recipe
 }

@@ -65,7 +65,7 @@ pub async fn make(State(app): State<App>, caller: Caller, Raw(body): Raw) -> Res
 }
 
 /// Summary, user data, the newest messages, memories, conversation memory.
-fn recipe(app: &App, recalls: bool) -> Value {
+pub fn recipe(app: &App, recalls: bool) -> Value {
     let mut components = vec![json!({"kind": "summary"}), json!({"kind": "userData"}), json!({"kind": "history"})];
     if recalls {
         components.extend(["memories", "turns"].map(|from| json!({"kind": "recall", "from": from})));

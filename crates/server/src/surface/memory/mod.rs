@@ -3,12 +3,10 @@
 //! Owns the addresses under `/memory` and whom a call is about. Its errors have the native form. What is remembered, and
 //! how it is found, is `crate::memory`'s.
 
-mod arguments;
 mod chat;
 mod context;
 mod reset;
 mod run;
-mod skills;
 
 use axum::Router;
 use axum::routing::{get, post};

@@ -5,13 +5,13 @@ use novelo_engine::decode::nearest;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::skills::{Call, Skill};
 use super::{id, subject};
 use crate::app::App;
 use crate::auth::Caller;
 use crate::http::body::{Ids, Json, Raw, parse_object};
 use crate::http::error::{ApiError, Result};
 use crate::memory::results;
+use crate::memory::skills::{Call, Skill};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]

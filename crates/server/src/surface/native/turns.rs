@@ -1,14 +1,12 @@
 //! `…/turns`: appending turns and reading them back, byte for byte.
 
-use std::sync::atomic::Ordering;
-
 use axum::extract::State;
 use axum::http::HeaderMap;
 use bytes::Bytes;
 use novelo_engine::limits::APPEND_MESSAGES_MAX;
 use novelo_engine::path::check_id;
 use novelo_engine::{Message, Tokenizer, json, scope};
-use novelo_store::{AppendTerms, NewDocument, NewId, Range};
+use novelo_store::{NewId, Range};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use sha2::{Digest, Sha256};
@@ -17,7 +15,7 @@ use crate::app::App;
 use crate::auth::Caller;
 use crate::http::body::{Ids, Json, Params, Raw, page_size, parse_object};
 use crate::http::error::{ApiError, Result};
-use crate::telemetry::now;
+use crate::turns::{self, NewTurn};
 
 const LAST_DEFAULT: usize = 20;
 const LIMIT_DEFAULT: usize = 100;
@@ -46,24 +44,18 @@ pub async fn append(
     Raw(body): Raw,
 ) -> Result<Json> {
     caller.require_user(&user)?;
-    let to = scope::turns(&user, &thread).map_err(|e| ApiError::bad_id("user or thread", &e))?;
+    scope::turns(&user, &thread).map_err(|e| ApiError::bad_id("user or thread", &e))?;
     let wire: Append<'_> = parse_object(&body)?;
     let messages = accept_messages(&wire.messages, APPEND_MESSAGES_MAX, "APPEND_MESSAGES_MAX")?;
     let key = idempotency_key(&headers)?;
-    let at = now();
-    let ttl = app.config.number("threads.ttl_seconds");
-    let documents = messages.iter().enumerate().map(|(i, message)| {
+    let turns = messages.iter().enumerate().map(|(i, message)| {
         let (id, create_time) = own_fields(i, message)?;
-        let create_time = create_time.unwrap_or(at);
-        let expires_at = (ttl > 0).then_some(create_time + ttl as f64);
-        let id = id.or_else(|| key.map(|key| derived_id(key, i))).map_or_else(fresh_id, NewId::Given);
-        Ok(NewDocument { id, create_time, value: message.raw().clone(), expires_at })
+        let turn = NewTurn { create_time, ..NewTurn::from(message.clone()) };
+        let id = id.or_else(|| key.map(|key| derived_id(key, i))).map_or(turn.id, NewId::Given);
+        Ok(NewTurn { id, ..turn })
     });
-    let documents = documents.collect::<Result<Vec<_>>>()?;
-    let keep_last = Some(app.config.number("threads.turns_max")).filter(|n| *n > 0);
-    let stamps = app.store.append(&to, documents, AppendTerms { if_seq: wire.if_seq, keep_last }).await?;
-    app.touched(&user, &thread);
-    app.metrics.turns.fetch_add(stamps.len() as u64, Ordering::Relaxed);
+    let turns = turns.collect::<Result<Vec<_>>>()?;
+    let stamps = turns::append(&app, &user, &thread, turns, wire.if_seq).await?;
     let rows = stamps.iter().zip(&messages).map(|(stamp, message)| {
         let tokens = message.tokens(Tokenizer::Approx);
         serde_json::json!({"id": stamp.id, "seq": stamp.seq, "create_time": stamp.create_time, "tokens": tokens})
@@ -156,8 +148,4 @@ fn derived_id(key: &str, i: usize) -> Box<str> {
     let digest = Sha256::digest(format!("{i}:{key}").as_bytes());
     let hex: String = digest.iter().take(16).map(|b| format!("{b:02x}")).collect();
     format!("idem-{hex}").into()
-}
-
-fn fresh_id() -> NewId {
-    NewId::Fresh(crate::ids::fresh_text().into())
 }

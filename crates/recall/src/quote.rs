@@ -1,0 +1,163 @@
+//! An answer without a model: the sentences that speak to a question, word for word.
+//!
+//! Owns the choice, by the same ranking that found the passages. Writes nothing of its own.
+
+pub use crate::analyse::Language;
+use crate::analyse::Words;
+use crate::extract::{cut, split};
+use crate::{Index, Passage, Query};
+
+/// Sentences of one passage that stand together, as they are quoted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Quote {
+    /// Which of the passages.
+    pub passage: usize,
+    pub text: String,
+}
+
+/// A longer sentence is cut.
+const SENTENCE_CHARS_MAX: usize = 500;
+/// Of all passages together so many sentences are looked at.
+const SENTENCES_MAX: usize = 2_000;
+/// A sentence that says less than this share of what the best one says is not worth its place.
+const SHARE_MIN: f32 = 0.6;
+
+/// The language that a question is asked in.
+pub fn language(question: &str) -> Language {
+    let words = Words::of(question, 200);
+    let latin = Language::of(&words);
+    words.iter().map(|word| latin.of_word(word.folded)).find(|it| *it == Language::Russian).unwrap_or(latin)
+}
+
+/// At most so many sentences for a question, the best first; neighbours stand together. Where none shares a word with
+/// it, the first sentence of the first passage.
+pub fn quote(question: &str, passages: &[&str], sentences_max: usize) -> Vec<Quote> {
+    let sentences = sentences(passages);
+    let mut index = Index::default();
+    for (key, (_, text)) in sentences.iter().enumerate() {
+        index.add(key as u64, &Passage { text, ..Passage::default() });
+    }
+    let ranked = index.rank(&Query { text: question, vector: None });
+    let hits = ranked.top(sentences_max, |_| true);
+    let best = hits.first().map_or(0.0, |hit| hit.score);
+    let fits = |hit: &&crate::Hit| ranked.is_relevant(hit.key) && hit.score >= best * SHARE_MIN;
+    let mut chosen: Vec<usize> = hits.iter().filter(fits).map(|hit| hit.key as usize).collect();
+    if chosen.is_empty() && !sentences.is_empty() {
+        chosen.push(0);
+    }
+    join(&sentences, &chosen)
+}
+
+/// All sentences, each with its passage. A heading goes with the sentence under it, and a line that was broken for its
+/// length goes on.
+fn sentences(passages: &[&str]) -> Vec<(usize, String)> {
+    let mut sentences = Vec::new();
+    for (passage, text) in passages.iter().enumerate() {
+        let mut heading: Option<String> = None;
+        for paragraph in paragraphs(text) {
+            if let Some(title) = paragraph.strip_prefix('#') {
+                heading = Some(title.trim_start_matches(['#', ' ']).to_owned());
+                continue;
+            }
+            for sentence in split(&paragraph).take(SENTENCES_MAX.saturating_sub(sentences.len())) {
+                let whole = match heading.take() {
+                    Some(heading) => format!("{heading}: {sentence}"),
+                    None => sentence.to_owned(),
+                };
+                sentences.push((passage, cut(&whole, SENTENCE_CHARS_MAX)));
+            }
+        }
+        sentences.extend(heading.map(|heading| (passage, cut(&heading, SENTENCE_CHARS_MAX))));
+    }
+    sentences
+}
+
+/// Lines that belong together, as one. A heading, an item of a list and a row of a table stand alone.
+fn paragraphs(text: &str) -> Vec<String> {
+    let mut paragraphs: Vec<String> = Vec::new();
+    let mut is_open = false;
+    for line in text.lines().map(str::trim) {
+        let stands_alone = line.starts_with(['#', '|']);
+        let begins = stands_alone || line.starts_with(['-', '*', '+', '•']);
+        match paragraphs.last_mut().filter(|_| is_open && !begins && !line.is_empty()) {
+            Some(open) => {
+                open.push(' ');
+                open.push_str(line);
+            }
+            None if !line.is_empty() => paragraphs.push(line.trim_start_matches(['-', '*', '+', '•', ' ']).to_owned()),
+            None => {}
+        }
+        is_open = !line.is_empty() && !stands_alone;
+    }
+    paragraphs
+}
+
+/// Quotes in the order of their best sentences.
+fn join(sentences: &[(usize, String)], best_first: &[usize]) -> Vec<Quote> {
+    let mut runs: Vec<Vec<usize>> = Vec::new();
+    for at in best_first {
+        let passage = |at: usize| sentences.get(at).map(|(passage, _)| *passage);
+        let touches =
+            |run: &Vec<usize>| run.iter().any(|other| other.abs_diff(*at) == 1 && passage(*other) == passage(*at));
+        match runs.iter().position(touches) {
+            Some(run) => runs.get_mut(run).into_iter().for_each(|run| run.push(*at)),
+            None => runs.push(vec![*at]),
+        }
+    }
+    let quote = |mut run: Vec<usize>| {
+        run.sort_unstable();
+        let passage = sentences.get(*run.first()?)?.0;
+        let texts: Vec<&str> = run.iter().filter_map(|at| sentences.get(*at)).map(|(_, text)| text.as_str()).collect();
+        Some(Quote { passage, text: texts.join(" ") })
+    };
+    runs.into_iter().filter_map(quote).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEA: &str = "# Harbour Tea House\n\nThe house stands at the old quay. It opens at nine in the morning and closes \
+                       at six.\n\n## Prices\n\nA pot of tea costs four crowns. Cake is baked on Fridays.";
+    const CLUB: &str = "O Clube Capivara tem cinco níveis. Cada nível pede mil pontos.";
+
+    #[track_caller]
+    fn check(question: &str, passages: &[&str], expected: &[(usize, &str)]) {
+        let quotes = quote(question, passages, 3);
+        let quotes: Vec<(usize, &str)> = quotes.iter().map(|quote| (quote.passage, quote.text.as_str())).collect();
+        assert_eq!(quotes, expected);
+    }
+
+    #[test]
+    fn the_sentence_that_answers_is_quoted() {
+        check(
+            "When does the house open?",
+            &[TEA],
+            &[(
+                0,
+                "Harbour Tea House: The house stands at the old quay. It opens at nine in the morning and closes at six.",
+            )],
+        );
+        check("Quantos níveis tem o Clube Capivara?", &[TEA, CLUB], &[(1, "O Clube Capivara tem cinco níveis.")]);
+        check("What are the prices?", &[TEA], &[(0, "Prices: A pot of tea costs four crowns.")]);
+    }
+
+    #[test]
+    fn without_a_word_in_common_the_first_sentence_stands_for_all() {
+        check("???", &[CLUB], &[(0, "O Clube Capivara tem cinco níveis.")]);
+        check("anything", &[], &[]);
+        check("anything", &["", " \n"], &[]);
+    }
+
+    #[test]
+    fn languages_are_told_apart() {
+        for (question, expected) in [
+            ("Where is it?", Language::English),
+            ("Onde fica o museu?", Language::Portuguese),
+            ("Где находится маяк HGLG?", Language::Russian),
+            ("", Language::English),
+        ] {
+            assert_eq!(language(question), expected, "{question}");
+        }
+    }
+}

@@ -1,0 +1,70 @@
+//! The one way in which a stream of events leaves.
+//!
+//! Owns the frames: a number, a name and JSON each, and a comment when there was nothing to say for a while, so that
+//! nobody in between takes the connection for dead.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::body::Body;
+use axum::http::{HeaderMap, HeaderValue, header};
+use axum::response::{IntoResponse, Response};
+use bytes::Bytes;
+use futures_util::stream;
+
+use super::error::{ApiError, Result};
+use crate::reply::{Event, Reader};
+
+const PING_EVERY: Duration = Duration::from_secs(15);
+const EVENT_STREAM: &str = "text/event-stream";
+
+/// How a surface calls an event, and its JSON; `None` for what it does not tell.
+pub type Wire = fn(&Event) -> Option<(&'static str, String)>;
+
+/// Whether a client asks for a stream, by the body or by its header.
+pub fn is_wanted(asked: Option<bool>, headers: &HeaderMap) -> bool {
+    let accepts = |value: &HeaderValue| value.to_str().is_ok_and(|value| value.contains(EVENT_STREAM));
+    asked.unwrap_or_else(|| headers.get_all(header::ACCEPT).iter().any(accepts))
+}
+
+/// The number of the last event that a client has; 0 where it has none.
+pub fn last_event_id(headers: &HeaderMap) -> Result<usize> {
+    let Some(id) = headers.get("last-event-id") else { return Ok(0) };
+    let id = id.to_str().ok().and_then(|id| id.trim().parse().ok());
+    id.ok_or_else(|| ApiError::invalid("Last-Event-ID", "must be the number of an event"))
+}
+
+/// The answer that tells events as they come.
+pub fn answer(reader: Reader, wire: Wire) -> Response {
+    let frames = stream::unfold(reader, move |mut reader| async move {
+        let frame = next(&mut reader, wire).await?;
+        Some((Ok::<_, std::convert::Infallible>(frame), reader))
+    });
+    let headers = [
+        (header::CONTENT_TYPE, EVENT_STREAM),
+        (header::CACHE_CONTROL, "no-store"),
+        (header::HeaderName::from_static("x-accel-buffering"), "no"),
+    ];
+    (headers, Body::from_stream(frames)).into_response()
+}
+
+async fn next(reader: &mut Reader, wire: Wire) -> Option<Bytes> {
+    loop {
+        let Ok(read) = tokio::time::timeout(PING_EVERY, reader.next()).await else {
+            return Some(Bytes::from_static(b": ping\n\n"));
+        };
+        let (number, event) = read?;
+        if let Some((name, data)) = wire(&event) {
+            return Some(format!("id: {number}\nevent: {name}\ndata: {data}\n\n").into());
+        }
+    }
+}
+
+/// The last event, where a client wants nothing else.
+pub async fn last(mut reader: Reader) -> Option<Arc<Event>> {
+    let mut last = None;
+    while let Some((_, event)) = reader.next().await {
+        last = Some(event);
+    }
+    last
+}

@@ -1,0 +1,217 @@
+//! The answer: by a model, in as many steps as its skills take, or from the passages.
+//!
+//! A model that fails before its first word is replaced by the passages; one that fails later leaves what it said.
+
+use bytes::Bytes;
+use novelo_engine::Message;
+use serde_json::value::RawValue;
+use serde_json::{Map, Value, json};
+
+use super::draft::Draft;
+use super::log::Log;
+use super::prompt::{self, Prompt};
+use super::{Asked, Called, Event, Partial, Skills, offline};
+use crate::app::Shared;
+use crate::http::error::{ApiError, Result};
+use crate::load::cut;
+use crate::memory::results;
+use crate::memory::skills::{Call, Skill};
+use crate::model::{Ask, Delta, Failure, Job, Model, ToolCall, ToolCalls};
+use crate::turns;
+
+/// What an answer is made of, and whom it is told.
+pub struct Work<'w> {
+    pub app: &'w Shared,
+    pub asked: &'w Asked,
+    pub standalone: &'w str,
+    pub log: &'w Log,
+}
+
+/// Rounds of skills that one answer may take.
+const ROUNDS_MAX: usize = 8;
+/// How often a prompt that is too long for its model is made shorter.
+const SHORTER_MAX: usize = 3;
+/// Characters of a skill's result that the model is shown.
+const RESULT_CHARS_MAX: usize = 8_000;
+
+pub async fn generate(work: &Work<'_>, prompt: Prompt, draft: &mut Draft) -> Result<()> {
+    let Some(model) = work.app.models.get(Job::Answer) else {
+        say_passages(work, draft, "no model is set".to_owned());
+        return Ok(());
+    };
+    let mut messages = prompt.messages;
+    let (mut rounds, mut shorter) = (0, 0);
+    loop {
+        draft.text.clear();
+        match step(work, model, &messages, draft).await {
+            Ok(calls) if calls.is_empty() => return Ok(()),
+            Ok(calls) if rounds < ROUNDS_MAX => {
+                rounds += 1;
+                messages = extended(&messages, &run_skills(work, calls, draft).await?);
+            }
+            Ok(_) => {
+                draft.notes.push(format!("the model called skills {ROUNDS_MAX} times in a row and was stopped"));
+                return Ok(());
+            }
+            Err(Failure::TooLong { prompt_tokens, window_tokens, .. }) if !draft.has_begun && shorter < SHORTER_MAX => {
+                shorter += 1;
+                messages = shortened(work, draft, prompt_tokens.zip(window_tokens)).await?;
+            }
+            Err(failure) if !draft.has_begun => {
+                say_passages(work, draft, format!("the model did not answer: {failure}"));
+                return Ok(());
+            }
+            Err(failure) => {
+                draft.partial = Some(Partial::ModelFailed);
+                draft.notes.push(format!("the model broke off: {failure}"));
+                return Ok(());
+            }
+        }
+    }
+}
+
+/// Lets the model say something; the skills that it calls.
+async fn step(
+    work: &Work<'_>,
+    model: &Model,
+    messages: &Bytes,
+    draft: &mut Draft,
+) -> std::result::Result<Vec<ToolCall>, Failure> {
+    let ask = Ask { messages: messages.clone(), options: options(work.asked) };
+    let mut deltas = model.stream(&ask).await?;
+    draft.answered_by = model.name().to_owned();
+    let mut calls = ToolCalls::default();
+    while let Some(delta) = deltas.next().await {
+        match delta? {
+            Delta::Text(text) => draft.say(text, work.log),
+            Delta::Call(call) => calls.add(call),
+            Delta::End { finish, usage } => {
+                draft.add(usage);
+                if finish == "length" {
+                    draft.notes.push("the answer was cut at the model's limit".to_owned());
+                }
+            }
+        }
+    }
+    Ok(calls.done())
+}
+
+fn options(asked: &Asked) -> Map<String, Value> {
+    let mut options = Map::new();
+    if asked.skills.is_some() {
+        let tools = Skill::ALL.iter().map(|skill| skill.definition()).collect();
+        options.insert("tools".to_owned(), Value::Array(tools));
+    }
+    options
+}
+
+/// The passages instead of a model, and why.
+fn say_passages(work: &Work<'_>, draft: &mut Draft, why: String) {
+    let sources = draft.prompted.sources.clone();
+    let text = offline::answer(work.standalone, &sources);
+    draft.notes.push(match sources.is_empty() {
+        true => format!("{why}; no passage fits the question"),
+        false => format!("{why}; these are the passages that fit best"),
+    });
+    text.split_inclusive('\n').for_each(|line| draft.say(line.to_owned(), work.log));
+}
+
+/// The prompt again, so much shorter as its model says it must be.
+async fn shortened(work: &Work<'_>, draft: &mut Draft, said: Option<(u32, u32)>) -> Result<Bytes> {
+    let tokens = draft.prompted.tokens;
+    let room = match said.filter(|(prompt_tokens, _)| *prompt_tokens > 0) {
+        Some((prompt_tokens, window_tokens)) => {
+            let share = f64::from(prompt::room_tokens(window_tokens)) / f64::from(prompt_tokens);
+            (f64::from(tokens) * share.min(0.9)) as u32
+        }
+        None => tokens / 2,
+    };
+    let prompt = prompt::make(work.app, work.asked, work.standalone, Some(room)).await?;
+    work.log.push(Event::Prompt(prompt.prompted.clone()));
+    draft.prompted = prompt.prompted;
+    Ok(prompt.messages)
+}
+
+/// Runs what the model called, and stores the calls with their results.
+async fn run_skills(work: &Work<'_>, calls: Vec<ToolCall>, draft: &mut Draft) -> Result<Vec<Message>> {
+    let Asked { user, thread, skills, .. } = work.asked;
+    let content = Some(draft.text.as_str()).filter(|text| !text.trim().is_empty());
+    let called = calls.iter().map(
+        |call| json!({"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}}),
+    );
+    let said = json!({"role": "assistant", "content": content, "tool_calls": called.collect::<Vec<_>>()});
+    let mut messages = vec![said];
+    for call in &calls {
+        let result = match skills {
+            Some(skills) => run_skill(work.app, skills, user, call).await,
+            None => error(&ApiError::invalid("tool_calls", "name a tool, and there is none")),
+        };
+        let content = cut(result.get(), RESULT_CHARS_MAX);
+        messages.push(json!({"role": "tool", "tool_call_id": call.id, "content": content}));
+        let called = Called { name: call.name.clone(), arguments: call.arguments.clone(), result };
+        work.log.push(Event::Skill(called.clone()));
+        draft.has_begun = true;
+        draft.calls.push(called);
+    }
+    let messages: Vec<Message> = messages.iter().map(|m| Message::from_stored(m.to_string().into())).collect();
+    turns::append(work.app, user, thread, messages.iter().cloned().map(Into::into), None).await?;
+    Ok(messages)
+}
+
+/// What a skill answers; what is wrong is an answer too, for the model to do better.
+async fn run_skill(app: &Shared, skills: &Skills, user: &str, called: &ToolCall) -> Box<RawValue> {
+    let Some(skill) = Skill::from_name(&called.name) else {
+        return error(&ApiError::not_found(format_args!("skill {}", called.name)));
+    };
+    let arguments = match called.arguments.trim() {
+        "" => None,
+        text => match serde_json::from_str(text) {
+            Ok(arguments) => Some(arguments),
+            Err(problem) => return error(&ApiError::invalid("arguments", format_args!("is not JSON: {problem}"))),
+        },
+    };
+    let call = Call { app, caller: &skills.caller, user };
+    let result = skill.run(call, arguments).await.unwrap_or_else(|problem| error(&problem));
+    if let Some(task) = &skills.task
+        && let Err(problem) = results::keep(app, user, task, skill.name(), result.get()).await
+    {
+        tracing::warn!(%problem, task, "the result of a skill was not kept with its task");
+    }
+    result
+}
+
+fn error(error: &ApiError) -> Box<RawValue> {
+    let text = String::from_utf8_lossy(&error.body()).into_owned();
+    RawValue::from_string(text).expect("the body of an error is JSON")
+}
+
+/// An array of messages with more behind them.
+fn extended(messages: &[u8], more: &[Message]) -> Bytes {
+    let mut out = messages.strip_suffix(b"]").unwrap_or(messages).to_vec();
+    for message in more {
+        if out.last() != Some(&b'[') {
+            out.push(b',');
+        }
+        out.extend_from_slice(message.raw());
+    }
+    out.push(b']');
+    out.into()
+}
+
+#[cfg(test)]
+mod tests {
+    use novelo_engine::Role;
+
+    use super::*;
+
+    #[test]
+    fn messages_are_added_behind() {
+        let more = [Message::text(Role::User, "a"), Message::text(Role::User, "b")];
+        for (before, count) in [("[]", 2), (r#"[{"role":"user","content":"x"}]"#, 3)] {
+            let messages: Vec<Value> = serde_json::from_slice(&extended(before.as_bytes(), &more)).unwrap();
+            assert_eq!(messages.len(), count);
+            assert_eq!(messages.last().unwrap()["content"], "b");
+        }
+        assert_eq!(&extended(b"[]", &[])[..], b"[]");
+    }
+}

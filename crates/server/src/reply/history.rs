@@ -1,0 +1,46 @@
+//! What was said in a thread, as far as a follow-up may refer to it.
+
+use novelo_engine::{Role, scope};
+use novelo_recall::rewrite::Said;
+use novelo_store::Range;
+
+use crate::app::Shared;
+use crate::http::error::{ApiError, Result};
+use crate::recall::said;
+
+/// User turns that are looked back at, each with what followed it.
+const PAIRS: usize = 20;
+/// Turns that are read for them: calls of tools and their answers stand in between.
+const TURNS_MAX: usize = 400;
+
+/// The last pairs of a thread, oldest first, words only.
+#[derive(Debug, Default)]
+pub struct History(Vec<(&'static str, String)>);
+
+impl History {
+    pub async fn load(app: &Shared, user: &str, thread: &str) -> Result<Self> {
+        let of = scope::turns(user, thread).map_err(|e| ApiError::bad_id("user or thread", &e))?;
+        let turns = app.store.turns(&of, Range::Last(TURNS_MAX)).await?;
+        let (mut lines, mut users) = (Vec::new(), 0);
+        for turn in turns.iter().rev() {
+            let message = turn.message.shown();
+            let Some(role @ (Role::User | Role::Assistant)) = message.role() else { continue };
+            let Some(text) = said(message).filter(|text| !text.trim().is_empty()) else { continue };
+            lines.push((role.name(), text.into_owned()));
+            users += usize::from(role == Role::User);
+            if users == PAIRS {
+                break;
+            }
+        }
+        lines.reverse();
+        Ok(Self(lines))
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    pub fn said(&self) -> Vec<Said<'_>> {
+        self.0.iter().map(|(speaker, text)| Said { speaker, text }).collect()
+    }
+}

@@ -1,0 +1,140 @@
+//! What a running reply has told so far.
+//!
+//! Owns the events and who reads them. The writer never waits: a reader who stops reading costs memory, bounded by the
+//! length of an answer, and holds up nobody. Each event has a number, from 1, so that a reader who comes back goes on
+//! where it left off.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use tokio::sync::watch;
+
+use super::Event;
+
+/// One reply's events. Its task writes, readers read; a reader that is dropped has left.
+#[derive(Debug)]
+pub struct Log {
+    events: Mutex<Vec<Arc<Event>>>,
+    /// How many there are. Readers hold its receivers, so that the writer knows whether there are any.
+    count: watch::Sender<usize>,
+}
+
+/// A place in a log.
+#[derive(Debug)]
+pub struct Reader {
+    log: Arc<Log>,
+    count: watch::Receiver<usize>,
+    next: usize,
+}
+
+impl Log {
+    pub fn new() -> Arc<Self> {
+        Arc::new(Self { events: Mutex::default(), count: watch::Sender::new(0) })
+    }
+
+    pub fn push(&self, event: Event) {
+        let mut events = self.lock();
+        events.push(Arc::new(event));
+        self.count.send_replace(events.len());
+    }
+
+    /// Reads from behind the event of this number on; 0 is the beginning.
+    pub fn read(self: &Arc<Self>, after: usize) -> Reader {
+        Reader { log: self.clone(), count: self.count.subscribe(), next: after }
+    }
+
+    pub fn has_ended(&self) -> bool {
+        self.lock().last().is_some_and(|event| event.is_last())
+    }
+
+    /// Resolves when nobody has read for so long.
+    pub async fn abandoned(&self, patience: Duration) {
+        loop {
+            self.count.closed().await;
+            tokio::time::sleep(patience).await;
+            if self.count.is_closed() {
+                return;
+            }
+        }
+    }
+
+    fn get(&self, at: usize) -> Option<Arc<Event>> {
+        self.lock().get(at).cloned()
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, Vec<Arc<Event>>> {
+        self.events.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Reader {
+    /// The next event and its number; `None` after the last one.
+    pub async fn next(&mut self) -> Option<(usize, Arc<Event>)> {
+        loop {
+            if let Some(event) = self.log.get(self.next) {
+                self.next += 1;
+                return Some((self.next, event));
+            }
+            if self.log.has_ended() || self.count.changed().await.is_err() {
+                return None;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::http::error::{ApiError, Code};
+
+    fn text(text: &str) -> Event {
+        Event::Text(text.to_owned())
+    }
+
+    fn end() -> Event {
+        Event::Failed(ApiError::new(Code::Internal, "over"))
+    }
+
+    async fn numbers(mut reader: Reader) -> Vec<usize> {
+        let mut numbers = Vec::new();
+        while let Some((number, _)) = reader.next().await {
+            numbers.push(number);
+        }
+        numbers
+    }
+
+    #[tokio::test]
+    async fn a_reader_goes_on_where_it_left_off() {
+        let log = Log::new();
+        let early = tokio::spawn(numbers(log.read(0)));
+        ["a", "b", "c"].into_iter().for_each(|t| log.push(text(t)));
+        log.push(end());
+        assert_eq!(early.await.unwrap(), [1, 2, 3, 4]);
+        assert_eq!(numbers(log.read(2)).await, [3, 4]);
+        assert_eq!(numbers(log.read(4)).await, [] as [usize; 0]);
+        assert_eq!(numbers(log.read(99)).await, [] as [usize; 0]);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_reader_who_comes_back_in_time_has_not_left() {
+        let log = Log::new();
+        let patience = Duration::from_secs(5);
+        let reader = log.read(0);
+        let waits =
+            |log: Arc<Log>| async move { tokio::time::timeout(Duration::from_secs(60), log.abandoned(patience)).await };
+        assert!(waits(log.clone()).await.is_err());
+        drop(reader);
+        let again = tokio::spawn({
+            let log = log.clone();
+            async move {
+                tokio::time::sleep(Duration::from_secs(4)).await;
+                let reader = log.read(0);
+                tokio::time::sleep(Duration::from_secs(1_000)).await;
+                drop(reader);
+            }
+        });
+        assert!(waits(log.clone()).await.is_err());
+        again.await.unwrap();
+        assert!(waits(log).await.is_ok());
+    }
+}

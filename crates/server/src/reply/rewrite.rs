@@ -1,0 +1,120 @@
+//! The question made self-contained: by a model where one is set and answers in time, else by rules.
+//!
+//! The first question of a thread is taken as it is, and no model is asked. What a model says is not trusted to be a
+//! question: what cannot be one is left to the rules.
+
+use novelo_recall::rewrite::{Said, rewrite as by_rules};
+use serde_json::{Map, json};
+
+use super::history::History;
+use super::{Rewritten, RewrittenBy};
+use crate::app::Shared;
+use crate::load::cut;
+use crate::model::{Ask, Job, Model};
+use crate::policy;
+
+/// Characters of one message that the model is shown, and of all.
+const LINE_CHARS_MAX: usize = 600;
+const HISTORY_CHARS_MAX: usize = 8_000;
+const ANSWER_TOKENS_MAX: u32 = 256;
+
+/// The question, and what there is to be said of how it came about.
+pub async fn rewrite(app: &Shared, history: &History, question: &str) -> (Rewritten, Option<String>) {
+    if history.is_empty() {
+        return (unchanged(question), None);
+    }
+    let history = history.said();
+    let note = match app.models.get(Job::Rewrite) {
+        None => None,
+        Some(model) => match by_model(app, model, &history, question).await {
+            Ok(rewritten) => return (rewritten, None),
+            Err(said) => Some(format!("the question was made standalone by rules, not by the model: {said}")),
+        },
+    };
+    let rewrite = by_rules(&history, question);
+    let by = if rewrite.changes.is_empty() { RewrittenBy::Nobody } else { RewrittenBy::Rules };
+    (Rewritten { question: rewrite.question, by }, note)
+}
+
+fn unchanged(question: &str) -> Rewritten {
+    Rewritten { question: question.to_owned(), by: RewrittenBy::Nobody }
+}
+
+async fn by_model(app: &Shared, model: &Model, history: &[Said<'_>], question: &str) -> Result<Rewritten, String> {
+    let prompt = app.policies.prompt(policy::Prompt::Rewrite);
+    let shown = format!("Conversation history:\n{}\n\nFollow-up question: {question}", lines(history));
+    let messages = json!([{"role": "system", "content": &*prompt}, {"role": "user", "content": shown}]);
+    let mut options = Map::new();
+    options.insert("temperature".to_owned(), 0.into());
+    options.insert("max_tokens".to_owned(), ANSWER_TOKENS_MAX.into());
+    let ask = Ask { messages: messages.to_string().into(), options };
+    let said = model.complete(&ask).await.map_err(|failure| failure.to_string())?;
+    let said = clean(&said.text, question).ok_or("it did not answer with one question")?;
+    let by = if said == question.trim() { RewrittenBy::Nobody } else { RewrittenBy::Model };
+    Ok(if by == RewrittenBy::Nobody { unchanged(question) } else { Rewritten { question: said.to_owned(), by } })
+}
+
+/// A line each, the newest that fit, oldest first.
+fn lines(history: &[Said<'_>]) -> String {
+    let mut room = HISTORY_CHARS_MAX;
+    let line = |said: &Said<'_>| {
+        let text = said.text.split_whitespace().collect::<Vec<_>>().join(" ");
+        format!("{}: {}", said.speaker, cut(&text, LINE_CHARS_MAX))
+    };
+    let fits = |line: &String| {
+        let chars = line.chars().count();
+        let fits = chars <= room;
+        room = room.saturating_sub(chars);
+        fits
+    };
+    let mut lines: Vec<String> = history.iter().rev().map(line).take_while(fits).collect();
+    lines.reverse();
+    lines.join("\n")
+}
+
+/// The one question that a model answered with, if that is what it did.
+fn clean<'s>(said: &'s str, question: &str) -> Option<&'s str> {
+    let text = said.trim();
+    let text = text.rsplit_once("</think>").map_or(text, |(_, after)| after.trim());
+    let text = match text.split_once(':') {
+        Some((label, rest)) if label.to_lowercase().ends_with("question") && label.len() <= 40 => rest.trim(),
+        _ => text,
+    };
+    let unquoted = text.strip_prefix('"').and_then(|text| text.strip_suffix('"')).unwrap_or(text);
+    let chars_max = question.chars().count() * 4 + 400;
+    let is_one = !unquoted.is_empty() && !unquoted.contains('\n') && unquoted.chars().count() <= chars_max;
+    is_one.then_some(unquoted)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_cannot_be_a_question_is_refused() {
+        for (said, expected) in [
+            ("Is lung cancer treatable?", Some("Is lung cancer treatable?")),
+            (" \"Is it?\"\n", Some("Is it?")),
+            ("Standalone question: Is it?", Some("Is it?")),
+            ("<think>well</think>\nIs it?", Some("Is it?")),
+            ("Qual é a diferença: A ou B?", Some("Qual é a diferença: A ou B?")),
+            ("", None),
+            ("\"\"", None),
+            ("First.\nSecond.", None),
+        ] {
+            assert_eq!(clean(said, "and it?"), expected, "{said}");
+        }
+        assert_eq!(clean(&"x".repeat(4 * 7 + 401), "and it?"), None);
+        assert!(clean(&"x".repeat(4 * 7 + 400), "and it?").is_some());
+    }
+
+    #[test]
+    fn the_newest_lines_that_fit_are_shown() {
+        let long = "x".repeat(LINE_CHARS_MAX + 1);
+        let said: Vec<Said<'_>> = (0..40).map(|_| Said { speaker: "user", text: &long }).collect();
+        let shown = lines(&said);
+        assert_eq!(shown.lines().count(), HISTORY_CHARS_MAX / (LINE_CHARS_MAX + 6));
+        let two = [Said { speaker: "user", text: "a\nb" }, Said { speaker: "assistant", text: "c" }];
+        assert_eq!(lines(&two), "user: a b\nassistant: c");
+    }
+}

@@ -1,0 +1,65 @@
+//! One reply from beginning to end. Read this first.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use novelo_engine::{Message, Role};
+use tokio::sync::watch;
+
+use super::draft::Draft;
+use super::generate::{Work, generate};
+use super::history::History;
+use super::log::Log;
+use super::{Asked, Event, Partial, Reply, Understood, prompt, rewrite};
+use crate::app::Shared;
+use crate::http::error::Result;
+use crate::model::Job;
+use crate::turns;
+
+/// When a reply ends early: nobody reads it for so long, or the server closes.
+pub struct Ends {
+    pub patience: Duration,
+    pub closing: watch::Receiver<bool>,
+}
+
+/// Answers, and tells the end of it.
+pub async fn run(app: &Shared, asked: Asked, log: &Arc<Log>, ends: Ends) {
+    let last = match answer(app, asked, log, ends).await {
+        Ok(reply) => Event::Done(Box::new(reply)),
+        Err(error) => Event::Failed(error),
+    };
+    log.push(last);
+}
+
+async fn answer(app: &Shared, asked: Asked, log: &Log, mut ends: Ends) -> Result<Reply> {
+    let history = History::load(app, &asked.user, &asked.thread).await?;
+    let (rewritten, note) = rewrite::rewrite(app, &history, &asked.question).await;
+    let understood = Understood { thread: asked.thread.clone(), rewritten };
+    log.push(Event::Question(understood.clone()));
+    let standalone = &understood.rewritten.question;
+    let prompt = prompt::make(app, &asked, standalone, room_tokens(app).await).await?;
+    log.push(Event::Prompt(prompt.prompted.clone()));
+    store(app, &asked, Message::text(Role::User, &asked.question)).await?;
+    let mut draft = Draft::new(prompt.prompted.clone(), note);
+    let work = Work { app, asked: &asked, standalone, log };
+    let stopped = tokio::select! {
+        done = generate(&work, prompt, &mut draft) => done.map(|()| None)?,
+        () = log.abandoned(ends.patience) => Some(Partial::ClientLeft),
+        _ = ends.closing.wait_for(|closing| *closing) => Some(Partial::ServerStopped),
+    };
+    draft.partial = draft.partial.or(stopped);
+    if let Some(turn) = draft.turn() {
+        store(app, &asked, turn).await?;
+    }
+    let Draft { text, prompted, answered_by, usage, calls, partial, notes, .. } = draft;
+    Ok(Reply { answer: text, understood, prompted, answered_by, usage, calls, partial, notes })
+}
+
+async fn store(app: &Shared, asked: &Asked, message: Message) -> Result<()> {
+    turns::append(app, &asked.user, &asked.thread, [message.into()], None).await.map(|_| ())
+}
+
+/// The tokens that a prompt may have, where the model that answers says what it sees at once.
+async fn room_tokens(app: &Shared) -> Option<u32> {
+    app.models.get(Job::Answer)?.window_tokens().await.map(prompt::room_tokens)
+}

@@ -1,0 +1,71 @@
+//! `POST /api/ask`: a question to a thread, and its answer, whole or as it is made.
+
+use axum::extract::State;
+use axum::http::HeaderMap;
+use axum::response::{IntoResponse, Response};
+use novelo_engine::limits::QUESTION_BYTES_MAX;
+use novelo_engine::path::check_id;
+use serde::Deserialize;
+use serde_json::json;
+
+use crate::app::App;
+use crate::auth::Caller;
+use crate::http::body::{Json, Raw, parse_object};
+use crate::http::error::{ApiError, Code, Result};
+use crate::http::sse;
+use crate::memory::check;
+use crate::reply::{Asked, Event, Reader};
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Wire {
+    question: String,
+    thread_id: Option<String>,
+    stream: Option<bool>,
+}
+
+/// Whose threads are asked by whoever speaks for no user.
+const ANONYMOUS: &str = "anonymous";
+const PRESET: &str = "thread";
+
+pub async fn ask(State(app): State<App>, caller: Caller, headers: HeaderMap, Raw(body): Raw) -> Result<Response> {
+    let wire: Wire = parse_object(&body)?;
+    let thread = wire.thread_id.unwrap_or_else(|| uuid::Uuid::new_v4().to_string());
+    let reader = app.replies.begin(&app, asked(&app, &caller, thread, wire.question)?)?;
+    match sse::is_wanted(wire.stream, &headers) {
+        true => Ok(sse::answer(reader, event)),
+        false => whole(reader).await,
+    }
+}
+
+/// A question, checked.
+pub fn asked(app: &App, caller: &Caller, thread: String, question: String) -> Result<Asked> {
+    check_id(&thread).map_err(|e| ApiError::bad_id("thread_id", &e))?;
+    check::text("question", &question, ("QUESTION_BYTES_MAX", QUESTION_BYTES_MAX))?;
+    let user = caller.user().unwrap_or_else(|| ANONYMOUS.to_owned());
+    let preset = app.policies.preset(PRESET);
+    let preset = preset.ok_or_else(|| ApiError::new(Code::Internal, format!("there is no preset {PRESET}")))?;
+    Ok(Asked { user, thread, question, preset, skills: None })
+}
+
+/// The whole answer, once there is one.
+pub async fn whole(reader: Reader) -> Result<Response> {
+    match sse::last(reader).await.as_deref() {
+        Some(Event::Done(reply)) => Json::write(&**reply).map(IntoResponse::into_response),
+        Some(Event::Failed(error)) => Err(error.clone()),
+        _ => Err(ApiError::new(Code::Internal, "the answer ended early")),
+    }
+}
+
+/// An event as its frame has it.
+pub fn event(event: &Event) -> Option<(&'static str, String)> {
+    let (name, written) = match event {
+        Event::Question(understood) => ("question", serde_json::to_string(understood)),
+        Event::Prompt(prompted) => ("sources", serde_json::to_string(prompted)),
+        Event::Text(text) => ("text", Ok(json!({"delta": text}).to_string())),
+        Event::Skill(called) => ("skill", serde_json::to_string(called)),
+        Event::Done(reply) => ("done", serde_json::to_string(reply)),
+        Event::Failed(error) => ("error", Ok(String::from_utf8_lossy(&error.body()).into_owned())),
+    };
+    Some((name, written.ok()?))
+}

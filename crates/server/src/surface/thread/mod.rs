@@ -1,0 +1,22 @@
+//! Threads with follow-ups: questions answered from documents, and the chat page.
+//!
+//! Owns `/api/ask`, and `/chat` with what belongs to it. How an answer is made is `crate::reply`'s.
+
+mod ask;
+pub mod page;
+mod replies;
+
+use axum::Router;
+use axum::routing::{get, post};
+
+use crate::app::App;
+pub use ask::{event, whole};
+
+pub fn routes() -> Router<App> {
+    Router::new()
+        .route("/api/ask", post(ask::ask))
+        .route("/chat", get(page::chat))
+        .route("/chat/assets/{name}", get(page::asset))
+        .route("/chat/ask", post(replies::begin))
+        .route("/chat/replies/{name}", get(replies::read))
+}

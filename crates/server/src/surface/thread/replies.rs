@@ -1,0 +1,40 @@
+//! What the chat page calls: a question as a form, and its reply, which can be come back to.
+
+use axum::extract::State;
+use axum::http::HeaderMap;
+use axum::response::{Html, Response};
+use serde::Deserialize;
+
+use super::{ask, page};
+use crate::app::App;
+use crate::auth::Caller;
+use crate::http::body::{Ids, Raw};
+use crate::http::error::{ApiError, Result};
+use crate::http::sse;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Form {
+    thread_id: String,
+    question: String,
+}
+
+/// Begins to answer, and gives the piece of the page where that will be shown.
+pub async fn begin(State(app): State<App>, caller: Caller, Raw(body): Raw) -> Result<Html<String>> {
+    let form: Form = serde_urlencoded::from_bytes(&body).map_err(|e| ApiError::invalid("body", e))?;
+    let asked = ask::asked(&app, &caller, form.thread_id, form.question.clone())?;
+    let name = app.replies.begin_named(&app, asked)?;
+    Ok(Html(page::exchange(&form.question, &format!("/chat/replies/{name}"))))
+}
+
+/// The events of a reply, from behind `Last-Event-ID` on.
+pub async fn read(
+    State(app): State<App>,
+    caller: Caller,
+    Ids(name): Ids<String>,
+    headers: HeaderMap,
+) -> Result<Response> {
+    let after = sse::last_event_id(&headers)?;
+    let reader = app.replies.resume(&name, after, |user| caller.scope.covers_user(user));
+    reader.map(|reader| sse::answer(reader, ask::event)).ok_or_else(|| ApiError::not_found("such reply, or no longer"))
+}
