@@ -165,7 +165,9 @@ fn replies() -> Value {
         json!({"prompt_tokens": whole(), "completion_tokens": whole()}),
     );
     json!({
-        "Question": object(&["question"], json!({"question": text(), "thread_id": text(), "stream": flag()})),
+        "Question": object(&["question"], json!({
+            "question": text(), "thread_id": text(), "user_id": text(), "stream": flag(),
+        })),
         "MemoryChat": object(&["message"], json!({
             "user_id": text(), "session_id": text(), "task_id": text(), "message": text(), "stream": flag(),
         })),

@@ -21,6 +21,7 @@ use crate::reply::{Asked, Event, Reader};
 struct Wire {
     question: String,
     thread_id: Option<String>,
+    user_id: Option<String>,
     stream: Option<bool>,
 }
 
@@ -31,18 +32,26 @@ const PRESET: &str = "thread";
 pub async fn ask(State(app): State<App>, caller: Caller, headers: HeaderMap, Raw(body): Raw) -> Result<Response> {
     let wire: Wire = parse_object(&body)?;
     let thread = wire.thread_id.unwrap_or_else(|| uuid::Uuid::new_v4().to_string());
-    let reader = app.replies.begin(&app, asked(&app, &caller, thread, wire.question)?)?;
+    let reader = app.replies.begin(&app, asked(&app, user(wire.user_id, &caller)?, thread, wire.question)?)?;
     match sse::is_wanted(wire.stream, &headers) {
         true => Ok(sse::answer(reader, event)),
         false => whole(reader).await,
     }
 }
 
+/// Whose thread it is: a key speaks for its user; whoever speaks for all may name one.
+pub fn user(named: Option<String>, caller: &Caller) -> Result<String> {
+    match named {
+        Some(user) => caller.require_user(&user).map(|()| user),
+        None => Ok(caller.user().unwrap_or_else(|| ANONYMOUS.to_owned())),
+    }
+}
+
 /// A question, checked.
-pub fn asked(app: &App, caller: &Caller, thread: String, question: String) -> Result<Asked> {
+pub fn asked(app: &App, user: String, thread: String, question: String) -> Result<Asked> {
+    check_id(&user).map_err(|e| ApiError::bad_id("user_id", &e))?;
     check_id(&thread).map_err(|e| ApiError::bad_id("thread_id", &e))?;
     check::text("question", &question, ("QUESTION_BYTES_MAX", QUESTION_BYTES_MAX))?;
-    let user = caller.user().unwrap_or_else(|| ANONYMOUS.to_owned());
     let preset = app.policies.preset(PRESET);
     let preset = preset.ok_or_else(|| ApiError::new(Code::Internal, format!("there is no preset {PRESET}")))?;
     Ok(Asked { user, thread, question, preset, skills: None })

@@ -22,7 +22,7 @@ struct Form {
 /// Begins to answer, and gives the piece of the page where that will be shown.
 pub async fn begin(State(app): State<App>, caller: Caller, Raw(body): Raw) -> Result<Html<String>> {
     let form: Form = serde_urlencoded::from_bytes(&body).map_err(|e| ApiError::invalid("body", e))?;
-    let asked = ask::asked(&app, &caller, form.thread_id, form.question.clone())?;
+    let asked = ask::asked(&app, ask::user(None, &caller)?, form.thread_id, form.question.clone())?;
     let name = app.replies.begin_named(&app, asked)?;
     Ok(Html(page::exchange(&form.question, &format!("/chat/replies/{name}"))))
 }
