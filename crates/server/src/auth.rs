@@ -18,6 +18,9 @@ use crate::telemetry::now;
 /// The root of the key documents.
 pub const KEYS: &str = "keys";
 
+/// Whose threads and documents those are of whoever speaks for no user.
+pub const ANONYMOUS: &str = "anonymous";
+
 /// Who is calling.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Caller {

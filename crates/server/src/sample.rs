@@ -5,6 +5,7 @@ use novelo_engine::{Message, scope};
 use novelo_store::{AppendTerms, NewDocument, NewId};
 
 use crate::app::Shared;
+use crate::auth::ANONYMOUS;
 use crate::memory::documents::{self, NewText};
 use crate::telemetry::now;
 
@@ -19,14 +20,11 @@ macro_rules! documents {
 
 documents! { "clube-capivara" "clube-tucano" "harbour-tea-house" "muzej-mayaka" }
 
-/// Whose questions the documents answer: those of the chat page, until there are keys.
-const READER: &str = "anonymous";
-
-/// Puts it into an empty store.
+/// Puts it into an empty store. The documents answer the questions of the chat page, until there are keys.
 pub async fn write(app: &Shared) -> anyhow::Result<()> {
     for (id, text) in DOCUMENTS {
         let name = text.lines().next().unwrap_or(id).trim_start_matches(['#', ' ']);
-        documents::index_text(app, READER, NewText { id: Some(id), name, text, meta: None }).await?;
+        documents::index_text(app, ANONYMOUS, NewText { id: Some(id), name, text, meta: None }).await?;
     }
     let at = now();
     let turns = THREAD.lines().enumerate().map(|(i, line)| {

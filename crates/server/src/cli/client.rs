@@ -1,6 +1,6 @@
 //! A client of the API: over the network where a server runs, else within this process.
 
-use anyhow::{Context, bail};
+use anyhow::Context;
 use axum::Router;
 use axum::body::Body;
 use http_body_util::BodyExt;
@@ -57,11 +57,10 @@ impl Client {
         let response = self.send(method, path, body).await?;
         let status = response.status();
         let bytes = response.into_body().collect().await?.to_bytes();
-        let value: Value = serde_json::from_slice(&bytes).context("the answer is not JSON")?;
         if !status.is_success() {
-            bail!("{}", value.pointer("/error/message").and_then(Value::as_str).unwrap_or("refused"));
+            return Err(refusal(&bytes));
         }
-        Ok(value)
+        serde_json::from_slice(&bytes).context("the answer is not JSON")
     }
 
     /// Leaves the data directory as it should be.
@@ -74,6 +73,13 @@ impl Client {
             }
         }
     }
+}
+
+/// What the server said when it refused.
+pub fn refusal(body: &[u8]) -> anyhow::Error {
+    let said: Option<Value> = serde_json::from_slice(body).ok();
+    let words = said.as_ref().and_then(|said| said.pointer("/error/message")?.as_str());
+    anyhow::anyhow!("{}", words.unwrap_or("refused"))
 }
 
 /// The note of a server that really answers.

@@ -12,9 +12,9 @@ use hyper::Method;
 use novelo_engine::path::encode_segment;
 use serde_json::{Value, json};
 
-use super::client::Client;
+use super::client::{Client, refusal};
 use super::progress::{self, FileBody};
-use super::{Command, ExplainArgs, KeyCommand, Output, ThreadCommand, memory};
+use super::{Command, ExplainArgs, KeyCommand, Output, ThreadCommand, ask, chat, memory};
 use crate::config::Config;
 
 pub async fn run(command: Command, config: Config, out: &Output) -> anyhow::Result<ExitCode> {
@@ -32,11 +32,13 @@ pub async fn run(command: Command, config: Config, out: &Output) -> anyhow::Resu
     let client = Client::connect(config).await?;
     let done = dispatch(command, &client, out).await;
     client.close().await?;
-    done.map(|()| ExitCode::SUCCESS)
+    done
 }
 
-async fn dispatch(command: Command, client: &Client, out: &Output) -> anyhow::Result<()> {
-    match command {
+async fn dispatch(command: Command, client: &Client, out: &Output) -> anyhow::Result<ExitCode> {
+    let done = match command {
+        Command::Ask(args) => return ask::run(client, args, out).await,
+        Command::Chat(args) => return chat::run(client, args, out).await,
         Command::Explain(args) => explain(client, args, out).await,
         Command::Thread(command) => thread(client, command, out).await,
         Command::Forget { user, thread, yes } => forget(client, &user, thread.as_deref(), yes, out).await,
@@ -46,7 +48,8 @@ async fn dispatch(command: Command, client: &Client, out: &Output) -> anyhow::Re
         Command::Restore { file } => import(client, &file, out).await,
         Command::Key(command) => key(client, command, out).await,
         Command::Serve(_) | Command::Config | Command::Doctor | Command::Eval(_) | Command::Bench(_) => Ok(()),
-    }
+    };
+    done.map(|()| ExitCode::SUCCESS)
 }
 
 /// The settings in force.
@@ -210,11 +213,11 @@ async fn import(client: &Client, file: &Path, out: &Output) -> anyhow::Result<()
     let body = Body::new(FileBody::open(file)?);
     let response = client.send(Method::POST, "/v1/import", body).await?;
     let status = response.status();
-    let answer: Value = serde_json::from_slice(&response.into_body().collect().await?.to_bytes())?;
+    let answer = response.into_body().collect().await?.to_bytes();
     if !status.is_success() {
-        let words = answer.pointer("/error/message").and_then(Value::as_str).unwrap_or("refused");
-        bail!("{}: {words}", file.display());
+        bail!("{}: {}", file.display(), refusal(&answer));
     }
+    let answer: Value = serde_json::from_slice(&answer)?;
     let count = |name| answer.get(name).cloned().unwrap_or(Value::Null);
     out.show(&answer, |_| println!("read {} documents, {} of them new", count("documents"), count("new")));
     Ok(())

@@ -10,13 +10,16 @@ use serde_json::{Value, json};
 
 use super::client::Client;
 use super::{Output, progress};
+use crate::auth::ANONYMOUS;
 
 #[derive(clap::Args)]
 pub struct IndexArgs {
-    user: String,
     /// Files and directories; a directory is read as git would, without what is ignored
     #[arg(required = true)]
     paths: Vec<PathBuf>,
+    /// Whose they become; without keys, the chat page answers from those of anonymous
+    #[arg(long, default_value = ANONYMOUS)]
+    user: String,
     /// What to call it, instead of the last part of its path
     #[arg(long)]
     name: Option<String>,

@@ -2,15 +2,19 @@
 //!
 //! Owns the commands and their output. Every command but `serve`, `config`, `eval` and `bench` is a client of the API: of the
 //! running server where there is one, else of one opened in this process for the moment. So nothing works differently
-//! on the command line. Exit codes: 0 done, 1 refused or failed, 2 wrong usage.
+//! on the command line. Exit codes: 0 done, 1 refused or failed, 2 wrong usage, 130 stopped by Ctrl-C.
 
+mod ask;
 mod bench;
+mod chat;
 mod client;
 mod commands;
 mod doctor;
 mod eval;
+mod events;
 mod memory;
 mod progress;
+mod screen;
 mod serve;
 
 use std::path::PathBuf;
@@ -42,6 +46,10 @@ struct Cli {
 enum Command {
     /// Run the server
     Serve(ServeArgs),
+    /// Ask a question and have it answered from the documents
+    Ask(ask::AskArgs),
+    /// Talk in the terminal: questions, follow-ups, answers as they come
+    Chat(ask::ThreadArgs),
     /// Show the context of a thread, and why each turn is in or out
     Explain(ExplainArgs),
     /// List, show, fork, export and import threads
@@ -55,7 +63,7 @@ enum Command {
         #[arg(long)]
         yes: bool,
     },
-    /// Make files and directories searchable for a user
+    /// Make files and directories searchable
     Index(memory::IndexArgs),
     /// Search what is remembered of a user
     Search(memory::SearchArgs),

@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 use crate::app::App;
-use crate::auth::Caller;
+use crate::auth::{ANONYMOUS, Caller};
 use crate::http::body::{Json, Raw, parse_object};
 use crate::http::error::{ApiError, Code, Result};
 use crate::http::sse;
@@ -25,8 +25,6 @@ struct Wire {
     stream: Option<bool>,
 }
 
-/// Whose threads are asked by whoever speaks for no user.
-const ANONYMOUS: &str = "anonymous";
 const PRESET: &str = "thread";
 
 pub async fn ask(State(app): State<App>, caller: Caller, headers: HeaderMap, Raw(body): Raw) -> Result<Response> {

@@ -1,0 +1,75 @@
+//! An answer as the server tells it.
+
+use std::collections::VecDeque;
+
+use anyhow::{Context, bail};
+use axum::body::Body;
+use http_body_util::BodyExt;
+use hyper::Method;
+use novelo_engine::limits::MODEL_FRAME_BYTES_MAX;
+use serde_json::Value;
+
+use super::client::{Client, refusal};
+use crate::model::sse::{Frame, Frames};
+
+/// What is of interest to a reader.
+#[derive(Debug)]
+pub enum Event {
+    Text(String),
+    /// The last one: the whole answer.
+    Done(Value),
+}
+
+/// Dropping it tells the server that nobody reads on.
+pub struct Events {
+    body: Body,
+    frames: Frames,
+    ready: VecDeque<Frame>,
+}
+
+impl Events {
+    /// Asks; a refusal is an error with the server's own words.
+    pub async fn of(client: &Client, path: &str, question: &Value) -> anyhow::Result<Self> {
+        let response = client.send(Method::POST, path, Body::from(question.to_string())).await?;
+        let (head, body) = response.into_parts();
+        if !head.status.is_success() {
+            return Err(refusal(&body.collect().await?.to_bytes()));
+        }
+        Ok(Self { body, frames: Frames::default(), ready: VecDeque::new() })
+    }
+
+    /// The next one. An answer that ends without its last event is an error.
+    pub async fn next(&mut self) -> anyhow::Result<Event> {
+        loop {
+            while let Some(frame) = self.ready.pop_front() {
+                if let Some(event) = read(&frame)? {
+                    return Ok(event);
+                }
+            }
+            self.more().await?;
+        }
+    }
+
+    async fn more(&mut self) -> anyhow::Result<()> {
+        let Some(frame) = self.body.frame().await else { bail!("the server ended before its answer did") };
+        let Ok(bytes) = frame.context("the answer broke off")?.into_data() else { return Ok(()) };
+        let mut found = Vec::new();
+        let fed = self.frames.feed(&bytes, &mut found);
+        self.ready.extend(found);
+        fed.map_err(|_| anyhow::anyhow!("the answer has an event of more than {MODEL_FRAME_BYTES_MAX} bytes"))
+    }
+}
+
+fn read(frame: &Frame) -> anyhow::Result<Option<Event>> {
+    if !matches!(frame.event.as_str(), "text" | "done" | "error") {
+        return Ok(None);
+    }
+    if frame.event == "error" {
+        return Err(refusal(&frame.data));
+    }
+    let value: Value = serde_json::from_slice(&frame.data).context("the answer is not JSON")?;
+    Ok(Some(match value.get("delta").and_then(Value::as_str) {
+        Some(text) => Event::Text(text.to_owned()),
+        None => Event::Done(value),
+    }))
+}

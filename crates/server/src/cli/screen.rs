@@ -1,0 +1,140 @@
+//! Standard output for people: what is said as it is said, and in dim letters what is said of it.
+//!
+//! What a model or a document says is not trusted: on a terminal it can move no cursor and set no colour.
+
+use std::borrow::Cow;
+use std::io::{IsTerminal, Stdout, Write};
+
+use serde_json::Value;
+
+pub struct Screen {
+    out: Stdout,
+    is_terminal: bool,
+    has_colours: bool,
+    /// Whether the last line is at its end.
+    at_line_start: bool,
+}
+
+const DIM: &str = "\x1b[2m";
+const PLAIN: &str = "\x1b[0m";
+
+impl Screen {
+    /// Colours go to terminals whose owner has nothing against them.
+    pub fn new() -> Self {
+        let out = std::io::stdout();
+        let is_terminal = out.is_terminal();
+        let set = |name: &str| std::env::var(name).unwrap_or_default();
+        let has_colours = is_terminal && set("NO_COLOR").is_empty() && set("TERM") != "dumb";
+        Self { out, is_terminal, has_colours, at_line_start: true }
+    }
+
+    pub fn without_colours(self) -> Self {
+        Self { has_colours: false, ..self }
+    }
+
+    pub fn is_terminal(&self) -> bool {
+        self.is_terminal
+    }
+
+    /// A piece of what is said, shown at once.
+    pub fn say(&mut self, text: &str) -> std::io::Result<()> {
+        let text = if self.is_terminal { harmless(text) } else { Cow::Borrowed(text) };
+        if let Some(last) = text.chars().next_back() {
+            self.at_line_start = last == '\n';
+        }
+        self.out.write_all(text.as_bytes())?;
+        self.out.flush()
+    }
+
+    /// Someone typed a line, so that the next one begins.
+    pub fn typed(&mut self) {
+        self.at_line_start = true;
+    }
+
+    pub fn end_line(&mut self) -> std::io::Result<()> {
+        if self.at_line_start { Ok(()) } else { self.say("\n") }
+    }
+
+    /// A line beside what is said.
+    pub fn aside(&mut self, text: &str) -> std::io::Result<()> {
+        self.end_line()?;
+        let text = if self.is_terminal { harmless(text) } else { Cow::Borrowed(text) };
+        match self.has_colours {
+            true => writeln!(self.out, "{DIM}{text}{PLAIN}"),
+            false => writeln!(self.out, "{text}"),
+        }?;
+        self.out.flush()
+    }
+
+    /// What is to be known of an answer beside its words.
+    pub fn remarks(&mut self, question: &str, answer: &Value) -> std::io::Result<()> {
+        let text = |name: &str| answer.get(name).and_then(Value::as_str);
+        if let Some(standalone) = text("standalone_question").filter(|standalone| *standalone != question) {
+            self.aside(&format!("understood as: {standalone}"))?;
+        }
+        for (at, source) in rows(answer, "sources").iter().enumerate() {
+            self.aside(&format!("[{}] {}", at + 1, place(source)))?;
+        }
+        for note in rows(answer, "notes").iter().filter_map(Value::as_str) {
+            self.aside(&format!("note: {note}"))?;
+        }
+        Ok(())
+    }
+
+    /// The sources of an answer, word for word.
+    pub fn sources(&mut self, answer: &Value) -> std::io::Result<()> {
+        let sources = rows(answer, "sources");
+        if sources.is_empty() {
+            return self.aside("there are no sources");
+        }
+        for (at, source) in sources.iter().enumerate() {
+            self.aside(&format!("[{}] {}", at + 1, place(source)))?;
+            self.say(source.get("text").and_then(Value::as_str).unwrap_or_default())?;
+            self.end_line()?;
+        }
+        Ok(())
+    }
+}
+
+pub fn rows<'v>(answer: &'v Value, name: &str) -> &'v [Value] {
+    answer.get(name).and_then(Value::as_array).map_or(&[], Vec::as_slice)
+}
+
+/// Where a reader finds a source.
+fn place(source: &Value) -> String {
+    let text = |name: &str| source.get(name).and_then(Value::as_str);
+    let name = text("name").unwrap_or_default();
+    match (text("file"), source.get("line")) {
+        (Some(file), Some(line)) => format!("{name}, {file}:{line}"),
+        (Some(file), None) => format!("{name}, {file}"),
+        _ => name.to_owned(),
+    }
+}
+
+fn harmless(text: &str) -> Cow<'_, str> {
+    let is_harmful = |c: char| c.is_control() && !matches!(c, '\n' | '\t');
+    if !text.contains(is_harmful) {
+        return Cow::Borrowed(text);
+    }
+    let kept = text.chars().filter(|c| *c != '\r');
+    Cow::Owned(kept.map(|c| if is_harmful(c) { char::REPLACEMENT_CHARACTER } else { c }).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn what_is_said_steers_no_terminal() {
+        assert_eq!(harmless("a\tb\nc é 漢"), "a\tb\nc é 漢");
+        assert_eq!(harmless("\x1b]0;title\x07a\r\nb\u{9b}31m"), "\u{fffd}]0;title\u{fffd}a\nb\u{fffd}31m");
+    }
+
+    #[test]
+    fn a_source_says_where_it_is() {
+        assert_eq!(place(&json!({"name": "Tea House"})), "Tea House");
+        assert_eq!(place(&json!({"name": "repo", "file": "a/b.md", "line": 7})), "repo, a/b.md:7");
+    }
+}
