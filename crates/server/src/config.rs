@@ -70,17 +70,17 @@ settings! {
     "models.answer.timeout_ms" = "60000", "how long the model may keep silent, before its first word and between two";
     "models.rewrite.url" = "", "model server that makes follow-ups standalone; empty: that of models.answer; none: rules alone";
     "models.rewrite.key" = "", "key for it; empty: that of models.answer where the address is the same";
-    "models.rewrite.model" = "gpt-4o-mini", "model for it; where this is not set and the server is not OpenAI's, that of models.answer";
+    "models.rewrite.model" = "gpt-4o-mini", "model for it; where this is not set and the server is not OpenAI's, as models.summary.model";
     "models.rewrite.window_tokens" = "0", "as models.answer.window_tokens";
     "models.rewrite.timeout_ms" = "2000", "how long a rewrite may take in all; then the rules take over";
     "models.summary.url" = "", "model server that sums up; empty: that of models.answer; none: summaries are extracted";
     "models.summary.key" = "", "as models.rewrite.key";
-    "models.summary.model" = "", "model for it; empty: that of models.answer";
+    "models.summary.model" = "", "model for it; empty: that of models.answer where the address is the same, else as there";
     "models.summary.window_tokens" = "0", "as models.answer.window_tokens";
     "models.summary.timeout_ms" = "30000", "how long a summary may take in all; then it is extracted";
     "models.narrate.url" = "", "model server that puts data into words; empty: that of models.answer; none: none";
     "models.narrate.key" = "", "as models.rewrite.key";
-    "models.narrate.model" = "", "model for it; empty: that of models.answer";
+    "models.narrate.model" = "", "as models.summary.model";
     "models.narrate.window_tokens" = "0", "as models.answer.window_tokens";
     "models.narrate.timeout_ms" = "20000", "how long a narration may keep silent";
     "memory.summary_chars" = "1200", "characters of a summary that is made here";
@@ -118,7 +118,9 @@ impl Config {
         }
         for setting in SETTINGS {
             for name in setting.env_names() {
-                if let Some(value) = env(&name) {
+                // An empty variable of other programs means that there is none.
+                let is_usual = setting.usual.contains(&name.as_str());
+                if let Some(value) = env(&name).filter(|value| !(is_usual && value.is_empty())) {
                     values.insert(setting.key, (value, Source::Env(name)));
                 }
             }
@@ -168,6 +170,11 @@ impl Config {
 
     pub fn text(&self, key: &str) -> &str {
         &self.entry(key).0
+    }
+
+    /// Where a value comes from.
+    pub fn source(&self, key: &str) -> &Source {
+        &self.entry(key).1
     }
 
     /// A number that `check` has accepted.

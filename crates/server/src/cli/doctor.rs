@@ -30,11 +30,27 @@ pub async fn run(config: Config, out: &Output) -> anyhow::Result<ExitCode> {
             let text = |name: &str| finding.get(name).and_then(Value::as_str).unwrap_or("").to_owned();
             println!("{}: {}\nhint: {}", text("place"), text("what"), text("advice"));
         }
+        for (job, model) in answer.get("models").and_then(Value::as_object).into_iter().flatten() {
+            if let Some(line) = line(model) {
+                println!("models.{job}: {line}");
+            }
+        }
         if healthy {
             println!("healthy");
         }
     });
     Ok(if healthy { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// A model in a line; nothing for a job without one.
+fn line(model: &Value) -> Option<String> {
+    let server = model.get("server")?.as_str()?;
+    let name = model.get("model").and_then(Value::as_str).unwrap_or("(its model is not known yet)");
+    let window = match model.get("window_tokens").and_then(Value::as_u64) {
+        Some(tokens) => format!("a window of {tokens} tokens"),
+        None => "a window it does not tell".to_owned(),
+    };
+    Some(format!("{name} at {server}, {window}"))
 }
 
 fn finding(place: &str, what: &str, advice: &str) -> Value {

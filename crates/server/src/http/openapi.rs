@@ -97,7 +97,8 @@ operations! {
     get "/v1/keys" listKeys [] - => "Keys", "Lists keys; their secrets are not kept.";
     post "/v1/keys" createKey [] "NewKey" => "Key", "Makes a key; the secret is in this answer only.";
     delete "/v1/keys/{id}" revokeKey [] - => "Object", "Revokes a key.";
-    get "/v1/doctor" checkStore [] - => "Doctor", "Reads and cross-checks every record.";
+    get "/v1/models" listModels [] - => "Models", "Lists the jobs that have a model, and which.";
+    get "/v1/doctor" checkStore [] - => "Doctor", "Reads and cross-checks every record, and asks the model servers whether they are there.";
     get "/health/live" getLive [] - => "Object", "Whether the process answers.";
     get "/health/ready" getReady [] - => "Object", "Whether it would take a write.";
     get "/metrics" getMetrics [] - => "Text", "Counters for Prometheus.";
@@ -297,8 +298,14 @@ fn schemas() -> Value {
             json!({"id": text, "user": maybe("string"), "admin": flag, "key": text})),
         "Keys": object(&["keys", "has_more"],
             json!({"keys": {"type": "array", "items": {"type": "object"}}, "has_more": flag})),
-        "Doctor": object(&["healthy", "findings"],
-            json!({"healthy": flag, "findings": {"type": "array", "items": {"type": "object"}}})),
+        "Doctor": object(&["healthy", "findings", "models"], json!({
+            "healthy": flag, "findings": {"type": "array", "items": {"type": "object"}}, "models": {"type": "object"},
+        })),
+        "Models": object(&["object", "data"], json!({"object": {"enum": ["list"]}, "data": {"type": "array", "items": object(
+            &["id", "object", "created", "owned_by", "model"], json!({
+                "id": {"enum": ["answer", "rewrite", "summary", "narrate"]}, "object": {"enum": ["model"]},
+                "created": whole, "owned_by": text, "model": maybe("string"),
+            }))}})),
         "Error": object(&["error"], json!({"error": object(&["code", "message", "param"],
             json!({"code": {"enum": codes}, "message": text, "param": maybe("string")}))})),
     })

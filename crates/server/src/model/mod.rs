@@ -1,12 +1,34 @@
 //! Models: servers that speak OpenAI's chat completions.
 //!
 //! Owns the one client for them, and which model does which job. Addresses come from the operator's settings only. A
-//! call that is dropped is cancelled.
+//! call that is dropped is cancelled. Bytes become frames (`sse`), frames pieces of an answer (`delta`), both by
+//! `reading`, which is pure; `client` waits, tries again and gives up.
+
+mod client;
+mod delta;
+mod provider;
+mod reading;
+mod refusal;
+mod server;
+mod sse;
+mod tally;
+mod window;
+mod wire;
+
+use std::sync::Arc;
+use std::time::Duration;
 
 use bytes::Bytes;
-use serde_json::{Map, Value};
+use novelo_engine::limits::MODEL_CALLS_MAX;
+use serde_json::{Map, Value, json};
+use tokio::sync::Semaphore;
+
+pub use client::Deltas;
 
 use crate::config::Config;
+use provider::Provider;
+use server::Server;
+use tally::Tally;
 
 /// What a model is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -17,13 +39,42 @@ pub enum Job {
     Narrate,
 }
 
+impl Job {
+    pub const ALL: [Self; 4] = [Self::Answer, Self::Rewrite, Self::Summary, Self::Narrate];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Answer => "answer",
+            Self::Rewrite => "rewrite",
+            Self::Summary => "summary",
+            Self::Narrate => "narrate",
+        }
+    }
+
+    /// Whether its time is for the whole answer; else it is for each silence.
+    fn has_whole_deadline(self) -> bool {
+        matches!(self, Self::Rewrite | Self::Summary)
+    }
+}
+
 /// The models in force, one per job.
 #[derive(Debug, Default)]
-pub struct Models {}
+pub struct Models(Vec<Model>);
 
 /// A model on a server.
 #[derive(Debug)]
-pub struct Model {}
+pub struct Model {
+    job: Job,
+    server: Arc<Server>,
+    /// Empty: the first that the server lists.
+    named: String,
+    /// 0: what the server says.
+    window_tokens: u32,
+    timeout: Duration,
+    tally: Arc<Tally>,
+    /// Shared by all of them: the calls that may run at once.
+    places: Arc<Semaphore>,
+}
 
 /// What a model is asked.
 #[derive(Debug, Clone)]
@@ -95,60 +146,153 @@ pub enum Failure {
     Broke(String),
 }
 
-/// An answer as it comes. Dropping it ends the call.
-#[derive(Debug)]
-pub struct Deltas {}
-
 impl Models {
-    /// Reads the settings; what is wrong with them is named.
-    pub fn open(_config: &Config) -> anyhow::Result<Self> {
-        Ok(Self {})
+    /// Reads the settings; what is wrong with them is named. Calls nobody.
+    pub fn open(config: &Config) -> anyhow::Result<Self> {
+        let places = Arc::new(Semaphore::new(MODEL_CALLS_MAX));
+        let mut models: Vec<Model> = Vec::new();
+        for job in Job::ALL {
+            let Some(provider) = Provider::of(job, config)? else { continue };
+            let known = models.iter().map(|model| &model.server).find(|server| server.is(&provider)).cloned();
+            let server = match known {
+                Some(server) => server,
+                None => Arc::new(Server::new(&provider)?),
+            };
+            models.push(Model {
+                job,
+                server,
+                named: provider.model,
+                window_tokens: provider.window_tokens,
+                timeout: provider.timeout,
+                tally: Arc::default(),
+                places: places.clone(),
+            });
+        }
+        Ok(Self(models))
     }
 
-    pub fn get(&self, _job: Job) -> Option<&Model> {
-        None
+    pub fn get(&self, job: Job) -> Option<&Model> {
+        self.0.iter().find(|model| model.job == job)
+    }
+
+    pub fn all(&self) -> &[Model] {
+        &self.0
+    }
+
+    /// What health says of them, by job; `null` for a job without one.
+    pub fn state(&self) -> Value {
+        let of = |job: Job| (job.name().to_owned(), self.get(job).map_or(Value::Null, Model::state));
+        Value::Object(Job::ALL.into_iter().map(of).collect())
+    }
+
+    /// Their lines for Prometheus.
+    pub fn metrics(&self) -> String {
+        tally::page(self.0.iter().map(|model| (model.job, &*model.tally)))
+    }
+
+    /// As `state`, with what their servers tell when asked now.
+    pub async fn seen(&self) -> Value {
+        for model in &self.0 {
+            model.window_tokens().await;
+        }
+        self.state()
+    }
+
+    /// Asks each server whether it is there; the setting and what is wrong, for those that are not.
+    pub async fn check(&self) -> Vec<(String, Failure)> {
+        let mut servers: Vec<&Arc<Server>> = Vec::new();
+        for model in &self.0 {
+            if !servers.iter().any(|server| Arc::ptr_eq(server, &model.server)) {
+                servers.push(&model.server);
+            }
+        }
+        let mut findings = Vec::new();
+        for server in servers {
+            if let Err(failure) = server.is_there().await {
+                findings.push((server.setting.clone(), failure));
+            }
+        }
+        findings
     }
 }
 
 impl Model {
-    /// What the server calls it.
+    pub fn job(&self) -> Job {
+        self.job
+    }
+
+    /// What the server calls it; empty until its server has been asked for it.
     pub fn name(&self) -> &str {
-        ""
+        match self.named.as_str() {
+            "" => self.server.first_known().unwrap_or_default(),
+            name => name,
+        }
     }
 
-    /// The tokens it sees at once, where that is known.
+    /// Where its server is: host and port.
+    pub fn host(&self) -> &str {
+        self.server.host()
+    }
+
+    /// The tokens it sees at once, where that is known. Asked of the server once, for at most two seconds.
     pub async fn window_tokens(&self) -> Option<u32> {
-        None
+        if self.window_tokens > 0 || self.server.is_openai {
+            return (self.window_tokens > 0).then_some(self.window_tokens);
+        }
+        let name = tokio::time::timeout(window::PATIENCE, self.resolve(window::PATIENCE)).await.ok()?.ok()?;
+        self.server.windows.of(&self.server, name).await
     }
 
-    /// Begins an answer: resolves with its first byte. Tries again before that, never after.
-    pub async fn stream(&self, _ask: &Ask) -> Result<Deltas, Failure> {
-        Err(Failure::Down("there is no model".to_owned()))
+    /// Its name, asked of the server where the settings do not tell.
+    async fn resolve(&self, patience: Duration) -> Result<&str, Failure> {
+        match self.named.as_str() {
+            "" => self.server.first(patience).await,
+            name => Ok(name),
+        }
     }
 
-    /// The whole answer, within the deadline of the job.
-    pub async fn complete(&self, _ask: &Ask) -> Result<Completion, Failure> {
-        Err(Failure::Down("there is no model".to_owned()))
+    /// What is known of it without asking.
+    fn state(&self) -> Value {
+        let name = self.name();
+        let window = Some(self.window_tokens).filter(|set| *set > 0).or_else(|| self.server.windows.known(name));
+        json!({
+            "server": self.host(),
+            "model": (!name.is_empty()).then_some(name),
+            "window_tokens": window,
+            "last_failure": self.tally.last_failure(),
+        })
     }
 }
 
-impl Deltas {
-    /// The next piece; `None` after the last.
-    pub async fn next(&mut self) -> Option<Result<Delta, Failure>> {
-        None
+impl Completion {
+    /// Adds the next piece.
+    pub fn add(&mut self, delta: Delta) {
+        match delta {
+            Delta::Text(text) => self.text.push_str(&text),
+            Delta::Call(piece) => self.add_call(piece),
+            Delta::End { finish, usage } => (self.finish, self.usage) = (finish, usage),
+        }
+    }
+
+    /// A call without an id gets one, since its answer must name it.
+    fn add_call(&mut self, piece: CallDelta) {
+        while self.calls.len() <= piece.index {
+            let id = format!("call_{}", self.calls.len());
+            self.calls.push(ToolCall { id, ..ToolCall::default() });
+        }
+        let Some(call) = self.calls.get_mut(piece.index) else { return };
+        call.arguments.push_str(&piece.arguments);
+        if let Some(id) = piece.id {
+            call.id = id;
+        }
+        if let Some(name) = piece.name {
+            call.name = name;
+        }
     }
 }
 
-/// Tool calls as their pieces come.
-#[derive(Debug, Default)]
-pub struct ToolCalls(Vec<ToolCall>);
-
-impl ToolCalls {
-    pub fn add(&mut self, delta: CallDelta) {
-        let _ = delta;
-    }
-
-    pub fn done(self) -> Vec<ToolCall> {
-        self.0
+impl Failure {
+    fn too_long(message: String, lengths: refusal::Lengths) -> Self {
+        Self::TooLong { message, prompt_tokens: lengths.prompt_tokens, window_tokens: lengths.window_tokens }
     }
 }

@@ -16,7 +16,7 @@ use crate::http::error::{ApiError, Result};
 use crate::load::cut;
 use crate::memory::results;
 use crate::memory::skills::{Call, Skill};
-use crate::model::{Ask, Delta, Failure, Job, Model, ToolCall, ToolCalls};
+use crate::model::{Ask, Completion, Delta, Failure, Job, Model, ToolCall};
 use crate::turns;
 
 /// What an answer is made of, and whom it is told.
@@ -80,20 +80,18 @@ async fn step(
     let ask = Ask { messages: messages.clone(), options: options(work.asked) };
     let mut deltas = model.stream(&ask).await?;
     draft.answered_by = model.name().to_owned();
-    let mut calls = ToolCalls::default();
+    let mut whole = Completion::default();
     while let Some(delta) = deltas.next().await {
         match delta? {
             Delta::Text(text) => draft.say(text, work.log),
-            Delta::Call(call) => calls.add(call),
-            Delta::End { finish, usage } => {
-                draft.add(usage);
-                if finish == "length" {
-                    draft.notes.push("the answer was cut at the model's limit".to_owned());
-                }
-            }
+            other => whole.add(other),
         }
     }
-    Ok(calls.done())
+    draft.add(whole.usage);
+    if whole.finish == "length" {
+        draft.notes.push("the answer was cut at the model's limit".to_owned());
+    }
+    Ok(whole.calls)
 }
 
 fn options(asked: &Asked) -> Map<String, Value> {

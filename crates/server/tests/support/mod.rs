@@ -7,6 +7,8 @@
 pub mod calls;
 pub mod client;
 pub mod embeddings;
+pub mod llm;
+pub mod models;
 
 use std::io::{BufRead, BufReader};
 use std::net::SocketAddr;
@@ -61,6 +63,8 @@ impl Home {
         command.args(args).current_dir(self.dir.path()).stdin(Stdio::null());
         command.env("NOVELO_DATA", self.data()).env("NOVELO_POLICIES", self.path("policies"));
         command.env("NOVELO_SAMPLE", "false").env("NOVELO_LOG_LEVEL", "warn");
+        // What the developer's own environment names is not for tests.
+        command.env_remove("OPENAI_API_KEY").env_remove("OPENAI_BASE_URL").env_remove("OLLAMA_HOST");
         command
     }
 

@@ -110,9 +110,14 @@ pub async fn doctor(State(app): State<App>, caller: Caller) -> Result<Json> {
         let advice = "mend what is named, or set embed to none; until then searches are lexical";
         findings.push(serde_json::json!({"place": "embedder", "what": fault, "advice": advice}));
     }
+    findings.extend(app.models.check().await.into_iter().map(|(setting, failure)| {
+        let advice = "start that server, or mend its settings; until then answers are made without it";
+        serde_json::json!({"place": setting, "what": failure.to_string(), "advice": advice})
+    }));
     if let Some(why) = app.store.health().why {
         let advice = "free space if the disk is full, else restart";
         findings.push(serde_json::json!({"place": "store", "what": why, "advice": advice}));
     }
-    Ok(Json::of(&serde_json::json!({"healthy": findings.is_empty(), "findings": findings})))
+    let healthy = findings.is_empty();
+    Ok(Json::of(&serde_json::json!({"healthy": healthy, "findings": findings, "models": app.models.seen().await})))
 }

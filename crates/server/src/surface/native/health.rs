@@ -25,6 +25,7 @@ pub async fn ready(State(app): State<App>) -> Response {
         "presets": app.policies.names(),
         "embedder": app.indexes.embedder.state(),
         "embedding": app.indexes.waiting.progress(),
+        "models": app.models.state(),
         "broken_policies": app.policies.broken().len(),
         "version": env!("CARGO_PKG_VERSION"),
     });
@@ -33,7 +34,7 @@ pub async fn ready(State(app): State<App>) -> Response {
 
 pub async fn metrics(State(app): State<App>, caller: Caller) -> Result<Response> {
     caller.require_admin()?;
-    let page = app.metrics.page(&app.store.health());
+    let page = app.metrics.page(&app.store.health()) + &app.models.metrics();
     Ok(([(header::CONTENT_TYPE, "text/plain; version=0.0.4")], page).into_response())
 }
 

@@ -9,6 +9,7 @@ mod data;
 mod documents;
 mod health;
 mod memories;
+mod models;
 mod passages;
 mod summary;
 mod tasks;
@@ -47,6 +48,7 @@ pub fn routes() -> Router<App> {
         )
         .route("/v1/traces/{id}", get(traces::get))
         .route("/v1/traces/{id}/replay", post(traces::replay))
+        .route("/v1/models", get(models::list))
         .route("/v1/keys", get(admin::list_keys).post(admin::create_key))
         .route("/v1/keys/{id}", axum::routing::delete(admin::revoke_key))
         .route("/v1/export", get(admin::export_all))

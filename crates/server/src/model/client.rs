@@ -1,0 +1,275 @@
+//! A call to a model: begun, tried again, read on, ended.
+//!
+//! Owns deadlines and retries. A call is tried again only before its first byte. What is dropped is cancelled: it closes
+//! its connection and gives its place to the next.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use http_body_util::BodyExt;
+use hyper::body::Incoming;
+use hyper::header;
+use tokio::sync::OwnedSemaphorePermit;
+use tokio::time::{Instant, timeout, timeout_at};
+
+use super::delta::Fault;
+use super::reading::Reading;
+use super::refusal::Said;
+use super::server::{Server, passes};
+use super::tally::Call;
+use super::{Ask, Completion, Delta, Failure, Model, wire};
+use crate::outbound;
+
+/// Further tries after the first.
+const TRIES_MORE: u32 = 2;
+const PAUSE: Duration = Duration::from_millis(250);
+/// How long the usage is waited for, once the model has finished.
+const USAGE_WAIT: Duration = Duration::from_secs(2);
+/// How long the end of a connection is waited for, so that the next call can use it.
+const CLOSING_WAIT: Duration = Duration::from_millis(20);
+
+/// Until when something must come.
+#[derive(Debug, Clone, Copy)]
+struct Clock {
+    patience: Duration,
+    /// The patience is for all of it; else for each silence.
+    is_whole: bool,
+    until: Instant,
+}
+
+impl Clock {
+    fn start(patience: Duration, is_whole: bool) -> Self {
+        Self { patience, is_whole, until: Instant::now() + patience }
+    }
+
+    fn something_came(&mut self) {
+        if !self.is_whole {
+            self.until = Instant::now() + self.patience;
+        }
+    }
+
+    fn left(&self) -> Duration {
+        self.until.saturating_duration_since(Instant::now())
+    }
+}
+
+/// An answer as it comes. Dropping it ends the call.
+#[derive(Debug)]
+pub struct Deltas {
+    server: Arc<Server>,
+    body: Incoming,
+    reading: Reading,
+    /// Read, and not given yet.
+    ready: VecDeque<Delta>,
+    /// What comes after the ready ones.
+    failure: Option<Failure>,
+    has_said: bool,
+    is_over: bool,
+    clock: Clock,
+    call: Call,
+    /// One of the calls that may run at once.
+    _place: OwnedSemaphorePermit,
+}
+
+/// A try that came to nothing.
+struct Miss {
+    failure: Failure,
+    may_pass: bool,
+    /// How long the server asks to be left alone.
+    after: Option<Duration>,
+    refuses_usage: bool,
+}
+
+impl Model {
+    /// Begins an answer: resolves with its first byte. Tries again before that, never after.
+    pub async fn stream(&self, ask: &Ask) -> Result<Deltas, Failure> {
+        let mut call = self.tally.begin();
+        let clock = Clock::start(self.timeout, self.job.has_whole_deadline());
+        match self.begin(ask, &clock).await {
+            Ok((body, first, place)) => {
+                let mut deltas = Deltas::new(self.server.clone(), body, clock, call, place);
+                deltas.take(&first);
+                Ok(deltas)
+            }
+            Err(failure) => {
+                call.failed(&failure);
+                Err(failure)
+            }
+        }
+    }
+
+    /// The whole answer, within the deadline of the job.
+    pub async fn complete(&self, ask: &Ask) -> Result<Completion, Failure> {
+        let mut deltas = self.stream(ask).await?;
+        let mut whole = Completion::default();
+        while let Some(delta) = deltas.next().await {
+            whole.add(delta?);
+        }
+        Ok(whole)
+    }
+
+    async fn begin(&self, ask: &Ask, clock: &Clock) -> Result<(Incoming, Bytes, OwnedSemaphorePermit), Failure> {
+        let messages = wire::messages(&ask.messages)
+            .map_err(|e| Failure::Refused(format!("what is to be asked is not an array of messages: {e}")))?;
+        let slow = |_| self.server.slow(clock.patience);
+        let place = timeout_at(clock.until, self.places.clone().acquire_owned()).await.map_err(slow)?;
+        let place = place.map_err(|e| Failure::Down(e.to_string()))?;
+        let name = timeout_at(clock.until, self.resolve(clock.left())).await.map_err(slow)??;
+        let mut tries = 0;
+        loop {
+            let body = wire::body(name, &messages, &ask.options, self.server.takes_usage());
+            let miss = match timeout_at(clock.until, open(&self.server, body)).await.map_err(slow)? {
+                Ok((body, first)) => return Ok((body, first, place)),
+                Err(miss) => miss,
+            };
+            if miss.refuses_usage && self.server.takes_usage() {
+                self.server.takes_no_usage();
+                continue;
+            }
+            let pause = pause(tries).max(miss.after.unwrap_or_default());
+            if !miss.may_pass || tries == TRIES_MORE || pause >= clock.left() {
+                return Err(miss.failure);
+            }
+            tries += 1;
+            tokio::time::sleep(pause).await;
+        }
+    }
+}
+
+/// One try: up to the first byte of an answer.
+async fn open(server: &Server, body: Bytes) -> Result<(Incoming, Bytes), Miss> {
+    let passing = |failure| Miss { failure, may_pass: true, after: None, refuses_usage: false };
+    let response = server.completions.begin(body).await.map_err(|e| passing(server.failure(e)))?;
+    let status = response.status().as_u16();
+    if !response.status().is_success() {
+        let after = response.headers().get(header::RETRY_AFTER).and_then(|value| value.to_str().ok()?.parse().ok());
+        let said = Said::of_body(&outbound::refusal(response.into_body()).await);
+        return Err(Miss {
+            failure: server.refused(status, &said),
+            may_pass: passes(status) && said.too_long.is_none(),
+            after: after.map(Duration::from_secs),
+            refuses_usage: matches!(status, 400 | 422) && said.words.contains("stream_options"),
+        });
+    }
+    let mut body = response.into_body();
+    loop {
+        match body.frame().await.map(|frame| frame.map(hyper::body::Frame::into_data)) {
+            Some(Ok(Ok(bytes))) if !bytes.is_empty() => return Ok((body, bytes)),
+            Some(Ok(_)) => {}
+            Some(Err(error)) => return Err(passing(server.down(&outbound::causes(&error)))),
+            None => return Err(passing(server.down("it ended before the first byte of an answer"))),
+        }
+    }
+}
+
+/// A pause that grows, and differs, so that those who failed together do not come back together.
+fn pause(tries: u32) -> Duration {
+    let longest = PAUSE * 2_u32.pow(tries.min(8));
+    let share = getrandom::u32().map_or(1.0, |random| f64::from(random) / f64::from(u32::MAX));
+    longest.mul_f64(0.5 + share / 2.0)
+}
+
+impl Deltas {
+    fn new(server: Arc<Server>, body: Incoming, clock: Clock, call: Call, place: OwnedSemaphorePermit) -> Self {
+        Self {
+            server,
+            body,
+            reading: Reading::default(),
+            ready: VecDeque::new(),
+            failure: None,
+            has_said: false,
+            is_over: false,
+            clock,
+            call,
+            _place: place,
+        }
+    }
+
+    /// The next piece; `None` after the last, and after a failure.
+    pub async fn next(&mut self) -> Option<Result<Delta, Failure>> {
+        loop {
+            if let Some(delta) = self.ready.pop_front() {
+                return Some(Ok(self.give(delta)));
+            }
+            if let Some(failure) = self.failure.take() {
+                self.call.failed(&failure);
+                return Some(Err(failure));
+            }
+            if self.is_over {
+                return None;
+            }
+            self.more().await;
+        }
+    }
+
+    fn give(&mut self, delta: Delta) -> Delta {
+        match &delta {
+            Delta::End { usage, .. } => self.call.succeeded(*usage),
+            _ => self.call.speaks(),
+        }
+        delta
+    }
+
+    /// Waits for what the server sends next.
+    async fn more(&mut self) {
+        if self.reading.is_done() {
+            return self.close().await;
+        }
+        let finished = self.reading.has_finished();
+        let until = if finished { self.clock.until.min(Instant::now() + USAGE_WAIT) } else { self.clock.until };
+        match timeout_at(until, self.body.frame()).await {
+            Ok(Some(Ok(frame))) => {
+                if let Ok(bytes) = frame.into_data() {
+                    self.take(&bytes);
+                }
+            }
+            Ok(None) => self.end(),
+            Ok(Some(Err(_))) | Err(_) if finished => self.end(),
+            Ok(Some(Err(error))) => self.fail(self.server.broke(&outbound::causes(&error))),
+            Err(_) => self.fail(self.server.slow(self.clock.patience)),
+        }
+    }
+
+    fn take(&mut self, bytes: &[u8]) {
+        let signs = self.reading.signs;
+        let fed = self.reading.feed(bytes, &mut self.ready);
+        if self.reading.signs > signs {
+            self.clock.something_came();
+        }
+        self.has_said |= !self.ready.is_empty();
+        if let Err(fault) = fed {
+            self.fault(fault);
+        }
+    }
+
+    /// The server has said that this was all: reads to the end of its body, so that the connection can be used again.
+    async fn close(&mut self) {
+        let rest = async { while let Some(Ok(_)) = self.body.frame().await {} };
+        if timeout(CLOSING_WAIT, rest).await.is_err() {
+            tracing::debug!("a model server is slow to end its stream");
+        }
+        self.end();
+    }
+
+    fn end(&mut self) {
+        match self.reading.end(&mut self.ready) {
+            Ok(()) => self.is_over = true,
+            Err(fault) => self.fault(fault),
+        }
+    }
+
+    fn fault(&mut self, fault: Fault) {
+        let failure = match fault {
+            Fault::Said(error) => self.server.said(&error, self.has_said),
+            Fault::Form(why) => self.server.broke(&why),
+        };
+        self.fail(failure);
+    }
+
+    fn fail(&mut self, failure: Failure) {
+        self.failure = Some(failure);
+        self.is_over = true;
+    }
+}

@@ -1,0 +1,132 @@
+//! From the frames of a server to the pieces of an answer.
+//!
+//! Pure, and lenient where servers differ: null contents, empty choices, calls without an index, a whole message instead
+//! of a delta. What a model only thinks is skipped. Refuses what is not JSON, and answers of more than
+//! `MODEL_ANSWER_BYTES_MAX`.
+
+use std::collections::VecDeque;
+
+use novelo_engine::limits::MODEL_ANSWER_BYTES_MAX;
+use serde_json::Value;
+
+use super::{CallDelta, Delta, Usage};
+
+/// Why an answer cannot be read on.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Fault {
+    /// What the server says instead: its error object.
+    Said(Value),
+    /// What came is not of the form.
+    Form(String),
+}
+
+/// What has been read of an answer.
+#[derive(Debug, Default)]
+pub struct Answer {
+    finish: Option<String>,
+    usage: Option<Usage>,
+    /// The index and id of each call on the wire, in the order of ours.
+    calls: Vec<(Option<u64>, String)>,
+    bytes: usize,
+}
+
+impl Answer {
+    pub fn has_finished(&self) -> bool {
+        self.finish.is_some()
+    }
+
+    /// The last piece; a server that gives no reason has simply stopped.
+    pub fn end(&self) -> Delta {
+        Delta::End { finish: self.finish.clone().unwrap_or_else(|| "stop".to_owned()), usage: self.usage }
+    }
+
+    /// Reads one frame, or a whole completion.
+    pub fn take(&mut self, data: &[u8], is_error: bool, out: &mut VecDeque<Delta>) -> Result<(), Fault> {
+        let chunk: Value = match serde_json::from_slice(data) {
+            Ok(chunk) => chunk,
+            Err(_) if is_error => Value::String(String::from_utf8_lossy(data).into_owned()),
+            Err(error) => return Err(Fault::Form(format!("what is not JSON: {error}"))),
+        };
+        if is_error || chunk.get("error").is_some_and(|e| !e.is_null()) || chunk.get("object") == Some(&"error".into()) {
+            return Err(Fault::Said(chunk));
+        }
+        if let Some(usage) = chunk.get("usage").and_then(usage) {
+            self.usage = Some(usage);
+        }
+        let choices = chunk.get("choices").and_then(Value::as_array).into_iter().flatten();
+        for choice in choices.filter(|choice| choice.get("index").is_none_or(|index| index == 0)) {
+            self.choice(choice, out)?;
+        }
+        Ok(())
+    }
+
+    fn choice(&mut self, choice: &Value, out: &mut VecDeque<Delta>) -> Result<(), Fault> {
+        let said = choice.get("delta").or_else(|| choice.get("message")).unwrap_or(&Value::Null);
+        for text in ["content", "refusal"].into_iter().filter_map(|member| text(said.get(member)?)) {
+            self.grow(text.len())?;
+            out.push_back(Delta::Text(text));
+        }
+        for call in said.get("tool_calls").and_then(Value::as_array).into_iter().flatten() {
+            let call = self.call(call);
+            self.grow(call.arguments.len())?;
+            out.push_back(Delta::Call(call));
+        }
+        if let Some(finish) = choice.get("finish_reason").and_then(Value::as_str).filter(|finish| !finish.is_empty()) {
+            self.finish = Some(finish.to_owned());
+        }
+        Ok(())
+    }
+
+    fn call(&mut self, call: &Value) -> CallDelta {
+        let string = |value: Option<&Value>| value.and_then(Value::as_str).filter(|s| !s.is_empty()).map(str::to_owned);
+        let function = call.get("function").unwrap_or(&Value::Null);
+        let id = string(call.get("id"));
+        let arguments = match function.get("arguments") {
+            Some(Value::String(arguments)) => arguments.clone(),
+            None | Some(Value::Null) => String::new(),
+            Some(object) => object.to_string(),
+        };
+        let index = self.place(call.get("index").and_then(Value::as_u64), id.as_deref());
+        CallDelta { index, id, name: string(function.get("name")), arguments }
+    }
+
+    /// Which call a piece belongs to. A new id is a new call: some servers give all of them the index 0.
+    fn place(&mut self, index: Option<u64>, id: Option<&str>) -> usize {
+        let belongs = |(known_index, known_id): &(Option<u64>, String)| {
+            let index_fits = index.is_none() || index == *known_index;
+            index_fits && id.is_none_or(|id| known_id == id || (index.is_some() && known_id.is_empty()))
+        };
+        let at = self.calls.iter().rposition(belongs).unwrap_or_else(|| {
+            self.calls.push((index, String::new()));
+            self.calls.len() - 1
+        });
+        if let (Some(id), Some((_, known))) = (id, self.calls.get_mut(at)) {
+            id.clone_into(known);
+        }
+        at
+    }
+
+    fn grow(&mut self, bytes: usize) -> Result<(), Fault> {
+        self.bytes += bytes;
+        match self.bytes > MODEL_ANSWER_BYTES_MAX {
+            true => Err(Fault::Form(format!("more than MODEL_ANSWER_BYTES_MAX, {MODEL_ANSWER_BYTES_MAX} bytes"))),
+            false => Ok(()),
+        }
+    }
+}
+
+/// A content: a string, or the texts of its parts.
+fn text(content: &Value) -> Option<String> {
+    let text = match content {
+        Value::String(text) => text.clone(),
+        Value::Array(parts) => parts.iter().filter_map(|part| part.get("text")?.as_str()).collect(),
+        _ => return None,
+    };
+    (!text.is_empty()).then_some(text)
+}
+
+fn usage(usage: &Value) -> Option<Usage> {
+    let count = |name: &str| usage.get(name).and_then(Value::as_u64);
+    let prompt_tokens = count("prompt_tokens")?;
+    Some(Usage { prompt_tokens, completion_tokens: count("completion_tokens").unwrap_or(0) })
+}

@@ -1,0 +1,182 @@
+//! A model server: where it is, and what it has told of itself.
+//!
+//! Owns what is asked of it once: the name of its first model, its windows, whether it takes `stream_options`. Jobs at the
+//! same address share it. Its key is in its requests and nowhere else.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use serde_json::Value;
+use tokio::sync::OnceCell;
+
+use super::Failure;
+use super::provider::Provider;
+use super::refusal::Said;
+use super::window::Windows;
+use crate::outbound::{Outbound, Unanswered};
+
+const THERE_WAIT: Duration = Duration::from_secs(2);
+
+pub struct Server {
+    pub setting: String,
+    pub base: String,
+    key: String,
+    pub is_openai: bool,
+    pub completions: Outbound,
+    listing: Outbound,
+    /// The first model that it lists.
+    first: OnceCell<String>,
+    pub windows: Windows,
+    /// It has refused `stream_options`.
+    no_usage: AtomicBool,
+}
+
+impl Server {
+    pub fn new(provider: &Provider) -> anyhow::Result<Self> {
+        let base = &provider.base;
+        let at = |e: anyhow::Error| anyhow::anyhow!("{}: {e}", provider.setting);
+        let completions = Outbound::new(&format!("{base}/chat/completions"), &provider.key).map_err(at)?;
+        Ok(Self {
+            setting: provider.setting.clone(),
+            base: base.clone(),
+            key: provider.key.clone(),
+            is_openai: provider.is_openai(),
+            listing: completions.at(&format!("{base}/models")).map_err(at)?,
+            completions,
+            first: OnceCell::new(),
+            windows: Windows::default(),
+            no_usage: AtomicBool::new(false),
+        })
+    }
+
+    /// Whether it is the one that a provider means.
+    pub fn is(&self, provider: &Provider) -> bool {
+        self.base == provider.base && self.key == provider.key
+    }
+
+    pub fn host(&self) -> &str {
+        let host = self.base.split_once("://").map_or(self.base.as_str(), |(_, rest)| rest);
+        host.split('/').next().unwrap_or(host)
+    }
+
+    /// The setting and the address, for messages.
+    pub fn place(&self) -> String {
+        format!("{} ({})", self.setting, self.base)
+    }
+
+    /// Words of the server, without its key.
+    pub fn safe(&self, words: &str) -> String {
+        match self.key.as_str() {
+            "" => words.to_owned(),
+            key => words.replace(key, "***"),
+        }
+    }
+
+    pub fn takes_usage(&self) -> bool {
+        !self.no_usage.load(Ordering::Relaxed)
+    }
+
+    pub fn takes_no_usage(&self) {
+        self.no_usage.store(true, Ordering::Relaxed);
+    }
+
+    /// The name of its first model, if it was asked for.
+    pub fn first_known(&self) -> Option<&str> {
+        self.first.get().map(String::as_str)
+    }
+
+    /// The name of its first model; asked once, and again after a failure.
+    pub async fn first(&self, patience: Duration) -> Result<&str, Failure> {
+        let asked = self.first.get_or_try_init(|| async {
+            let listed = self.list(patience).await?;
+            first_of(&listed).ok_or_else(|| {
+                let advice = format!("set {}", self.setting.replace(".url", ".model"));
+                Failure::Refused(format!("{} lists no models: {advice}", self.place()))
+            })
+        });
+        asked.await.map(String::as_str)
+    }
+
+    /// What it answers to `GET /models`.
+    pub async fn list(&self, patience: Duration) -> Result<Value, Failure> {
+        let bytes = self.listing.get(patience).await.map_err(|e| self.failure(e))?;
+        serde_json::from_slice(&bytes).map_err(|e| {
+            Failure::Refused(format!("{}: its list of models is of another form: {e}", self.place()))
+        })
+    }
+
+    /// Whether it answers; what it lists does not matter, nor that it lists nothing.
+    pub async fn is_there(&self) -> Result<(), Failure> {
+        match self.listing.get(THERE_WAIT).await {
+            Ok(_) | Err(Unanswered::Refused(_, 400 | 404 | 405 | 501, _)) => Ok(()),
+            Err(error) => Err(self.failure(error)),
+        }
+    }
+
+    /// Another address of it, for what it tells of itself.
+    pub fn beside(&self, path: &str) -> Option<Outbound> {
+        let root = self.base.strip_suffix("/v1").unwrap_or(&self.base);
+        self.completions.at(&format!("{root}{path}")).ok()
+    }
+
+    pub fn failure(&self, error: Unanswered) -> Failure {
+        match error {
+            Unanswered::Slow(_, patience) => self.slow(patience),
+            Unanswered::Down(_, why) => self.down(&why),
+            Unanswered::Refused(_, status, said) => self.refused(status, &Said::of_body(&said)),
+        }
+    }
+
+    pub fn slow(&self, patience: Duration) -> Failure {
+        Failure::Slow(format!("{} kept silent for {patience:?}", self.place()))
+    }
+
+    pub fn down(&self, why: &str) -> Failure {
+        Failure::Down(format!("{} cannot be reached: {why}", self.place()))
+    }
+
+    pub fn broke(&self, why: &str) -> Failure {
+        Failure::Broke(format!("{} broke off: {}", self.place(), self.safe(why)))
+    }
+
+    /// A refusal by status: those that may pass are as good as not being there.
+    pub fn refused(&self, status: u16, said: &Said) -> Failure {
+        let message = format!("{} answered {status}: {}", self.place(), self.safe(&said.words));
+        match said.too_long {
+            Some(lengths) => Failure::too_long(message, lengths),
+            None if status >= 500 || passes(status) => Failure::Down(message),
+            None => Failure::Refused(message),
+        }
+    }
+
+    /// An error object instead of an answer, or in the middle of one.
+    pub fn said(&self, error: &Value, in_the_middle: bool) -> Failure {
+        let said = Said::of(error);
+        let message = format!("{} says: {}", self.place(), self.safe(&said.words));
+        match (said.too_long, in_the_middle) {
+            (Some(lengths), false) => Failure::too_long(message, lengths),
+            (_, false) => Failure::Refused(message),
+            (_, true) => Failure::Broke(message),
+        }
+    }
+}
+
+/// Refusals that another try may not meet.
+pub fn passes(status: u16) -> bool {
+    matches!(status, 408 | 429 | 500 | 502 | 503 | 504)
+}
+
+/// The first of a list that can speak: servers list their embedding models too.
+fn first_of(listed: &Value) -> Option<String> {
+    let ids = || listed.get("data")?.as_array().map(|all| all.iter().filter_map(|model| model.get("id")?.as_str()));
+    let speaks = |id: &&str| !id.to_lowercase().contains("embed");
+    let first = ids()?.find(speaks).or_else(|| ids()?.next());
+    first.filter(|id| !id.is_empty()).map(str::to_owned)
+}
+
+impl std::fmt::Debug for Server {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Server").field("setting", &self.setting).field("base", &self.base).finish_non_exhaustive()
+    }
+}
+

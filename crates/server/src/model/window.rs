@@ -1,0 +1,119 @@
+//! How many tokens a model sees at once, asked of its server.
+//!
+//! Owns the questions that servers of each kind answer, and what they said. A model is asked about once; after a failure,
+//! or a guess, again when some time has passed. A question never takes longer than `PATIENCE`.
+
+use std::time::Duration;
+
+use rustc_hash::FxHashMap;
+use serde_json::{Value, json};
+use tokio::sync::Mutex;
+use tokio::time::Instant;
+
+use super::server::Server;
+
+pub const PATIENCE: Duration = Duration::from_secs(2);
+const REST: Duration = Duration::from_secs(10);
+/// What Ollama loads a model with that says nothing of it.
+const OLLAMA_WINDOW: u64 = 4096;
+
+/// What is known of the windows of a server's models; held while the server is asked, so that it is asked once.
+#[derive(Debug, Default)]
+pub struct Windows(Mutex<FxHashMap<String, Known>>);
+
+#[derive(Debug, Clone, Copy)]
+struct Known {
+    tokens: Option<u32>,
+    /// When to ask again; never where it is certain.
+    until: Option<Instant>,
+}
+
+/// An answer, and whether it holds for good.
+type Told = (u64, bool);
+
+impl Windows {
+    /// The window of a model, asked of the server where it is not known.
+    pub async fn of(&self, server: &Server, model: &str) -> Option<u32> {
+        let mut known = self.0.lock().await;
+        if let Some(known) = known.get(model).filter(|known| known.until.is_none_or(|until| Instant::now() < until)) {
+            return known.tokens;
+        }
+        let told = tokio::time::timeout(PATIENCE, ask(server, model)).await.ok().flatten();
+        let tokens = told.and_then(|(tokens, _)| u32::try_from(tokens).ok()).filter(|tokens| *tokens > 0);
+        let is_certain = tokens.is_some() && told.is_some_and(|(_, is_certain)| is_certain);
+        let until = (!is_certain).then(|| Instant::now() + REST);
+        known.insert(model.to_owned(), Known { tokens, until });
+        tokens
+    }
+
+    /// What is known without asking.
+    pub fn known(&self, model: &str) -> Option<u32> {
+        self.0.try_lock().ok()?.get(model)?.tokens
+    }
+}
+
+async fn ask(server: &Server, model: &str) -> Option<Told> {
+    if let Some(told) = llama_cpp(server).await {
+        return Some(told);
+    }
+    if let Some(told) = lm_studio(server, model).await {
+        return Some(told);
+    }
+    if let Some(told) = ollama_loaded(server, model).await {
+        return Some(told);
+    }
+    if let Some(told) = ollama_shown(server, model).await {
+        return Some(told);
+    }
+    vllm(server, model).await
+}
+
+async fn llama_cpp(server: &Server) -> Option<Told> {
+    let props = get(server, "/props").await?;
+    Some((props.pointer("/default_generation_settings/n_ctx")?.as_u64()?, true))
+}
+
+/// A model that is not loaded yet may be loaded with less than it could take.
+async fn lm_studio(server: &Server, model: &str) -> Option<Told> {
+    let path = format!("/api/v0/models/{}", novelo_engine::path::encode_segment(model).replace("%2F", "/"));
+    let found = get(server, &path).await?;
+    let count = |name: &str| found.get(name).and_then(Value::as_u64);
+    let loaded = count("loaded_context_length").map(|tokens| (tokens, true));
+    loaded.or_else(|| count("max_context_length").map(|tokens| (tokens, false)))
+}
+
+async fn ollama_loaded(server: &Server, model: &str) -> Option<Told> {
+    let running = get(server, "/api/ps").await?;
+    let is_it = |entry: &&Value| {
+        let names = ["name", "model"].into_iter().filter_map(|name| entry.get(name)?.as_str());
+        names.map(|name| name.trim_end_matches(":latest")).any(|name| name == model.trim_end_matches(":latest"))
+    };
+    let found = running.get("models")?.as_array()?.iter().find(is_it)?;
+    Some((found.get("context_length")?.as_u64()?, true))
+}
+
+/// What Ollama will most likely load it with; it says for certain only once it has.
+async fn ollama_shown(server: &Server, model: &str) -> Option<Told> {
+    let body = json!({"model": model}).to_string();
+    let bytes = server.beside("/api/show")?.post(body, PATIENCE).await.ok()?;
+    let shown: Value = serde_json::from_slice(&bytes).ok()?;
+    let set = shown.get("parameters").and_then(Value::as_str).and_then(|parameters| {
+        parameters.lines().find_map(|line| line.trim().strip_prefix("num_ctx")?.trim().parse().ok())
+    });
+    let trained = || {
+        let members = shown.get("model_info")?.as_object()?;
+        members.iter().find(|(name, _)| name.ends_with(".context_length"))?.1.as_u64()
+    };
+    Some((set.or_else(|| Some(trained()?.min(OLLAMA_WINDOW)))?, false))
+}
+
+async fn vllm(server: &Server, model: &str) -> Option<Told> {
+    let listed = server.list(PATIENCE).await.ok()?;
+    let found = listed.get("data")?.as_array()?.iter().find(|entry| entry.get("id").is_some_and(|id| id == model))?;
+    Some((found.get("max_model_len")?.as_u64()?, true))
+}
+
+async fn get(server: &Server, path: &str) -> Option<Value> {
+    let bytes = server.beside(path)?.get(PATIENCE).await.ok()?;
+    serde_json::from_slice(&bytes).ok()
+}
