@@ -10,7 +10,7 @@ mod provider;
 mod reading;
 mod refusal;
 mod server;
-mod sse;
+pub(crate) mod sse;
 mod tally;
 mod window;
 mod wire;
