@@ -66,7 +66,8 @@ pub async fn serve(router: Router, listener: TcpListener, stop: impl Future<Outp
         };
         let Some((stream, place)) = accepted else { continue };
         let connection = graceful.watch(
-            connection_builder().serve_connection(TokioIo::new(Stall::new(stream)), TowerToHyperService::new(router.clone())),
+            connection_builder()
+                .serve_connection(TokioIo::new(Stall::new(stream)), TowerToHyperService::new(router.clone())),
         );
         tokio::spawn(async move {
             if let Err(error) = connection.await {
