@@ -221,7 +221,7 @@ pub fn show_summary(raw: &[u8]) -> Option<Message> {
 /// The last turn that a summary covers, where it was made from the turns and not by a caller.
 pub fn summary_upto(raw: &[u8]) -> Option<u64> {
     let text = std::str::from_utf8(raw).ok()?;
-    json::member(text, "by").filter(|by| by.of(text) == r#""extract""#)?;
+    json::member(text, "by").filter(|by| matches!(by.of(text), r#""extract""# | r#""model""#))?;
     json::member(text, "upto_seq")?.of(text).parse().ok()
 }
 

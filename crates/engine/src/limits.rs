@@ -55,4 +55,5 @@ limits! {
     WRITE_QUEUE_MAX = 8_192, "writes waiting for the committer";
     HEADER_WAIT_S_MAX = 10, "seconds a client may take to send its headers";
     BODY_WAIT_S_MAX = 30, "seconds a client may take to send its body";
+    STALL_S_MAX = 30, "seconds a client may stop reading its answer";
 }

@@ -41,7 +41,7 @@ impl Forgotten {
 
 /// Forgets what is at these places and below them, all of one user.
 pub async fn forget(app: &Shared, user: &str, what: &[Prefix], traces: Traces<'_>) -> Result<Forgotten> {
-    let summaries = app.due.pause().await;
+    let summaries = app.due.forgetting().await;
     let recorder = app.recorder.pause().await;
     let vectors = app.indexes.waiting.pause().await;
     let mut forgotten = from_store(app, what).await?;

@@ -64,7 +64,7 @@ fn memories() -> Value {
     });
     json!({
         "Summary": object(&["text", "upto_seq", "by", "updated_at"], json!({
-            "text": text(), "upto_seq": whole(), "by": {"enum": ["extract", "caller"]}, "updated_at": number(),
+            "text": text(), "upto_seq": whole(), "by": {"enum": ["extract", "model", "caller"]}, "updated_at": number(),
         })),
         "NewSummary": object(&["text"], json!({"text": text(), "upto_seq": whole()})),
         "NewMemory": object(&["text"], json!({"text": text(), "meta": meta(), "id": text()})),

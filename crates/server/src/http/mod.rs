@@ -8,6 +8,7 @@ pub mod error;
 mod memory_schemas;
 pub mod openapi;
 pub mod sse;
+mod stall;
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -28,6 +29,7 @@ use tokio::sync::Semaphore;
 
 use crate::app::App;
 use error::{ApiError, Code};
+use stall::Stall;
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 const DRAIN_MAX: Duration = Duration::from_secs(10);
@@ -64,7 +66,8 @@ pub async fn serve(router: Router, listener: TcpListener, stop: impl Future<Outp
         };
         let Some((stream, place)) = accepted else { continue };
         let connection = graceful.watch(
-            connection_builder().serve_connection(TokioIo::new(stream), TowerToHyperService::new(router.clone())),
+            connection_builder()
+                .serve_connection(TokioIo::new(Stall::new(stream)), TowerToHyperService::new(router.clone())),
         );
         tokio::spawn(async move {
             if let Err(error) = connection.await {

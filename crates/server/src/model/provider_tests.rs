@@ -55,7 +55,9 @@ fn addresses_are_taken_as_people_write_them() {
 
 #[test]
 fn bad_addresses_name_the_setting_and_no_secret() {
-    for url in ["ftp://x", "http://", "http://a b", "http://user:hunter2@x/v1", "http://x/v1?key=hunter2", "http://x:99999999"] {
+    for url in
+        ["ftp://x", "http://", "http://a b", "http://user:hunter2@x/v1", "http://x/v1?key=hunter2", "http://x:99999999"]
+    {
         for job in [Job::Answer, Job::Summary] {
             let name = if job == Job::Answer { URL } else { "NOVELO_MODELS_SUMMARY_URL" };
             let error = Provider::of(job, &config(&[(name, url)])).unwrap_err().to_string();

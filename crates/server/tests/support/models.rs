@@ -340,7 +340,9 @@ impl Caller<'_> {
         let seen = self.stream.peek(&mut [0]);
         self.stream.set_read_timeout(None)?;
         match seen {
-            Err(error) if matches!(error.kind(), std::io::ErrorKind::WouldBlock | std::io::ErrorKind::TimedOut) => Ok(()),
+            Err(error) if matches!(error.kind(), std::io::ErrorKind::WouldBlock | std::io::ErrorKind::TimedOut) => {
+                Ok(())
+            }
             _ => {
                 self.note_hangup();
                 Err(std::io::ErrorKind::ConnectionAborted.into())

@@ -1,0 +1,106 @@
+//! A connection whose other end must go on reading.
+//!
+//! Owns the patience with a client that stops: a write that gets no further for `STALL_S_MAX` ends the connection, so
+//! that nobody holds a place by doing nothing.
+
+use std::io;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+
+use novelo_engine::limits::STALL_S_MAX;
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::time::{Instant, Sleep};
+
+pub struct Stall<S> {
+    stream: S,
+    /// Until when the write that waits must get further.
+    until: Pin<Box<Sleep>>,
+    is_waiting: bool,
+}
+
+impl<S> Stall<S> {
+    pub fn new(stream: S) -> Self {
+        Self { stream, until: Box::pin(tokio::time::sleep(Duration::ZERO)), is_waiting: false }
+    }
+
+    /// What a write came to, or that it took too long.
+    fn judge<T>(&mut self, cx: &mut Context<'_>, written: Poll<io::Result<T>>) -> Poll<io::Result<T>> {
+        if written.is_ready() {
+            self.is_waiting = false;
+            return written;
+        }
+        if !self.is_waiting {
+            self.is_waiting = true;
+            self.until.as_mut().reset(Instant::now() + Duration::from_secs(STALL_S_MAX as u64));
+        }
+        ready!(self.until.as_mut().poll(cx));
+        Poll::Ready(Err(io::Error::new(io::ErrorKind::TimedOut, "the client stopped reading")))
+    }
+}
+
+impl<S: AsyncRead + Unpin> AsyncRead for Stall<S> {
+    fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, to: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_read(cx, to)
+    }
+}
+
+impl<S: AsyncWrite + Unpin> AsyncWrite for Stall<S> {
+    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        let written = Pin::new(&mut self.stream).poll_write(cx, bytes);
+        self.judge(cx, written)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        bytes: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        let written = Pin::new(&mut self.stream).poll_write_vectored(cx, bytes);
+        self.judge(cx, written)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.stream.is_write_vectored()
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let flushed = Pin::new(&mut self.stream).poll_flush(cx);
+        self.judge(cx, flushed)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_shutdown(cx)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+
+    use super::*;
+
+    const ROOM: usize = 16;
+
+    #[tokio::test(start_paused = true)]
+    async fn a_client_that_stops_reading_is_left() {
+        let (here, there) = tokio::io::duplex(ROOM);
+        let started = Instant::now();
+        let error = Stall::new(here).write_all(&[0; ROOM + 1]).await.unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::TimedOut);
+        assert_eq!(started.elapsed().as_secs(), STALL_S_MAX as u64);
+        drop(there);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn one_that_reads_slowly_is_not() {
+        let (here, mut there) = tokio::io::duplex(ROOM);
+        let mut here = Stall::new(here);
+        let writing = tokio::spawn(async move { here.write_all(&[0; ROOM * 3]).await });
+        for _ in 0..3 {
+            tokio::time::sleep(Duration::from_secs(STALL_S_MAX as u64 - 1)).await;
+            there.read_exact(&mut [0; ROOM]).await.unwrap();
+        }
+        writing.await.unwrap().unwrap();
+    }
+}
