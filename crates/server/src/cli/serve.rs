@@ -27,8 +27,10 @@ pub async fn run(config: Config) -> anyhow::Result<()> {
     let listener = http::bind(&app, app.config.addr()).await?;
     let addr = listener.local_addr()?;
     let note = write_note(&app, &addr.to_string())?;
+    // Whoever reads that it is ready may stop it from then on.
+    let stop = stop()?;
     println!("novelo is ready at http://{addr}");
-    http::serve(http::router(app.clone()), listener, stop()?).await;
+    http::serve(http::router(app.clone()), listener, stop).await;
     if let Some(note) = note {
         remove_note(&note);
     }

@@ -51,7 +51,9 @@ impl Log {
     pub async fn abandoned(&self, patience: Duration) {
         loop {
             self.count.closed().await;
-            tokio::time::sleep(patience).await;
+            if !patience.is_zero() {
+                tokio::time::sleep(patience).await;
+            }
             if self.count.is_closed() {
                 return;
             }

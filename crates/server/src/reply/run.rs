@@ -43,6 +43,8 @@ async fn answer(app: &Shared, asked: Asked, log: &Log, mut ends: Ends) -> Result
     let mut draft = Draft::new(prompt.prompted.clone(), note);
     let work = Work { app, asked: &asked, standalone, log };
     let stopped = tokio::select! {
+        // Who has left and then closes the server, as a command does, has left.
+        biased;
         done = generate(&work, prompt, &mut draft) => done.map(|()| None)?,
         () = log.abandoned(ends.patience) => Some(Partial::ClientLeft),
         _ = ends.closing.wait_for(|closing| *closing) => Some(Partial::ServerStopped),

@@ -5,10 +5,13 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod ask;
+mod chat;
 mod doctor;
 mod memory;
 mod serve;
 mod settings;
+mod terminal;
 mod threads;
 mod transfer;
 

@@ -9,7 +9,7 @@ fn files_are_indexed_and_found_with_and_without_a_server() {
     home.write("project/src/tea.rs", "// one\nfn brew_tea() {}\n");
     home.write("project/image.png", "\0");
     home.write("note.txt", "oolong is a tea");
-    let done = home.done(&["index", "u", "project", arg(&home.path("note.txt"))]);
+    let done = home.done(&["index", "--user", "u", "project", arg(&home.path("note.txt"))]);
     let lines: Vec<&str> = done.lines().collect();
     assert_eq!(lines[0], "1 files, 1 passages, skipped 1 binary  project");
     assert!(lines[1].starts_with("1 files, 1 passages  ") && lines.len() == 2, "{done}");
@@ -19,7 +19,7 @@ fn files_are_indexed_and_found_with_and_without_a_server() {
     let server = home.serve();
     let found = home.run(&["search", "u", "oolong", "--in", "documents", "--k", "1", "--json"]).json();
     assert_eq!(found["hits"][0]["file"], "note.txt");
-    let again = home.run(&["index", "u", "note.txt", "--name", "notes", "--json"]).json();
+    let again = home.run(&["index", "note.txt", "--user", "u", "--name", "notes", "--json"]).json();
     assert_eq!(again["id"], found["hits"][0]["document"], "the same place is the same document");
     assert_eq!(server.get(&user("u", "/documents")).ok()["documents"].as_array().unwrap().len(), 2);
 }
@@ -46,8 +46,8 @@ fn memories_and_turns_are_searched_and_explained() {
 fn mistakes_are_named() {
     let home = Home::new();
     home.write("a.txt", "a");
-    home.run(&["index", "u", "none.txt"]).failed(&["cannot read none.txt"]);
-    home.run(&["index", "u", "a.txt", "a.txt", "--name", "n"]).failed(&["--name goes with one path"]);
+    home.run(&["index", "none.txt"]).failed(&["cannot read none.txt"]);
+    home.run(&["index", "a.txt", "a.txt", "--name", "n"]).failed(&["--name goes with one path"]);
     home.run(&["search", "u", " "]).failed(&["query is empty"]);
     home.run(&["search", "u", "x", "--k", "101"]).failed(&["RECALL_HITS_MAX"]);
     assert_eq!(home.run(&["search", "u", "x", "--in", "tasks"]).code, Some(2));
