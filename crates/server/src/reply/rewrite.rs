@@ -28,7 +28,7 @@ pub async fn rewrite(app: &Shared, history: &History, question: &str) -> (Rewrit
         None => None,
         Some(model) => match by_model(app, model, &history, question).await {
             Ok(rewritten) => return (rewritten, None),
-            Err(said) => Some(format!("the question was made standalone by rules, not by the model: {said}")),
+            Err(said) => Some(format!("the question was understood by rules, not by the model: {said}")),
         },
     };
     let rewrite = by_rules(&history, question);

@@ -52,6 +52,7 @@ fn matches(matcher: &str, actual: &Value, now: f64) -> Result<bool, String> {
         "any" => Ok(true),
         "number" => Ok(actual.is_number()),
         "string" => Ok(actual.is_string()),
+        "uuid4" => Ok(actual.as_str().is_some_and(is_uuid4)),
         "now" => Ok(actual.as_f64().is_some_and(|time| (time - now).abs() < NOW_S_MAX)),
         inside => match inside.split_once(':').map(|(kind, what)| (kind, what, what.parse())) {
             Some(("text", parts, _)) => Ok(actual.as_str().is_some_and(|text| holds(text, parts))),
@@ -59,6 +60,10 @@ fn matches(matcher: &str, actual: &Value, now: f64) -> Result<bool, String> {
             _ => Err(format!("{matcher} is no matcher")),
         },
     }
+}
+
+fn is_uuid4(text: &str) -> bool {
+    uuid::Uuid::parse_str(text).is_ok_and(|id| id.get_version_num() == 4 && id.to_string() == text)
 }
 
 /// Whether a text holds these parts, one after the other.

@@ -21,19 +21,33 @@
 //! ```
 //! ````
 //!
-//! Answers compare by value: `"<any>"`, `"<number>"`, `"<string>"`, `"<now>"`, `"<chars:9>"` (a text of at most 9
+//! Answers compare by value: `"<any>"`, `"<number>"`, `"<string>"`, `"<now>"`, `"<uuid4>"`, `"<chars:9>"` (a text of at most 9
 //! characters) and `"<text:a...b>"` stand for many values, an element `"..."` for any number of elements, a member
 //! `"..."` for any other members. `{now}` and `{week}` are times in seconds, with `+60` or `-60` where needed.
 //! `{{list 3 TEXT}}` writes a text three times with commas, `{{repeat 3 TEXT}}` without; `{{list 2-4 TEXT}}` counts
 //! from 2 to 4, and `{n}` is the number. `{embedder}` is the address of a server of embeddings that knows a few words.
+//! A stream of events compares as the array of its frames, `[{"id", "event", "data"}]`, comments left out.
+//!
+//! `{model}` is the address of a model server that does as it is told, a line for each request to come:
+//!
+//! ````text
+//! SET models.answer.url = {model}
+//! MODEL {"says": ["At ", "nine."]}                   `manner.rs` has the other things it does
+//! MODEL always {"status": 500}                       for every request that no other line is left for
+//!
+//! ASKED                                              what it was asked since the last such step
+//! => 200 [{"...": "", "messages": ["...", {"role": "user", "content": "When?"}]}]
+//! ````
 
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "a panic is how a test fails")]
 
 #[path = "../support/mod.rs"]
 mod support;
 
+mod events;
 mod expect;
 mod fill;
+mod manner;
 mod page;
 mod run;
 mod runner;
@@ -86,6 +100,22 @@ surfaces! {
         task_memory
         tasks
         user_data
+    }
+    thread {
+        ask
+        doors
+        errors
+        failing_model
+        generate
+        ids
+        isolation
+        limits
+        no_model
+        page
+        rewrite
+        sources
+        stream
+        window
     }
     topic_context {
         cleanup

@@ -7,10 +7,13 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use serde_json::{Value, json};
 
 use crate::expect;
+use crate::events;
 use crate::fill::{Names, fill, week_end};
+use crate::manner;
 use crate::page::{Page, Scenario};
-use crate::step::{Act, Call, Check, From, Step};
+use crate::step::{ASKED, Act, Call, Check, From, Step};
 use crate::support::embeddings::Embeddings;
+use crate::support::models::Models;
 use crate::support::{Answer, Client, Home, Server};
 
 /// How much of a text a failure shows.
@@ -41,6 +44,10 @@ struct World<'s> {
     settings: Vec<(String, String)>,
     /// `None` before the first step that needs it, and between two.
     server: Option<Server>,
+    /// There where a setting names it.
+    model: Option<Models>,
+    /// Requests to the model that were looked at.
+    heard: usize,
     names: Names,
     now: i64,
     patience: Duration,
@@ -57,7 +64,7 @@ fn run(scenario: &Scenario, patience: Duration) -> Result<(), (usize, String)> {
     ]);
     // Nothing here survives the scenario, so nothing waits for the disk.
     let settings = vec![("NOVELO_DURABILITY".to_owned(), "relaxed".to_owned())];
-    let mut world = World { scenario, home, settings, server: None, names, now, patience };
+    let mut world = World { scenario, home, settings, server: None, model: None, heard: 0, names, now, patience };
     for (n, step) in scenario.steps.iter().enumerate() {
         world.take(step).map_err(|what| (step.line, format!("step {}, {}: {what}", n + 1, step.title())))?;
     }
@@ -70,6 +77,7 @@ impl Step {
             Act::Set(setting) => format!("SET {}", setting.key),
             Act::Write { name, .. } => format!("WRITE {name}"),
             Act::Restart => "RESTART".to_owned(),
+            Act::Model { .. } => "MODEL".to_owned(),
             Act::Call(call) => format!("{} {}", call.method, call.path),
         }
     }
@@ -83,6 +91,10 @@ impl World<'_> {
                 if setting.value.contains("{embedder}") {
                     self.names.entry("embedder".into()).or_insert_with(|| Embeddings::start().base.into());
                 }
+                if setting.value.contains("{model}") {
+                    let model = self.model.get_or_insert_with(Models::start);
+                    self.names.insert("model".into(), model.base.clone().into());
+                }
                 self.settings.push((name, fill(&setting.value, &self.names)?));
             }
             Act::Write { name, text } => {
@@ -92,6 +104,15 @@ impl World<'_> {
                 self.home.write(name, &text);
             }
             Act::Restart => drop(self.server.take().map(Server::kill)),
+            Act::Model { always, act } => {
+                let act = manner::read(&fill(act, &self.names)?)?;
+                match (&self.model, always) {
+                    (None, _) => return Err("no setting names {model}".to_owned()),
+                    (Some(model), true) => model.otherwise(act),
+                    (Some(model), false) => model.play([act]),
+                }
+            }
+            Act::Call(call) if call.method == ASKED => self.asked(call)?,
             Act::Call(call) => self.call(call)?,
         }
         Ok(())
@@ -99,9 +120,26 @@ impl World<'_> {
 
     fn call(&mut self, call: &Call) -> Result<(), String> {
         let client = self.client();
+        self.until(call, |world| make(call, &client, &mut world.names, world.now as f64))
+    }
+
+    /// What the model was asked since the last time that anyone looked.
+    fn asked(&mut self, call: &Call) -> Result<(), String> {
+        self.until(call, |world| {
+            let asked = world.model.as_ref().ok_or("no setting names {model}")?.asked();
+            let new: Vec<&Value> = asked.iter().skip(world.heard).map(|asked| &asked.body).collect();
+            let answer = Answer { status: 200, headers: Vec::new(), body: json!(new).to_string().into() };
+            judge(call, &answer, &mut world.names, world.now as f64)?;
+            world.heard = asked.len();
+            Ok(())
+        })
+    }
+
+    /// Tries once, or until it is as expected.
+    fn until(&mut self, call: &Call, mut make: impl FnMut(&mut Self) -> Result<(), String>) -> Result<(), String> {
         let started = Instant::now();
         loop {
-            let made = make(call, &client, &mut self.names, self.now as f64);
+            let made = make(self);
             if made.is_ok() || !call.until || started.elapsed() > self.patience {
                 return made;
             }
@@ -155,8 +193,11 @@ fn make(call: &Call, client: &Client, names: &mut Names, now: f64) -> Result<(),
         client = client.with(name, &fill(value, names)?);
     }
     let (path, body) = (fill(&call.path, names)?, fill(&call.body, names)?);
-    let answer = client.call(&call.method, &path, body);
-    check(call, &answer, names, now).map_err(|what| {
+    judge(call, &client.call(&call.method, &path, body), names, now)
+}
+
+fn judge(call: &Call, answer: &Answer, names: &mut Names, now: f64) -> Result<(), String> {
+    check(call, answer, names, now).map_err(|what| {
         let (expected, actual) = (shown(&call.expected), shown(&answer.text()));
         format!("{what}\n  expected: {} {expected}\n  actual:   {} {actual}", call.status, answer.status)
     })
@@ -188,6 +229,10 @@ fn look(check: &Check, answer: &Answer, names: &mut Names) -> Result<(), String>
             let value = match from {
                 From::Header(header) => answer.header(header).map(Value::from),
                 From::Body(pointer) => body(answer)?.pointer(pointer).cloned(),
+                From::After(text) => {
+                    let answer = answer.text();
+                    answer.split_once(text).and_then(|(_, after)| Some(after.split_once('"')?.0.into()))
+                }
             };
             names.insert(name.clone(), value.ok_or_else(|| format!("{name} cannot be saved: there is no {from:?}"))?);
             Ok(())
@@ -196,6 +241,9 @@ fn look(check: &Check, answer: &Answer, names: &mut Names) -> Result<(), String>
 }
 
 fn body(answer: &Answer) -> Result<Value, String> {
+    if answer.header("content-type") == Some("text/event-stream") {
+        return events::read(&answer.text());
+    }
     serde_json::from_slice(&answer.body).map_err(|e| format!("the answer is not JSON: {e}"))
 }
 

@@ -167,7 +167,7 @@ fn a_page_that_is_none_is_refused() {
         ("```http TC-A-1\nGET /\n=> 200\nhas x\n{}\n```\n", "a.md:5: neither a request nor a check: {}"),
         (
             "```http TC-A-1\nGET /\n=> 200\nsave x\n```\n",
-            "a.md:4: save NAME = header NAME, or save NAME = body /POINTER, not: save x",
+            "a.md:4: save NAME = header NAME, or body /POINTER, or after TEXT, not: save x",
         ),
     ] {
         assert_eq!(read(text).unwrap_err(), expected);
@@ -234,4 +234,40 @@ fn answers_compare_by_value() {
     assert!(same(&json!({"...": "", "a": ["...", 3, "..."]}), &actual, 0.0).is_err());
     assert_eq!(check(json!({"...": "", "a": ["...", "<odd>"]})), Err("<odd> is no matcher".to_owned()));
     assert!(same(&json!({"...": "", "t": "<now>"}), &actual, 1e6).is_err());
+}
+
+#[test]
+fn a_model_does_as_it_is_told_and_what_it_was_asked_is_seen() {
+    let steps = r#"SET models.answer.url = {model}
+MODEL {"says": ["At ", "nine."]}
+
+POST /api/ask
+{"question": "When?", "stream": true}
+=> 200 [{"id": 1, "event": "question", "data": "<any>"}, "...", {"id": "<number>", "event": "done", "data": {"...": "", "answer": "At nine."}}]
+
+ASKED
+=> 200 [{"...": "", "messages": ["...", {"role": "user", "content": "When?"}]}]
+
+ASKED
+=> 200 []"#;
+    assert_eq!(failures(steps), [""; 0]);
+    let wrong = steps.replace("=> 200 []", "=> 200 [{}]");
+    let place = "a.md:13: TC-A-1: step 5, ASKED : /0: expected {}, got no more elements";
+    assert_eq!(failures(&wrong), [place]);
+    for (line, what) in [
+        (r#"MODEL {"say": []}"#, "a model cannot do this: unknown field `say`, expected one of"),
+        (r#"MODEL {"status": 500, "says": ["x"]}"#, "a model cannot do all of this at once"),
+    ] {
+        let failed = failures(&format!("SET models.answer.url = {{model}}\n{line}"));
+        assert!(failed[0].contains(what), "{failed:?}");
+    }
+    assert_eq!(failures("MODEL {}"), ["a.md:3: TC-A-1: step 1, MODEL: no setting names {model}"]);
+}
+
+#[test]
+fn a_stream_compares_by_its_frames() {
+    let read = crate::events::read(": ping\n\nid: 1\nevent: text\ndata: {\"a\": 1}\n\nevent: end\n\n").unwrap();
+    assert_eq!(read, json!([{"id": 1, "event": "text", "data": {"a": 1}}, {"event": "end"}]));
+    assert!(crate::events::read("id: 1\nid: 2\n\n").is_err());
+    assert!(crate::events::read("nonsense\n\n").is_err());
 }

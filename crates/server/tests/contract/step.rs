@@ -19,6 +19,11 @@ pub enum Act {
     },
     /// The server ends at once and starts again on the same data.
     Restart,
+    /// What the model does with the next request, or with all for which nothing was said.
+    Model {
+        always: bool,
+        act: String,
+    },
     Call(Call),
 }
 
@@ -27,6 +32,9 @@ pub struct Setting {
     pub key: String,
     pub value: String,
 }
+
+/// Stands where a method would: what the model was asked is the answer.
+pub const ASKED: &str = "ASKED";
 
 #[derive(Debug, Default)]
 pub struct Call {
@@ -59,6 +67,8 @@ pub enum From {
     Header(String),
     /// A JSON pointer into the body.
     Body(String),
+    /// What stands behind a text, up to the next quotation mark.
+    After(String),
 }
 
 /// Where the reader is within a step.
@@ -107,8 +117,15 @@ fn act(line: &str) -> Result<Option<Act>, String> {
     }
     let (word, rest) = line.split_once(' ').unwrap_or((line, ""));
     let parts = match word {
+        ASKED if rest.is_empty() => {
+            return Ok(Some(Act::Call(Call { method: ASKED.to_owned(), ..Call::default() })));
+        }
         "RESTART" if rest.is_empty() => return Ok(Some(Act::Restart)),
         "SET" => rest.split_once(" = ").map(|(key, value)| Act::Set(Setting { key: key.into(), value: value.into() })),
+        "MODEL" => {
+            let always = rest.strip_prefix("always ");
+            Some(Act::Model { always: always.is_some(), act: always.unwrap_or(rest).to_owned() })
+        }
         "WRITE" => rest.split_once(' ').map(|(name, text)| Act::Write { name: name.into(), text: text.into() }),
         _ => return Ok(None),
     };
@@ -148,7 +165,7 @@ fn take(call: &mut Call, part: Part, line: &str) -> Result<Part, String> {
 }
 
 fn request(line: &str) -> Option<(&str, &str)> {
-    line.split_once(' ').filter(|(method, path)| METHODS.contains(method) && path.starts_with('/'))
+    line.split_once(' ').filter(|(method, path)| METHODS.contains(method) && path.starts_with(['/', '{']))
 }
 
 fn header(line: &str) -> Option<(&str, &str)> {
@@ -169,9 +186,10 @@ fn check(line: &str) -> Result<Option<Check>, String> {
         let from = match from.split_once(' ')? {
             ("header", name) => From::Header(name.to_owned()),
             ("body", pointer) => From::Body(pointer.to_owned()),
+            ("after", text) => From::After(text.to_owned()),
             _ => return None,
         };
         Some(Check::Save(name.to_owned(), from))
     });
-    known.map(Some).ok_or_else(|| format!("save NAME = header NAME, or save NAME = body /POINTER, not: {line}"))
+    known.map(Some).ok_or_else(|| format!("save NAME = header NAME, or body /POINTER, or after TEXT, not: {line}"))
 }

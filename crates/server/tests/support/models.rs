@@ -28,7 +28,7 @@ pub enum Act {
     NoDone(Vec<String>),
     /// The body as it is, in chunks.
     Raw(Vec<Vec<u8>>),
-    /// Calls tools: name and arguments, the arguments in two pieces.
+    /// Calls tools: name and arguments, the arguments in two pieces; a text stands for itself, also where it is no JSON.
     Calls(Vec<(String, Value)>),
     /// JSON in one piece, though a stream was asked for.
     Whole(Value),
@@ -287,7 +287,7 @@ impl Caller<'_> {
     fn call(&mut self, calls: &[(String, Value)]) -> std::io::Result<()> {
         self.begin()?;
         for (index, (name, arguments)) in calls.iter().enumerate() {
-            let arguments = arguments.to_string();
+            let arguments = arguments.as_str().map_or_else(|| arguments.to_string(), str::to_owned);
             let (front, back) = arguments.split_at(arguments.len() / 2);
             let call = |call: Value| chunk(&json!({"tool_calls": [call]}), None);
             let function = json!({"name": name, "arguments": front});

@@ -1,0 +1,42 @@
+//! What a scenario has the model do.
+
+use std::time::Duration;
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::support::models::Act;
+
+/// One request's worth, as a page writes it. Without anything else, it says what it says.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Manner {
+    #[serde(default)]
+    says: Vec<String>,
+    /// Before the first word.
+    after_ms: Option<u64>,
+    /// The connection breaks after so many words.
+    dies_after: Option<usize>,
+    /// An error comes after so many words.
+    errs_after: Option<usize>,
+    /// Skills: their names and arguments.
+    calls: Option<Vec<(String, Value)>>,
+    /// It answers with an error of this status.
+    status: Option<u16>,
+}
+
+pub fn read(text: &str) -> Result<Act, String> {
+    let Manner { says, after_ms, dies_after, errs_after, calls, status } =
+        serde_json::from_str(text).map_err(|e| format!("a model cannot do this: {e}"))?;
+    Ok(match (after_ms, dies_after, errs_after, calls, status) {
+        (None, None, None, None, None) => Act::Words(says),
+        (Some(ms), None, None, None, None) => Act::Slowly(Duration::from_millis(ms), says),
+        (None, Some(count), None, None, None) => Act::DiesAfter(count, says),
+        (None, None, Some(count), None, None) => Act::ErrorAfter(count, says),
+        (None, None, None, Some(calls), None) if says.is_empty() => Act::Calls(calls),
+        (None, None, None, None, Some(status)) if says.is_empty() => {
+            Act::Status(status, r#"{"error": {"message": "the model is not well"}}"#.to_owned())
+        }
+        _ => return Err("a model cannot do all of this at once".to_owned()),
+    })
+}
