@@ -97,13 +97,15 @@ fn job(app: &Shared, named: Option<&str>) -> Result<Job> {
 
 /// The user and the thread, where one is named.
 fn place(headers: &HeaderMap, user: Option<String>, caller: &Caller) -> Result<Option<(String, String)>> {
+    if let Some(user) = &user {
+        check_id(user).map_err(|e| ApiError::bad_id("user", &e))?;
+        caller.require_user(user)?;
+    }
     let Some(thread) = headers.get(THREAD) else { return Ok(None) };
     let thread = thread.to_str().map_err(|_| ApiError::invalid("X-Novelo-Thread", "must be visible characters"))?;
     check_id(thread).map_err(|e| ApiError::bad_id("X-Novelo-Thread", &e))?;
     let user = user.or_else(|| caller.user());
     let user = user.ok_or_else(|| ApiError::invalid("user", "is missing: a thread belongs to one"))?;
-    check_id(&user).map_err(|e| ApiError::bad_id("user", &e))?;
-    caller.require_user(&user)?;
     Ok(Some((user, thread.to_owned())))
 }
 
