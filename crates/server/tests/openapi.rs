@@ -7,7 +7,8 @@ mod support;
 use std::path::PathBuf;
 
 use support::calls::{About, documented, every};
-use support::{Answer, Server, Value, json};
+use support::models::Models;
+use support::{Answer, Home, Server, Value, json};
 
 fn golden() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/openapi.json")
@@ -27,7 +28,7 @@ fn the_document_is_the_golden_one() {
 
 #[test]
 fn every_operation_answers_as_its_schema_says() {
-    let server = Server::start();
+    let server = Home::new().serve_with(&Models::start().settings());
     let document = server.get("/openapi.json").ok();
     server.say("u", "t", &["hi"]);
     let made = server.context(json!({"user": "u", "thread": "t"}));

@@ -27,6 +27,7 @@ pub enum Code {
     DiskFull,
     ReadOnly,
     NoModel,
+    ModelFailed,
     Internal,
 }
 
@@ -63,6 +64,7 @@ table! {
     DiskFull "disk_full" INSUFFICIENT_STORAGE true "the disk is full; nothing was written";
     ReadOnly "read_only" SERVICE_UNAVAILABLE true "the store stopped writing; the server must be restarted";
     NoModel "no_model" SERVICE_UNAVAILABLE false "a model is needed and none is set";
+    ModelFailed "model_failed" BAD_GATEWAY true "the model did not answer; the message has its words";
     Internal "internal" INTERNAL_SERVER_ERROR true "a fault of ours; the log has the request id";
 }
 

@@ -168,6 +168,14 @@ fn replies() -> Value {
         "Question": object(&["question"], json!({
             "question": text(), "thread_id": text(), "user_id": text(), "stream": flag(),
         })),
+        "Completion": object(&["messages"], json!({
+            "messages": {"type": "array", "items": {"$ref": "#/components/schemas/Message"}}, "model": text(),
+            "stream": flag(), "user": text(),
+        })),
+        "Completed": object(&["id", "object", "created", "model", "choices", "usage"], json!({
+            "id": text(), "object": {"enum": ["chat.completion"]}, "created": whole(), "model": text(),
+            "choices": {"type": "array", "items": {"type": "object"}}, "usage": {"type": "object"},
+        })),
         "MemoryChat": object(&["message"], json!({
             "user_id": text(), "session_id": text(), "task_id": text(), "message": text(), "stream": flag(),
         })),

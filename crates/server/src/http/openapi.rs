@@ -92,6 +92,8 @@ operations! {
         "Answers a message with what is remembered of a user; the model may use the skills. As a stream where that is asked for.";
     post "/api/ask" askThread [] "Question" => "Reply",
         "Answers a question to a thread from the user's documents. As a stream where that is asked for.";
+    post "/v1/chat/completions" completeChat [] "Completion" => "Completed",
+        "OpenAI's chat completions, by the model of a job; with X-Novelo-Thread the thread is behind it.";
     get "/v1/traces/{id}" getTrace [] - => "Object", "What was recorded of an assembly, with its explanation.";
     post "/v1/traces/{id}/replay" replayTrace [] - => "Replay", "Makes an old prompt again and compares the bytes.";
     get "/v1/keys" listKeys [] - => "Keys", "Lists keys; their secrets are not kept.";
@@ -184,6 +186,7 @@ fn parameters(operation: &Operation) -> Value {
     let header = |name: &str| json!({"name": name, "in": "header", "schema": {"type": "string"}});
     let headers = match operation.id {
         "appendTurns" => vec![header("Idempotency-Key")],
+        "completeChat" => vec![header("X-Novelo-Thread")],
         "putDocument" | "patchDocument" | "deleteDocument" => vec![header("If-Match")],
         _ => Vec::new(),
     };

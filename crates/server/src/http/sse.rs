@@ -18,8 +18,10 @@ use crate::reply::{Event, Reader};
 const PING_EVERY: Duration = Duration::from_secs(15);
 const EVENT_STREAM: &str = "text/event-stream";
 
-/// How a surface calls an event, and its JSON; `None` for what it does not tell.
-pub type Wire = fn(&Event) -> Option<(&'static str, String)>;
+/// A frame of the usual form.
+pub fn frame(number: usize, name: &str, data: &str) -> String {
+    format!("id: {number}\nevent: {name}\ndata: {data}\n\n")
+}
 
 /// Whether a client asks for a stream, by the body or by its header.
 pub fn is_wanted(asked: Option<bool>, headers: &HeaderMap) -> bool {
@@ -34,11 +36,12 @@ pub fn last_event_id(headers: &HeaderMap) -> Result<usize> {
     id.ok_or_else(|| ApiError::invalid("Last-Event-ID", "must be the number of an event"))
 }
 
-/// The answer that tells events as they come.
-pub fn answer(reader: Reader, wire: Wire) -> Response {
-    let frames = stream::unfold(reader, move |mut reader| async move {
-        let frame = next(&mut reader, wire).await?;
-        Some((Ok::<_, std::convert::Infallible>(frame), reader))
+/// The answer that tells events as they come: `wire` gives the frames of an event and its number, none for what its
+/// surface does not tell.
+pub fn answer(reader: Reader, wire: impl Fn(usize, &Event) -> String + Send + Sync + 'static) -> Response {
+    let frames = stream::unfold((reader, wire), |(mut reader, wire)| async move {
+        let frame = next(&mut reader, &wire).await?;
+        Some((Ok::<_, std::convert::Infallible>(frame), (reader, wire)))
     });
     let headers = [
         (header::CONTENT_TYPE, EVENT_STREAM),
@@ -48,14 +51,15 @@ pub fn answer(reader: Reader, wire: Wire) -> Response {
     (headers, Body::from_stream(frames)).into_response()
 }
 
-async fn next(reader: &mut Reader, wire: Wire) -> Option<Bytes> {
+async fn next(reader: &mut Reader, wire: &impl Fn(usize, &Event) -> String) -> Option<Bytes> {
     loop {
         let Ok(read) = tokio::time::timeout(PING_EVERY, reader.next()).await else {
             return Some(Bytes::from_static(b": ping\n\n"));
         };
         let (number, event) = read?;
-        if let Some((name, data)) = wire(&event) {
-            return Some(format!("id: {number}\nevent: {name}\ndata: {data}\n\n").into());
+        let frames = wire(number, &event);
+        if !frames.is_empty() {
+            return Some(frames.into());
         }
     }
 }

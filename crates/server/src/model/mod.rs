@@ -264,6 +264,13 @@ impl Model {
     }
 }
 
+impl ToolCall {
+    /// As it stands in a message.
+    pub fn message(&self) -> Value {
+        json!({"id": self.id, "type": "function", "function": {"name": self.name, "arguments": self.arguments}})
+    }
+}
+
 impl Completion {
     /// Adds the next piece.
     pub fn add(&mut self, delta: Delta) {

@@ -1,11 +1,11 @@
 //! An answer in the making. What is in it survives the end of whoever makes it.
 
-use novelo_engine::json;
 use novelo_engine::{Message, Role};
+use serde_json::{Value, json};
 
 use super::log::Log;
 use super::{Called, Event, Partial, Prompted};
-use crate::model::Usage;
+use crate::model::{ToolCall, Usage};
 
 #[derive(Debug)]
 pub struct Draft {
@@ -19,10 +19,12 @@ pub struct Draft {
     pub calls: Vec<Called>,
     pub partial: Option<Partial>,
     pub notes: Vec<String>,
+    pub finish: String,
+    pub to_run: Vec<ToolCall>,
 }
 
 /// Who answers where no model does.
-const PASSAGES: &str = "passages";
+pub const PASSAGES: &str = "passages";
 
 impl Draft {
     pub fn new(prompted: Prompted, note: Option<String>) -> Self {
@@ -35,6 +37,8 @@ impl Draft {
             calls: Vec::new(),
             partial: None,
             notes: note.into_iter().collect(),
+            finish: String::new(),
+            to_run: Vec::new(),
         }
     }
 
@@ -57,19 +61,21 @@ impl Draft {
 
     /// The turn that it becomes; `None` where nothing was said.
     pub fn turn(&self) -> Option<Message> {
-        let mark = self.partial.map(|partial| format!(r#","partial":"{}""#, partial.name())).unwrap_or_default();
-        let content = json::literal(&self.text);
-        let raw = format!(r#"{{"role":"{}","content":{content}{mark}}}"#, Role::Assistant.name());
-        (!self.text.trim().is_empty()).then(|| Message::from_stored(raw.into()))
+        let mut message = said(&self.text, &self.to_run);
+        if let (Some(partial), Some(members)) = (self.partial, message.as_object_mut()) {
+            members.insert("partial".to_owned(), json!(partial));
+        }
+        let says_something = !self.text.trim().is_empty() || !self.to_run.is_empty();
+        says_something.then(|| Message::from_stored(message.to_string().into()))
     }
 }
 
-impl Partial {
-    fn name(self) -> &'static str {
-        match self {
-            Self::ClientLeft => "client_left",
-            Self::ModelFailed => "model_failed",
-            Self::ServerStopped => "server_stopped",
-        }
+/// What a model said and called, as a message.
+pub fn said(text: &str, calls: &[ToolCall]) -> Value {
+    let content = (calls.is_empty() || !text.trim().is_empty()).then_some(text);
+    let mut message = json!({"role": Role::Assistant.name(), "content": content});
+    if let (false, Some(members)) = (calls.is_empty(), message.as_object_mut()) {
+        members.insert("tool_calls".to_owned(), calls.iter().map(ToolCall::message).collect());
     }
+    message
 }

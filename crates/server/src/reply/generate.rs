@@ -7,17 +7,17 @@ use novelo_engine::Message;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
-use super::draft::Draft;
+use super::draft::{Draft, PASSAGES, said};
 use super::log::Log;
 use super::prompt::{self, Prompt};
-use super::{Asked, Called, Event, Partial, Skills, offline};
+use super::run::store;
+use super::{Asked, Called, Event, Manner, Partial, Skills, offline};
 use crate::app::Shared;
-use crate::http::error::{ApiError, Result};
+use crate::http::error::{ApiError, Code, Result};
 use crate::load::cut;
 use crate::memory::results;
 use crate::memory::skills::{Call, Skill};
-use crate::model::{Ask, Completion, Delta, Failure, Job, Model, ToolCall};
-use crate::turns;
+use crate::model::{Ask, Completion, Delta, Failure, Model, ToolCall};
 
 /// What an answer is made of, and whom it is told.
 pub struct Work<'w> {
@@ -35,9 +35,8 @@ const SHORTER_MAX: usize = 3;
 const RESULT_CHARS_MAX: usize = 8_000;
 
 pub async fn generate(work: &Work<'_>, prompt: Prompt, draft: &mut Draft) -> Result<()> {
-    let Some(model) = work.app.models.get(Job::Answer) else {
-        say_passages(work, draft, "no model is set".to_owned());
-        return Ok(());
+    let Some(model) = work.app.models.get(work.asked.job()) else {
+        return without(work, draft, (Code::NoModel, "no model is set".to_owned()));
     };
     let mut messages = prompt.messages;
     let (mut rounds, mut shorter) = (0, 0);
@@ -45,6 +44,10 @@ pub async fn generate(work: &Work<'_>, prompt: Prompt, draft: &mut Draft) -> Res
         draft.text.clear();
         match step(work, model, &messages, draft).await {
             Ok(calls) if calls.is_empty() => return Ok(()),
+            Ok(calls) if matches!(work.asked.manner, Manner::Relay(..)) => {
+                draft.to_run = calls;
+                return Ok(());
+            }
             Ok(calls) if rounds < ROUNDS_MAX => {
                 rounds += 1;
                 messages = extended(&messages, &run_skills(work, calls, draft).await?);
@@ -58,8 +61,7 @@ pub async fn generate(work: &Work<'_>, prompt: Prompt, draft: &mut Draft) -> Res
                 messages = shortened(work, draft, prompt_tokens.zip(window_tokens)).await?;
             }
             Err(failure) if !draft.has_begun => {
-                say_passages(work, draft, format!("the model did not answer: {failure}"));
-                return Ok(());
+                return without(work, draft, (Code::ModelFailed, format!("the model did not answer: {failure}")));
             }
             Err(failure) => {
                 draft.partial = Some(Partial::ModelFailed);
@@ -91,20 +93,27 @@ async fn step(
     if whole.finish == "length" {
         draft.notes.push("the answer was cut at the model's limit".to_owned());
     }
+    draft.finish = whole.finish;
     Ok(whole.calls)
 }
 
 fn options(asked: &Asked) -> Map<String, Value> {
-    let mut options = Map::new();
-    if asked.skills.is_some() {
-        let tools = Skill::ALL.iter().map(|skill| skill.definition()).collect();
-        options.insert("tools".to_owned(), Value::Array(tools));
+    match &asked.manner {
+        Manner::Relay(_, options) => options.clone(),
+        Manner::Assist(None) => Map::new(),
+        Manner::Assist(Some(_)) => {
+            let tools = Skill::ALL.iter().map(|skill| skill.definition()).collect();
+            Map::from_iter([("tools".to_owned(), Value::Array(tools))])
+        }
     }
-    options
 }
 
-/// The passages instead of a model, and why.
-fn say_passages(work: &Work<'_>, draft: &mut Draft, why: String) {
+/// The passages instead of a model, and why; who asked for a model and nobody else is told that there is none.
+fn without(work: &Work<'_>, draft: &mut Draft, (code, why): (Code, String)) -> Result<()> {
+    if let Manner::Relay(job, _) = work.asked.manner {
+        return Err(ApiError::new(code, format!("{why} (models.{}.url)", job.name())));
+    }
+    draft.answered_by = PASSAGES.to_owned();
     let sources = draft.prompted.sources.clone();
     let text = offline::answer(work.standalone, &sources);
     draft.notes.push(match sources.is_empty() {
@@ -112,6 +121,7 @@ fn say_passages(work: &Work<'_>, draft: &mut Draft, why: String) {
         false => format!("{why}; these are the passages that fit best"),
     });
     text.split_inclusive('\n').for_each(|line| draft.say(line.to_owned(), work.log));
+    Ok(())
 }
 
 /// The prompt again, so much shorter as its model says it must be.
@@ -132,16 +142,10 @@ async fn shortened(work: &Work<'_>, draft: &mut Draft, said: Option<(u32, u32)>)
 
 /// Runs what the model called, and stores the calls with their results.
 async fn run_skills(work: &Work<'_>, calls: Vec<ToolCall>, draft: &mut Draft) -> Result<Vec<Message>> {
-    let Asked { user, thread, skills, .. } = work.asked;
-    let content = Some(draft.text.as_str()).filter(|text| !text.trim().is_empty());
-    let called = calls.iter().map(
-        |call| json!({"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}}),
-    );
-    let said = json!({"role": "assistant", "content": content, "tool_calls": called.collect::<Vec<_>>()});
-    let mut messages = vec![said];
+    let mut messages = vec![said(&draft.text, &calls)];
     for call in &calls {
-        let result = match skills {
-            Some(skills) => run_skill(work.app, skills, user, call).await,
+        let result = match work.asked.skills().zip(work.asked.user.as_deref()) {
+            Some((skills, user)) => run_skill(work.app, skills, user, call).await,
             None => error(&ApiError::invalid("tool_calls", "name a tool, and there is none")),
         };
         let content = cut(result.get(), RESULT_CHARS_MAX);
@@ -152,7 +156,7 @@ async fn run_skills(work: &Work<'_>, calls: Vec<ToolCall>, draft: &mut Draft) ->
         draft.calls.push(called);
     }
     let messages: Vec<Message> = messages.iter().map(|m| Message::from_stored(m.to_string().into())).collect();
-    turns::append(work.app, user, thread, messages.iter().cloned().map(Into::into), None).await?;
+    store(work.app, work.asked, messages.clone()).await?;
     Ok(messages)
 }
 

@@ -18,7 +18,9 @@ const TURNS_MAX: usize = 400;
 pub struct History(Vec<(&'static str, String)>);
 
 impl History {
-    pub async fn load(app: &Shared, user: &str, thread: &str) -> Result<Self> {
+    /// Of a thread and its user; without one nothing was said.
+    pub async fn load(app: &Shared, place: Option<(&str, &str)>) -> Result<Self> {
+        let Some((user, thread)) = place else { return Ok(Self::default()) };
         let of = scope::turns(user, thread).map_err(|e| ApiError::bad_id("user or thread", &e))?;
         let turns = app.store.turns(&of, Range::Last(TURNS_MAX)).await?;
         let (mut lines, mut users) = (Vec::new(), 0);

@@ -10,6 +10,7 @@ use std::time::Duration;
 use tokio::sync::watch;
 
 use super::Event;
+use crate::http::error::ApiError;
 
 /// One reply's events. Its task writes, readers read; a reader that is dropped has left.
 #[derive(Debug)]
@@ -70,6 +71,22 @@ impl Log {
 }
 
 impl Reader {
+    /// Waits until something is answered, and tells whether that is an error; what was read can be read again.
+    pub async fn begun(&mut self) -> Option<ApiError> {
+        let next = self.next;
+        let mut first = self.next().await;
+        while let Some((_, event)) = &first
+            && matches!(**event, Event::Question(_) | Event::Prompt(_))
+        {
+            first = self.next().await;
+        }
+        self.next = next;
+        match first.as_ref().map(|(_, event)| &**event) {
+            Some(Event::Failed(error)) => Some(error.clone()),
+            _ => None,
+        }
+    }
+
     /// The next event and its number; `None` after the last one.
     pub async fn next(&mut self) -> Option<(usize, Arc<Event>)> {
         loop {
@@ -87,7 +104,7 @@ impl Reader {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::http::error::{ApiError, Code};
+    use crate::http::error::Code;
 
     fn text(text: &str) -> Event {
         Event::Text(text.to_owned())

@@ -15,35 +15,102 @@ mod replies;
 mod rewrite;
 mod run;
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
+use novelo_engine::{Message, Role};
 use serde::Serialize;
+use serde_json::{Map, Value};
 
 use crate::auth::Caller;
 use crate::http::error::ApiError;
-use crate::model::Usage;
+use crate::model::{Job, ToolCall, Usage};
 use crate::policy::Preset;
+use crate::recall::said;
+pub use draft::said as message;
 pub use log::Reader;
 pub use prompt::Source;
 pub use replies::{Patience, Replies};
 
-/// A question to a thread.
+/// Something that is said to a model, and that it should answer.
 #[derive(Debug)]
 pub struct Asked {
-    pub user: String,
-    pub thread: String,
-    pub question: String,
+    pub user: Option<String>,
+    /// Where it is said, and what was said before; without one nothing is kept.
+    pub thread: Option<String>,
+    pub says: Says,
     /// The recipe of the prompt.
     pub preset: Arc<Preset>,
-    /// What the model may do by itself.
-    pub skills: Option<Skills>,
+    pub manner: Manner,
 }
 
-/// Skills run for whoever asks, and what they answer is kept with the task.
+/// What is said.
+#[derive(Debug)]
+pub enum Says {
+    Question(String),
+    /// Messages as they are, such as what a tool answered.
+    Messages(Vec<Message>),
+}
+
+/// How it is answered.
+#[derive(Debug)]
+pub enum Manner {
+    /// By the model that answers, or else from the passages.
+    Assist(Option<Skills>),
+    /// By the model of a job and by nobody else, with the options of the caller, whose tools are the caller's to run.
+    Relay(Job, Map<String, Value>),
+}
+
+/// What the model may do by itself. Skills run for whoever asks, and what they answer is kept with the task.
 #[derive(Debug)]
 pub struct Skills {
     pub caller: Caller,
     pub task: Option<String>,
+}
+
+impl Asked {
+    /// The thread and its user, where it is kept.
+    fn place(&self) -> Option<(&str, &str)> {
+        self.user.as_deref().zip(self.thread.as_deref())
+    }
+
+    fn job(&self) -> Job {
+        match &self.manner {
+            Manner::Assist(_) => Job::Answer,
+            Manner::Relay(job, _) => *job,
+        }
+    }
+
+    fn skills(&self) -> Option<&Skills> {
+        match &self.manner {
+            Manner::Assist(skills) => skills.as_ref(),
+            Manner::Relay(..) => None,
+        }
+    }
+}
+
+impl Says {
+    /// The question in it: what a user said last.
+    fn question(&self) -> Cow<'_, str> {
+        match self {
+            Self::Question(question) => question.into(),
+            Self::Messages(messages) => {
+                let last = messages.iter().rev().find(|message| message.is(Role::User));
+                last.and_then(said).unwrap_or_default()
+            }
+        }
+    }
+
+    /// The turns that it becomes; instructions are the caller's to say each time.
+    fn turns(&self) -> Vec<Message> {
+        match self {
+            Self::Question(question) => vec![Message::text(Role::User, question)],
+            Self::Messages(messages) => {
+                let instructs = |message: &&Message| message.role().is_some_and(Role::instructs);
+                messages.iter().filter(|message| !instructs(message)).cloned().collect()
+            }
+        }
+    }
 }
 
 /// What happens while a question is answered, in this order.
@@ -62,8 +129,8 @@ pub enum Event {
 /// Which thread was asked, and what.
 #[derive(Debug, Clone, Serialize)]
 pub struct Understood {
-    #[serde(rename = "thread_id")]
-    pub thread: String,
+    #[serde(rename = "thread_id", skip_serializing_if = "Option::is_none")]
+    pub thread: Option<String>,
     #[serde(flatten)]
     pub rewritten: Rewritten,
 }
@@ -123,6 +190,11 @@ pub struct Reply {
     pub partial: Option<Partial>,
     /// What the reader should know, in words.
     pub notes: Vec<String>,
+    /// Why the model ended, in its own word, and the tools that the caller is to run.
+    #[serde(skip)]
+    pub finish: String,
+    #[serde(skip)]
+    pub to_run: Vec<ToolCall>,
 }
 
 /// Why an answer ended early. It is stored with the turn, under this name.

@@ -7,7 +7,7 @@ use novelo_engine::reach::Reach;
 use novelo_engine::recall;
 use serde::Serialize;
 
-use super::{Asked, Prompted};
+use super::{Asked, Prompted, Says};
 use crate::answer::Answer;
 use crate::app::Shared;
 use crate::flow;
@@ -47,18 +47,23 @@ const ANSWER_TOKENS_MAX: u32 = 2_048;
 /// Makes the prompt for a question that was understood as `query`, within the budget of its recipe and this one.
 pub async fn make(app: &Shared, asked: &Asked, query: &str, room_tokens: Option<u32>) -> Result<Prompt> {
     let own = asked.preset.recipe.budget_tokens;
+    let (question, messages) = match &asked.says {
+        Says::Question(question) => (Some(question.clone()), Vec::new()),
+        Says::Messages(messages) => (None, messages.clone()),
+    };
     let request = Request {
-        user: Some(asked.user.clone()),
-        reach: Reach::thread(&asked.thread, now()),
-        question: Some(asked.question.clone()),
-        query: (query != asked.question).then(|| query.to_owned()),
+        user: asked.user.clone(),
+        reach: asked.thread.as_deref().map(|thread| Reach::thread(thread, now())).unwrap_or_default(),
+        query: (!query.is_empty() && question.as_deref() != Some(query)).then(|| query.to_owned()),
+        question,
+        messages,
         recipe: RecipeChoice::Decoded(asked.preset.clone()),
         budget_tokens: own.into_iter().chain(room_tokens).min(),
         answer: Answer::Messages("messages"),
         ..Request::default()
     };
     let made = flow::context(app, request).await?;
-    let sources = sources(app, &asked.user, &made.sources).await?;
+    let sources = sources(app, asked.user.as_deref(), &made.sources).await?;
     let (tokens, budget_tokens, trace_id) = (made.tokens, made.budget_tokens, made.trace.encode());
     Ok(Prompt { messages: made.messages(), prompted: Prompted { sources, tokens, budget_tokens, trace_id } })
 }
@@ -68,7 +73,8 @@ pub fn room_tokens(window_tokens: u32) -> u32 {
     (window_tokens - (window_tokens / ANSWER_SHARE).min(ANSWER_TOKENS_MAX)) / 10 * 9
 }
 
-async fn sources(app: &Shared, user: &str, used: &[load::Source]) -> Result<Arc<[Source]>> {
+async fn sources(app: &Shared, user: Option<&str>, used: &[load::Source]) -> Result<Arc<[Source]>> {
+    let Some(user) = user else { return Ok(Arc::default()) };
     let documents = used.iter().filter(|source| source.from == recall::Source::Documents);
     let heads = heads(app, user, documents.map(|source| &*source.parent)).await?;
     let shown = used.iter().map(|used| {

@@ -39,7 +39,7 @@ pub struct Replies {
 /// A reply that can be come back to.
 #[derive(Debug)]
 struct Named {
-    user: String,
+    user: Option<String>,
     log: Arc<Log>,
     /// When it was first seen to have ended.
     ended: Option<Instant>,
@@ -76,8 +76,8 @@ impl Replies {
     }
 
     /// The events of a reply from behind one number on, for whoever may read what is this user's.
-    pub fn resume(&self, name: &str, after: usize, may_read: impl Fn(&str) -> bool) -> Option<Reader> {
-        self.lock().get(name).filter(|named| may_read(&named.user)).map(|named| named.log.read(after))
+    pub fn resume(&self, name: &str, after: usize, may_read: impl Fn(Option<&str>) -> bool) -> Option<Reader> {
+        self.lock().get(name).filter(|named| may_read(named.user.as_deref())).map(|named| named.log.read(after))
     }
 
     /// Lets go of those that ended a while ago.

@@ -1,13 +1,14 @@
 //! The question made self-contained: by a model where one is set and answers in time, else by rules.
 //!
-//! The first question of a thread is taken as it is, and no model is asked. What a model says is not trusted to be a
+//! The first question of a thread is taken as it is, and no model is asked; nor is one where a caller asked for one
+//! call of another. What a model says is not trusted to be a
 //! question: what cannot be one is left to the rules.
 
 use novelo_recall::rewrite::{Said, rewrite as by_rules};
 use serde_json::{Map, json};
 
 use super::history::History;
-use super::{Rewritten, RewrittenBy};
+use super::{Asked, Manner, Rewritten, RewrittenBy};
 use crate::app::Shared;
 use crate::load::cut;
 use crate::model::{Ask, Job, Model};
@@ -19,12 +20,14 @@ const HISTORY_CHARS_MAX: usize = 8_000;
 const ANSWER_TOKENS_MAX: u32 = 256;
 
 /// The question, and what there is to be said of how it came about.
-pub async fn rewrite(app: &Shared, history: &History, question: &str) -> (Rewritten, Option<String>) {
-    if history.is_empty() {
+pub async fn rewrite(app: &Shared, history: &History, asked: &Asked) -> (Rewritten, Option<String>) {
+    let question = &*asked.says.question();
+    if history.is_empty() || question.is_empty() {
         return (unchanged(question), None);
     }
     let history = history.said();
-    let note = match app.models.get(Job::Rewrite) {
+    let model = app.models.get(Job::Rewrite).filter(|_| matches!(asked.manner, Manner::Assist(_)));
+    let note = match model {
         None => None,
         Some(model) => match by_model(app, model, &history, question).await {
             Ok(rewritten) => return (rewritten, None),

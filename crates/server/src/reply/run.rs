@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use novelo_engine::{Message, Role};
+use novelo_engine::Message;
 use tokio::sync::watch;
 
 use super::draft::Draft;
@@ -32,14 +32,14 @@ pub async fn run(app: &Shared, asked: Asked, log: &Arc<Log>, ends: Ends) {
 }
 
 async fn answer(app: &Shared, asked: Asked, log: &Log, mut ends: Ends) -> Result<Reply> {
-    let history = History::load(app, &asked.user, &asked.thread).await?;
-    let (rewritten, note) = rewrite::rewrite(app, &history, &asked.question).await;
+    let history = History::load(app, asked.place()).await?;
+    let (rewritten, note) = rewrite::rewrite(app, &history, &asked).await;
     let understood = Understood { thread: asked.thread.clone(), rewritten };
     log.push(Event::Question(understood.clone()));
     let standalone = &understood.rewritten.question;
-    let prompt = prompt::make(app, &asked, standalone, room_tokens(app).await).await?;
+    let prompt = prompt::make(app, &asked, standalone, room_tokens(app, asked.job()).await).await?;
     log.push(Event::Prompt(prompt.prompted.clone()));
-    store(app, &asked, Message::text(Role::User, &asked.question)).await?;
+    store(app, &asked, asked.says.turns()).await?;
     let mut draft = Draft::new(prompt.prompted.clone(), note);
     let work = Work { app, asked: &asked, standalone, log };
     let stopped = tokio::select! {
@@ -50,18 +50,22 @@ async fn answer(app: &Shared, asked: Asked, log: &Log, mut ends: Ends) -> Result
         _ = ends.closing.wait_for(|closing| *closing) => Some(Partial::ServerStopped),
     };
     draft.partial = draft.partial.or(stopped);
-    if let Some(turn) = draft.turn() {
-        store(app, &asked, turn).await?;
-    }
-    let Draft { text, prompted, answered_by, usage, calls, partial, notes, .. } = draft;
-    Ok(Reply { answer: text, understood, prompted, answered_by, usage, calls, partial, notes })
+    store(app, &asked, draft.turn().into_iter().collect()).await?;
+    let Draft { text, prompted, answered_by, usage, calls, partial, notes, finish, to_run, .. } = draft;
+    Ok(Reply { answer: text, understood, prompted, answered_by, usage, calls, partial, notes, finish, to_run })
 }
 
-async fn store(app: &Shared, asked: &Asked, message: Message) -> Result<()> {
-    turns::append(app, &asked.user, &asked.thread, [message.into()], None).await.map(|_| ())
+/// Adds turns to the thread, where there is one.
+pub async fn store(app: &Shared, asked: &Asked, turns: Vec<Message>) -> Result<()> {
+    match asked.place() {
+        Some((user, thread)) if !turns.is_empty() => {
+            turns::append(app, user, thread, turns.into_iter().map(Into::into), None).await.map(|_| ())
+        }
+        _ => Ok(()),
+    }
 }
 
 /// The tokens that a prompt may have, where the model that answers says what it sees at once.
-async fn room_tokens(app: &Shared) -> Option<u32> {
-    app.models.get(Job::Answer)?.window_tokens().await.map(prompt::room_tokens)
+async fn room_tokens(app: &Shared, job: Job) -> Option<u32> {
+    app.models.get(job)?.window_tokens().await.map(prompt::room_tokens)
 }

@@ -1,6 +1,7 @@
 //! Keys: who may do what.
 
 use crate::support::calls::{About, Call, documented, every, import, note};
+use crate::support::models::Models;
 use crate::support::{Client, Home, Server, Value, enc, json, thread, user};
 
 /// What anybody may call, with or without a key.
@@ -17,9 +18,9 @@ struct Keyed {
     b: Client,
 }
 
-/// A server with an admin key, and two users with a thread and a key each.
+/// A server with a model and an admin key, and two users with a thread and a key each.
 fn keyed() -> Keyed {
-    let server = Server::start();
+    let server = Home::new().serve_with(&Models::start().settings());
     let admin = server.admin_key();
     let (a, b) = (server.user_key(&admin, "a"), server.user_key(&admin, "b"));
     admin.say("a", "t", &["a's own"]);

@@ -5,6 +5,7 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod completions;
 mod context;
 mod documents;
 mod embedding;
@@ -15,6 +16,7 @@ mod passages;
 mod policies;
 mod recall;
 mod removal;
+mod replies;
 mod reset;
 mod skills;
 mod summary;

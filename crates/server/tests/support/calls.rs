@@ -153,7 +153,13 @@ fn of_tasks(about: &About<'_>) -> Vec<Call> {
             "/memory/chat".into(),
             json!({"user_id": of, "session_id": session, "message": "hi"}),
         ),
-        call("askThread", "POST", "/api/ask".into(), json!({"question": "hi?", "thread_id": session})),
+        call("askThread", "POST", "/api/ask".into(), json!({"question": "hi?", "thread_id": session, "user_id": of})),
+        call(
+            "completeChat",
+            "POST",
+            "/v1/chat/completions".into(),
+            json!({"user": of, "messages": [says("user", "hi")]}),
+        ),
         call("resetMemory", "POST", "/memory/reset".into(), reset),
     ]
 }

@@ -9,6 +9,7 @@ pub mod client;
 pub mod embeddings;
 pub mod llm;
 pub mod models;
+pub mod stream;
 
 use std::io::{BufRead, BufReader};
 use std::net::SocketAddr;
@@ -154,6 +155,11 @@ impl Server {
     /// Ends it at once and starts another on the same data.
     pub fn restart(self) -> Self {
         self.kill().serve()
+    }
+
+    /// A client without a key, for another thread.
+    pub fn client(&self) -> Client {
+        self.client.clone()
     }
 
     pub fn pid(&self) -> u32 {

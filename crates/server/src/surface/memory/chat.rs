@@ -19,7 +19,7 @@ use crate::http::sse;
 use crate::memory::check;
 use crate::memory::reset::DEFAULT_SESSION;
 use crate::policy::Preset;
-use crate::reply::{Asked, Skills};
+use crate::reply::{Asked, Manner, Says, Skills};
 use crate::surface::thread;
 use crate::telemetry::now;
 
@@ -40,8 +40,9 @@ pub async fn chat(State(app): State<App>, caller: Caller, headers: HeaderMap, Ra
     let task = id("task_id", wire.task_id)?;
     check::text("message", &wire.message, ("QUESTION_BYTES_MAX", QUESTION_BYTES_MAX))?;
     let preset = Arc::new(Preset::given("recipe", recipe(&app))?);
-    let skills = Some(Skills { caller, task });
-    let reader = app.replies.begin(&app, Asked { user, thread, question: wire.message, preset, skills })?;
+    let (says, manner) = (Says::Question(wire.message), Manner::Assist(Some(Skills { caller, task })));
+    let asked = Asked { user: Some(user), thread: Some(thread), says, preset, manner };
+    let reader = app.replies.begin(&app, asked)?;
     match sse::is_wanted(wire.stream, &headers) {
         true => Ok(sse::answer(reader, thread::event)),
         false => thread::whole(reader).await,

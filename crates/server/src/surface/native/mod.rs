@@ -4,6 +4,7 @@
 //! calls the store or the flow, and writes the answer; nothing is decided here.
 
 mod admin;
+mod completions;
 pub mod context;
 mod data;
 mod documents;
@@ -41,6 +42,7 @@ pub fn routes() -> Router<App> {
         .route(user, axum::routing::delete(threads::forget_user))
         .merge(remembered(user))
         .route("/v1/context", post(context::make))
+        .route("/v1/chat/completions", post(completions::complete))
         .route("/v1/docs:batch", post(documents::batch))
         .route(
             "/v1/docs/{*path}",

@@ -14,7 +14,7 @@ use crate::http::body::{Json, Raw, parse_object};
 use crate::http::error::{ApiError, Code, Result};
 use crate::http::sse;
 use crate::memory::check;
-use crate::reply::{Asked, Event, Reader};
+use crate::reply::{Asked, Event, Manner, Reader, Says};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -52,7 +52,8 @@ pub fn asked(app: &App, user: String, thread: String, question: String) -> Resul
     check::text("question", &question, ("QUESTION_BYTES_MAX", QUESTION_BYTES_MAX))?;
     let preset = app.policies.preset(PRESET);
     let preset = preset.ok_or_else(|| ApiError::new(Code::Internal, format!("there is no preset {PRESET}")))?;
-    Ok(Asked { user, thread, question, preset, skills: None })
+    let (says, manner) = (Says::Question(question), Manner::Assist(None));
+    Ok(Asked { user: Some(user), thread: Some(thread), says, preset, manner })
 }
 
 /// The whole answer, once there is one.
@@ -64,8 +65,8 @@ pub async fn whole(reader: Reader) -> Result<Response> {
     }
 }
 
-/// An event as its frame has it.
-pub fn event(event: &Event) -> Option<(&'static str, String)> {
+/// An event as its frame.
+pub fn event(number: usize, event: &Event) -> String {
     let (name, written) = match event {
         Event::Question(understood) => ("question", serde_json::to_string(understood)),
         Event::Prompt(prompted) => ("sources", serde_json::to_string(prompted)),
@@ -74,5 +75,5 @@ pub fn event(event: &Event) -> Option<(&'static str, String)> {
         Event::Done(reply) => ("done", serde_json::to_string(reply)),
         Event::Failed(error) => ("error", Ok(String::from_utf8_lossy(&error.body()).into_owned())),
     };
-    Some((name, written.ok()?))
+    written.map(|data| sse::frame(number, name, &data)).unwrap_or_default()
 }

@@ -35,6 +35,6 @@ pub async fn read(
     headers: HeaderMap,
 ) -> Result<Response> {
     let after = sse::last_event_id(&headers)?;
-    let reader = app.replies.resume(&name, after, |user| caller.scope.covers_user(user));
+    let reader = app.replies.resume(&name, after, |user| user.is_some_and(|user| caller.scope.covers_user(user)));
     reader.map(|reader| sse::answer(reader, ask::event)).ok_or_else(|| ApiError::not_found("such reply, or no longer"))
 }
