@@ -127,7 +127,9 @@ impl Chat<'_> {
                 self.last = Value::Null;
                 self.screen.aside("a new thread")?;
             }
-            command if is_command(command) => self.screen.aside(&format!("there is no {command}; /help says what there is"))?,
+            command if is_command(command) => {
+                self.screen.aside(&format!("there is no {command}; /help says what there is"))?
+            }
             question => return self.ask(question).await,
         }
         Ok(Then::On)

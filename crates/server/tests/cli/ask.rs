@@ -64,7 +64,11 @@ fn a_question_is_answered_from_the_documents_with_and_without_a_server() {
 #[test]
 fn a_follow_up_names_its_thread_and_says_how_it_was_understood() {
     let models = Models::start();
-    models.play([Act::says(&["At ", "nine."]), Act::says(&["When does the Tea House close?"]), Act::says(&["At six."])]);
+    models.play([
+        Act::says(&["At ", "nine."]),
+        Act::says(&["When does the Tea House close?"]),
+        Act::says(&["At six."]),
+    ]);
     let home = Home::new();
     let server = home.serve_with(&models.settings());
     tea(&server, "ana");
@@ -117,9 +121,15 @@ fn an_answer_that_broke_off_is_shown_as_far_as_it_came() {
     assert_eq!(messages(&server, "anonymous", "t", 2)[1]["partial"], "model_failed");
 }
 
-/// A command whose answer takes its time, with what it says first already on its standard output.
-fn slow(home: &Home, models: &Models, settings: &[(&str, &str)]) -> Child {
-    models.play([Act::Paced(words(&["At ", "nine", " or", " ten"]), Duration::from_millis(700))]);
+/// An answer of so many words more that takes its time.
+pub fn slowly(more: usize) -> Act {
+    let said = [words(&["At "]), vec!["nine ".to_owned(); more]].concat();
+    Act::Paced(said, Duration::from_millis(500))
+}
+
+/// A command that is asked for such an answer, and has said the first of it.
+fn slow(home: &Home, models: &Models, settings: &[(&str, &str)], more: usize) -> Child {
+    models.play([slowly(more)]);
     let mut command: Command = home.command(&["ask", "When?", "--thread", "t"]);
     command.envs(settings.iter().copied()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
@@ -134,10 +144,10 @@ fn an_answer_comes_as_it_is_made() {
     let models = Models::start();
     let home = Home::new();
     let _server = home.serve_with(&models.settings());
-    let mut child = slow(&home, &models, &[]);
+    let mut child = slow(&home, &models, &[], 2);
     assert!(child.try_wait().unwrap().is_none(), "the rest is still to come");
     let rest = child.wait_with_output().unwrap();
-    assert_eq!(String::from_utf8_lossy(&rest.stdout), "nine or ten\n");
+    assert_eq!(String::from_utf8_lossy(&rest.stdout), "nine nine \n");
 }
 
 #[test]
@@ -147,7 +157,7 @@ fn ctrl_c_stops_the_answer_and_what_there_is_of_it_is_kept() {
         let home = Home::new();
         let server = home.serve_with(&models.settings());
         let server = or_none(server, with_server);
-        let mut child = slow(&home, &models, &models.settings());
+        let mut child = slow(&home, &models, &models.settings(), 60);
         let sent = Command::new("sh").args(["-c", &format!("kill -INT {}", child.id())]).status().unwrap();
         assert!(sent.success());
         assert_eq!(child.wait().unwrap().code(), Some(130), "server: {with_server}");

@@ -6,8 +6,8 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use serde_json::{Value, json};
 
-use crate::expect;
 use crate::events;
+use crate::expect;
 use crate::fill::{Names, fill, week_end};
 use crate::manner;
 use crate::page::{Page, Scenario};
