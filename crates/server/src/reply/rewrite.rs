@@ -52,7 +52,9 @@ async fn by_model(app: &Shared, model: &Model, history: &[Said<'_>], question: &
     options.insert("max_tokens".to_owned(), ANSWER_TOKENS_MAX.into());
     let ask = Ask { messages: messages.to_string().into(), options };
     let said = model.complete(&ask).await.map_err(|failure| failure.to_string())?;
-    let said = clean(&said.text, question).ok_or("it did not answer with one question")?;
+    let answers = |text: &str| history.iter().any(|said| said.speaker == "assistant" && said.text.trim() == text);
+    let said =
+        clean(&said.text, question).filter(|said| !answers(said)).ok_or("it did not answer with one question")?;
     let by = if said == question.trim() { RewrittenBy::Nobody } else { RewrittenBy::Model };
     Ok(if by == RewrittenBy::Nobody { unchanged(question) } else { Rewritten { question: said.to_owned(), by } })
 }
@@ -85,8 +87,9 @@ fn clean<'s>(said: &'s str, question: &str) -> Option<&'s str> {
     };
     let unquoted = text.strip_prefix('"').and_then(|text| text.strip_suffix('"')).unwrap_or(text);
     let chars_max = question.chars().count() * 4 + 400;
+    let asks = |text: &str| text.trim_end().ends_with(['?', '？']);
     let is_one = !unquoted.is_empty() && !unquoted.contains('\n') && unquoted.chars().count() <= chars_max;
-    is_one.then_some(unquoted)
+    (is_one && (asks(unquoted) || !asks(question))).then_some(unquoted)
 }
 
 #[cfg(test)]
@@ -104,11 +107,13 @@ mod tests {
             ("", None),
             ("\"\"", None),
             ("First.\nSecond.", None),
+            ("It opens at nine.", None),
         ] {
             assert_eq!(clean(said, "and it?"), expected, "{said}");
         }
-        assert_eq!(clean(&"x".repeat(4 * 7 + 401), "and it?"), None);
-        assert!(clean(&"x".repeat(4 * 7 + 400), "and it?").is_some());
+        assert_eq!(clean("Compare A with B", "compare it"), Some("Compare A with B"));
+        assert_eq!(clean(&"x".repeat(4 * 6 + 401), "and it"), None);
+        assert!(clean(&"x".repeat(4 * 6 + 400), "and it").is_some());
     }
 
     #[test]

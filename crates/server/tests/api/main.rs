@@ -5,6 +5,7 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod assistant;
 mod completions;
 mod context;
 mod documents;
@@ -12,6 +13,7 @@ mod embedding;
 mod health;
 mod keys;
 mod memories;
+mod page;
 mod passages;
 mod policies;
 mod recall;

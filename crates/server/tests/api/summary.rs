@@ -2,6 +2,9 @@
 
 use novelo_engine::limits::MEMORY_BYTES_MAX;
 
+use std::time::Duration;
+
+use crate::support::models::{Act, Models, words};
 use crate::support::{Client, Home, Server, Value, eventually, json, says, thread, user};
 
 const WINDOW: u64 = 10;
@@ -217,4 +220,44 @@ fn a_summary_that_was_removed_does_not_come_back() {
         let text = covers(&server, n, 22 - WINDOW)["text"].as_str().unwrap().to_owned();
         assert!(text.contains("colour12") && !text.contains("colour3"), "only what came since: {text}");
     }
+}
+
+fn settings(models: &Models) -> [(&str, &str); 3] {
+    [
+        ("NOVELO_MODELS_SUMMARY_URL", &models.base),
+        ("NOVELO_MEMORY_SHORT_TERM_WINDOW", "2"),
+        ("NOVELO_MEMORY_SUMMARY_THRESHOLD_MESSAGES", "3"),
+    ]
+}
+
+#[test]
+fn a_model_sums_up_where_one_is_set_and_answers() {
+    let models = Models::start();
+    let server = Home::new().serve_with(&settings(&models));
+    models.play([Act::says(&["Two ", "colours."])]);
+    say(&server, "t", 1, 5);
+    let summary = covers(&server, "t", 2);
+    assert_eq!((&summary["text"], &summary["by"]), (&json!("Two colours."), &json!("model")));
+    models.play([Act::Status(400, "no".into())]);
+    say(&server, "t", 5, 6);
+    let summary = covers(&server, "t", 3);
+    assert!(summary["by"] == "extract" && summary["text"].as_str().unwrap().contains("colour3"), "{summary}");
+    let asked = models.asked();
+    let shown = asked[1].contents();
+    assert!(shown[0].starts_with("You keep the running summary of a conversation."), "{shown:?}");
+    assert!(shown[1].starts_with("Summary so far:\nTwo colours.\n\nMessages since:\nuser: Fact number 3"), "{shown:?}");
+}
+
+#[test]
+fn what_is_forgotten_while_a_model_sums_it_up_stays_forgotten() {
+    let models = Models::start();
+    let server = Home::new().serve_with(&settings(&models));
+    models.play([Act::Slowly(Duration::from_millis(600), words(&["secret colours"]))]);
+    say(&server, "t", 1, 5);
+    assert!(eventually(|| models.asked().len() == 1));
+    server.delete(&thread("u", "t", "")).ok();
+    std::thread::sleep(Duration::from_secs(1));
+    server.get(&at("t")).refused(404, "not_found");
+    server.say("u", "t", &["a", "b", "c", "d", "e"]);
+    assert_eq!(covers(&server, "t", 3)["text"], "Hello there.");
 }
