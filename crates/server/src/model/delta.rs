@@ -47,7 +47,8 @@ impl Answer {
             Err(_) if is_error => Value::String(String::from_utf8_lossy(data).into_owned()),
             Err(error) => return Err(Fault::Form(format!("what is not JSON: {error}"))),
         };
-        if is_error || chunk.get("error").is_some_and(|e| !e.is_null()) || chunk.get("object") == Some(&"error".into()) {
+        if is_error || chunk.get("error").is_some_and(|e| !e.is_null()) || chunk.get("object") == Some(&"error".into())
+        {
             return Err(Fault::Said(chunk));
         }
         if let Some(usage) = chunk.get("usage").and_then(usage) {

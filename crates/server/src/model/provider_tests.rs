@@ -55,7 +55,9 @@ fn addresses_are_taken_as_people_write_them() {
 
 #[test]
 fn bad_addresses_name_the_setting_and_no_secret() {
-    for url in ["ftp://x", "http://", "http://a b", "http://user:hunter2@x/v1", "http://x/v1?key=hunter2", "http://x:99999999"] {
+    for url in
+        ["ftp://x", "http://", "http://a b", "http://user:hunter2@x/v1", "http://x/v1?key=hunter2", "http://x:99999999"]
+    {
         for job in [Job::Answer, Job::Summary] {
             let name = if job == Job::Answer { URL } else { "NOVELO_MODELS_SUMMARY_URL" };
             let error = Provider::of(job, &config(&[(name, url)])).unwrap_err().to_string();
@@ -120,4 +122,12 @@ fn the_setting_that_gives_the_address_is_named() {
     let named = |job, env: &[(&str, &str)]| Provider::of(job, &config(env)).unwrap().unwrap().setting;
     assert_eq!(named(Job::Summary, &[(URL, "a")]), "models.answer.url");
     assert_eq!(named(Job::Summary, &[(URL, "a"), ("NOVELO_MODELS_SUMMARY_URL", "b")]), "models.summary.url");
+}
+
+#[test]
+fn times_and_windows_have_an_end() {
+    let huge = u64::MAX.to_string();
+    let env = [(URL, "a"), ("NOVELO_MODELS_ANSWER_TIMEOUT_MS", &huge), ("NOVELO_MODELS_ANSWER_WINDOW_TOKENS", &huge)];
+    let provider = Provider::of(Job::Answer, &config(&env)).unwrap().unwrap();
+    assert_eq!((provider.timeout, provider.window_tokens), (TIMEOUT_MAX, u32::MAX));
 }

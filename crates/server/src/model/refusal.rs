@@ -106,7 +106,8 @@ fn lengths(error: &Value, words: &str) -> Lengths {
 /// The number that follows a phrase at once.
 fn number_after(words: &str, phrase: &str) -> Option<u32> {
     words.split(phrase).skip(1).find_map(|tail| {
-        let digits: String = tail.chars().take_while(|c| c.is_ascii_digit() || *c == ',').filter(|c| *c != ',').collect();
+        let digits: String =
+            tail.chars().take_while(|c| c.is_ascii_digit() || *c == ',').filter(|c| *c != ',').collect();
         digits.parse().ok()
     })
 }
@@ -149,8 +150,13 @@ mod tests {
             5000,
             4096,
         );
-        check(r#"{"error":{"message":"request (5012 tokens) exceeds the available context size (4096 tokens)"}}"#, 5012, 4096);
-        let ollama = Said::of_body(r#"{"error":{"message":"the input length exceeds the context length","type":"api_error"}}"#);
+        check(
+            r#"{"error":{"message":"request (5012 tokens) exceeds the available context size (4096 tokens)"}}"#,
+            5012,
+            4096,
+        );
+        let ollama =
+            Said::of_body(r#"{"error":{"message":"the input length exceeds the context length","type":"api_error"}}"#);
         assert_eq!(ollama.too_long, Some(Lengths::default()));
     }
 

@@ -100,9 +100,8 @@ impl Server {
     /// What it answers to `GET /models`.
     pub async fn list(&self, patience: Duration) -> Result<Value, Failure> {
         let bytes = self.listing.get(patience).await.map_err(|e| self.failure(e))?;
-        serde_json::from_slice(&bytes).map_err(|e| {
-            Failure::Refused(format!("{}: its list of models is of another form: {e}", self.place()))
-        })
+        serde_json::from_slice(&bytes)
+            .map_err(|e| Failure::Refused(format!("{}: its list of models is of another form: {e}", self.place())))
     }
 
     /// Whether it answers; what it lists does not matter, nor that it lists nothing.
@@ -179,4 +178,3 @@ impl std::fmt::Debug for Server {
         f.debug_struct("Server").field("setting", &self.setting).field("base", &self.base).finish_non_exhaustive()
     }
 }
-

@@ -10,17 +10,8 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 /// The members of a message that models take.
-const KNOWN: [&str; 9] = [
-    "role",
-    "content",
-    "name",
-    "tool_calls",
-    "tool_call_id",
-    "refusal",
-    "audio",
-    "function_call",
-    "reasoning_content",
-];
+const KNOWN: [&str; 9] =
+    ["role", "content", "name", "tool_calls", "tool_call_id", "refusal", "audio", "function_call", "reasoning_content"];
 /// The members of a request that are ours to set.
 const OURS: [&str; 4] = ["model", "messages", "stream", "stream_options"];
 

@@ -6,7 +6,7 @@ use crate::support::{Client, Home, Server, Value, enc, json, thread, user};
 /// What anybody may call, with or without a key.
 const OPEN: [&str; 2] = ["getLive", "getReady"];
 /// What any key may call: it is about nobody.
-const ABOUT_NOBODY: [&str; 1] = ["listSkills"];
+const ABOUT_NOBODY: [&str; 2] = ["listModels", "listSkills"];
 /// What only an admin may call.
 const ADMIN: [&str; 6] = ["exportAll", "listKeys", "createKey", "revokeKey", "checkStore", "getMetrics"];
 

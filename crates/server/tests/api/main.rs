@@ -11,6 +11,7 @@ mod embedding;
 mod health;
 mod keys;
 mod memories;
+mod models;
 mod passages;
 mod policies;
 mod recall;
