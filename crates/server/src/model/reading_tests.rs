@@ -207,7 +207,7 @@ const FINISH: &str = "data: {\"choices\":[{\"delta\":{},\"finish_reason\":\"stop
 #[test]
 fn an_end_needs_a_reason_or_done() {
     check(&format!("{WORD}{FINISH}"), &[text("a"), end("stop", None)]);
-    check(&format!("{WORD}{FINISH}").trim_end().to_owned(), &[text("a"), end("stop", None)]);
+    check(format!("{WORD}{FINISH}").trim_end(), &[text("a"), end("stop", None)]);
     check(&format!("{WORD}data: [DONE]\n\n"), &[text("a"), end("stop", None)]);
     check(&format!("{WORD}data:[DONE]"), &[text("a"), end("stop", None)]);
     for early in [WORD, "", " \n", ": ping\n\n"] {
