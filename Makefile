@@ -73,7 +73,7 @@ deny: $(DENY_STAMP)
 	$(call say,dependencies)
 	@target/tools/bin/cargo-deny --locked check --hide-inclusion-graph bans licenses sources
 
-# What tests of models use: the weights of all-MiniLM-L6-v2, 91 MB, and llama.cpp with SmolLM2-135M, 130 MB.
+# What tests of models use: the weights of all-MiniLM-L6-v2, 91 MB, and llama.cpp with SmolLM2-135M, 200 MB.
 .PHONY: model
 model: $(MODEL_STAMP) $(LLM_STAMP)
 

@@ -17,6 +17,7 @@ use crate::answer::{Answer, Made};
 use crate::auth::{self, Keys};
 use crate::cache::Cache;
 use crate::config::Config;
+use crate::forget::Forgets;
 use crate::load::Caches;
 use crate::memory::summary::{self, Due};
 use crate::model::Models;
@@ -39,6 +40,7 @@ pub struct Shared {
     pub indexes: Indexes,
     pub models: Models,
     pub replies: Replies,
+    pub forgets: Forgets,
     /// Threads whose summary may have fallen behind.
     pub due: Due,
     /// Answers that were asked for again, by all that went into them.
@@ -73,6 +75,7 @@ pub async fn open(config: Config) -> anyhow::Result<(App, Tasks)> {
         indexes: Indexes::new(config.number("index_bytes") as usize, Embedder::open(&config).await),
         models: Models::open(&config)?,
         replies: Replies::default(),
+        forgets: Forgets::default(),
         due: Due::default(),
         made: Cache::new(MADE_BYTES_MAX),
         last: LastPrompts::default(),

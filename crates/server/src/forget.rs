@@ -5,6 +5,7 @@
 
 use novelo_engine::path::Prefix;
 use serde_json::{Value, json};
+use tokio::sync::{RwLock, RwLockReadGuard, RwLockWriteGuard};
 use tokio::task::JoinSet;
 
 use crate::app::Shared;
@@ -39,9 +40,27 @@ impl Forgotten {
     }
 }
 
+/// How often something was forgotten. Whoever stores what was made from documents reads it twice: with the documents, and
+/// again, holding it, while storing. A forget waits for those who hold it, and they for a forget.
+#[derive(Debug, Default)]
+pub struct Forgets(RwLock<u64>);
+
+impl Forgets {
+    /// The right to store what was made while the count was the same.
+    pub async fn writing(&self) -> RwLockReadGuard<'_, u64> {
+        self.0.read().await
+    }
+
+    async fn forgetting(&self) -> RwLockWriteGuard<'_, u64> {
+        let mut count = self.0.write().await;
+        *count += 1;
+        count
+    }
+}
+
 /// Forgets what is at these places and below them, all of one user.
 pub async fn forget(app: &Shared, user: &str, what: &[Prefix], traces: Traces<'_>) -> Result<Forgotten> {
-    let summaries = app.due.forgetting().await;
+    let others = app.forgets.forgetting().await;
     let recorder = app.recorder.pause().await;
     let vectors = app.indexes.waiting.pause().await;
     let mut forgotten = from_store(app, what).await?;
@@ -52,7 +71,8 @@ pub async fn forget(app: &Shared, user: &str, what: &[Prefix], traces: Traces<'_
     };
     what.iter().for_each(|prefix| app.caches.forget(prefix));
     app.indexes.forget(user);
-    drop((vectors, recorder, summaries));
+    app.replies.forget(user);
+    drop((vectors, recorder, others));
     app.made.retain(|_| false);
     forgotten.erasing = app.store.health().erasing;
     Ok(forgotten)

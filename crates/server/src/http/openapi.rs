@@ -203,12 +203,27 @@ fn list_of(schema: &str) -> Value {
 
 fn all_schemas() -> Value {
     let mut all = schemas();
-    for more in [topic_schemas(), memory_schemas::all()] {
+    for more in [server_schemas(), topic_schemas(), memory_schemas::all()] {
         if let (Value::Object(all), Value::Object(more)) = (&mut all, more) {
             all.extend(more);
         }
     }
     all
+}
+
+/// What the server says of itself.
+fn server_schemas() -> Value {
+    let (text, whole, flag) = (json!({"type": "string"}), json!({"type": "integer"}), json!({"type": "boolean"}));
+    json!({
+        "Doctor": object(&["healthy", "findings", "models"], json!({
+            "healthy": flag, "findings": {"type": "array", "items": {"type": "object"}}, "models": {"type": "object"},
+        })),
+        "Models": object(&["object", "data"], json!({"object": {"enum": ["list"]}, "data": {"type": "array", "items": object(
+            &["id", "object", "created", "owned_by", "model"], json!({
+                "id": {"enum": ["answer", "rewrite", "summary", "narrate"]}, "object": {"enum": ["model"]},
+                "created": whole, "owned_by": text, "model": {"type": ["string", "null"]},
+            }))}})),
+    })
 }
 
 fn topic_schemas() -> Value {
@@ -301,14 +316,6 @@ fn schemas() -> Value {
             json!({"id": text, "user": maybe("string"), "admin": flag, "key": text})),
         "Keys": object(&["keys", "has_more"],
             json!({"keys": {"type": "array", "items": {"type": "object"}}, "has_more": flag})),
-        "Doctor": object(&["healthy", "findings", "models"], json!({
-            "healthy": flag, "findings": {"type": "array", "items": {"type": "object"}}, "models": {"type": "object"},
-        })),
-        "Models": object(&["object", "data"], json!({"object": {"enum": ["list"]}, "data": {"type": "array", "items": object(
-            &["id", "object", "created", "owned_by", "model"], json!({
-                "id": {"enum": ["answer", "rewrite", "summary", "narrate"]}, "object": {"enum": ["model"]},
-                "created": whole, "owned_by": text, "model": maybe("string"),
-            }))}})),
         "Error": object(&["error"], json!({"error": object(&["code", "message", "param"],
             json!({"code": {"enum": codes}, "message": text, "param": maybe("string")}))})),
     })

@@ -11,6 +11,7 @@ use bytes::Bytes;
 use http_body_util::BodyExt;
 use hyper::body::Incoming;
 use hyper::header;
+use novelo_engine::limits::MODEL_CALLS_MAX;
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::{Instant, timeout, timeout_at};
 
@@ -50,8 +51,23 @@ impl Clock {
         }
     }
 
+    /// The caller did not ask for more for so long: that is no silence of the model.
+    fn was_not_asked_for(&mut self, away: Duration) {
+        if !self.is_whole {
+            self.until += away;
+        }
+    }
+
     fn left(&self) -> Duration {
         self.until.saturating_duration_since(Instant::now())
+    }
+
+    /// What is said when the time is over.
+    fn late(&self, server: &Server) -> Failure {
+        match self.is_whole {
+            true => Failure::Slow(format!("{} took longer than {:?}", server.place(), self.patience)),
+            false => server.slow(self.patience),
+        }
     }
 }
 
@@ -68,6 +84,8 @@ pub struct Deltas {
     has_said: bool,
     is_over: bool,
     clock: Clock,
+    /// When the last piece was given, until the next is asked for.
+    gave_at: Option<Instant>,
     call: Call,
     /// One of the calls that may run at once.
     _place: OwnedSemaphorePermit,
@@ -113,18 +131,18 @@ impl Model {
     async fn begin(&self, ask: &Ask, clock: &Clock) -> Result<(Incoming, Bytes, OwnedSemaphorePermit), Failure> {
         let messages = wire::messages(&ask.messages)
             .map_err(|e| Failure::Refused(format!("what is to be asked is not an array of messages: {e}")))?;
-        let slow = |_| self.server.slow(clock.patience);
-        let place = timeout_at(clock.until, self.places.clone().acquire_owned()).await.map_err(slow)?;
-        let place = place.map_err(|e| Failure::Down(e.to_string()))?;
-        let name = timeout_at(clock.until, self.resolve(clock.left())).await.map_err(slow)??;
+        let late = |_| clock.late(&self.server);
+        let place = self.place(clock).await?;
+        let name = timeout_at(clock.until, self.resolve(clock.left())).await.map_err(late)??;
         let mut tries = 0;
         loop {
-            let body = wire::body(name, &messages, &ask.options, self.server.takes_usage());
-            let miss = match timeout_at(clock.until, open(&self.server, body)).await.map_err(slow)? {
+            let with_usage = self.server.takes_usage();
+            let body = wire::body(name, &messages, &ask.options, with_usage);
+            let miss = match timeout_at(clock.until, open(&self.server, body)).await.map_err(late)? {
                 Ok((body, first)) => return Ok((body, first, place)),
                 Err(miss) => miss,
             };
-            if miss.refuses_usage && self.server.takes_usage() {
+            if miss.refuses_usage && with_usage {
                 self.server.takes_no_usage();
                 continue;
             }
@@ -135,6 +153,13 @@ impl Model {
             tries += 1;
             tokio::time::sleep(pause).await;
         }
+    }
+
+    /// Waits until it may run.
+    async fn place(&self, clock: &Clock) -> Result<OwnedSemaphorePermit, Failure> {
+        let busy = |_| Failure::Slow(format!("{MODEL_CALLS_MAX} calls to models run already (MODEL_CALLS_MAX)"));
+        let place = timeout_at(clock.until, self.places.clone().acquire_owned()).await.map_err(busy)?;
+        place.map_err(|e| Failure::Down(e.to_string()))
     }
 }
 
@@ -182,6 +207,7 @@ impl Deltas {
             has_said: false,
             is_over: false,
             clock,
+            gave_at: None,
             call,
             _place: place,
         }
@@ -189,6 +215,9 @@ impl Deltas {
 
     /// The next piece; `None` after the last, and after a failure.
     pub async fn next(&mut self) -> Option<Result<Delta, Failure>> {
+        if let Some(gave_at) = self.gave_at.take() {
+            self.clock.was_not_asked_for(gave_at.elapsed());
+        }
         loop {
             if let Some(delta) = self.ready.pop_front() {
                 return Some(Ok(self.give(delta)));
@@ -209,6 +238,7 @@ impl Deltas {
             Delta::End { usage, .. } => self.call.succeeded(*usage),
             _ => self.call.speaks(),
         }
+        self.gave_at = Some(Instant::now());
         delta
     }
 
@@ -228,7 +258,7 @@ impl Deltas {
             Ok(None) => self.end(),
             Ok(Some(Err(_))) | Err(_) if finished => self.end(),
             Ok(Some(Err(error))) => self.fail(self.server.broke(&outbound::causes(&error))),
-            Err(_) => self.fail(self.server.slow(self.clock.patience)),
+            Err(_) => self.fail(self.clock.late(&self.server)),
         }
     }
 

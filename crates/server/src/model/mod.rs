@@ -16,7 +16,7 @@ mod window;
 mod wire;
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use novelo_engine::limits::MODEL_CALLS_MAX;
@@ -190,26 +190,21 @@ impl Models {
         tally::page(self.0.iter().map(|model| (model.job, &*model.tally)))
     }
 
-    /// As `state`, with what their servers tell when asked now.
-    pub async fn seen(&self) -> Value {
-        for model in &self.0 {
-            model.window_tokens().await;
-        }
-        self.state()
-    }
-
-    /// Asks each server whether it is there; the setting and what is wrong, for those that are not.
+    /// Asks each server whether it is there, and those that are for their windows; the setting and what is wrong, for
+    /// those that are not.
     pub async fn check(&self) -> Vec<(String, Failure)> {
-        let mut servers: Vec<&Arc<Server>> = Vec::new();
-        for model in &self.0 {
-            if !servers.iter().any(|server| Arc::ptr_eq(server, &model.server)) {
-                servers.push(&model.server);
-            }
-        }
         let mut findings = Vec::new();
-        for server in servers {
-            if let Err(failure) = server.is_there().await {
-                findings.push((server.setting.clone(), failure));
+        for (index, model) in self.0.iter().enumerate() {
+            let is_same = |other: &Model| Arc::ptr_eq(&other.server, &model.server);
+            if self.0.iter().take(index).any(is_same) {
+                continue;
+            }
+            if let Err(failure) = model.server.is_there().await {
+                findings.push((model.server.setting.clone(), failure));
+                continue;
+            }
+            for same in self.0.iter().filter(|other| is_same(other)) {
+                same.window_tokens().await;
             }
         }
         findings
@@ -240,7 +235,7 @@ impl Model {
             return (self.window_tokens > 0).then_some(self.window_tokens);
         }
         let name = tokio::time::timeout(window::PATIENCE, self.resolve(window::PATIENCE)).await.ok()?.ok()?;
-        self.server.windows.of(&self.server, name).await
+        self.server.windows.of(&self.server, name, Instant::now()).await
     }
 
     /// Its name, asked of the server where the settings do not tell.

@@ -13,6 +13,8 @@ use crate::config::{Config, Source};
 const OPENAI: &str = "https://api.openai.com/v1";
 const OPENAI_MODEL: &str = "gpt-4o-mini";
 const OLLAMA_PORT: u16 = 11434;
+/// Longer than anyone waits, and short enough to be added to a clock.
+const TIMEOUT_MAX: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// Where the model of a job is.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -43,7 +45,7 @@ impl Provider {
             key: secret,
             model,
             window_tokens: u32::try_from(config.number(&key("window_tokens"))).unwrap_or(u32::MAX),
-            timeout: Duration::from_millis(config.number(&key("timeout_ms"))),
+            timeout: Duration::from_millis(config.number(&key("timeout_ms"))).min(TIMEOUT_MAX),
         }))
     }
 

@@ -123,3 +123,11 @@ fn the_setting_that_gives_the_address_is_named() {
     assert_eq!(named(Job::Summary, &[(URL, "a")]), "models.answer.url");
     assert_eq!(named(Job::Summary, &[(URL, "a"), ("NOVELO_MODELS_SUMMARY_URL", "b")]), "models.summary.url");
 }
+
+#[test]
+fn times_and_windows_have_an_end() {
+    let huge = u64::MAX.to_string();
+    let env = [(URL, "a"), ("NOVELO_MODELS_ANSWER_TIMEOUT_MS", &huge), ("NOVELO_MODELS_ANSWER_WINDOW_TOKENS", &huge)];
+    let provider = Provider::of(Job::Answer, &config(&env)).unwrap().unwrap();
+    assert_eq!((provider.timeout, provider.window_tokens), (TIMEOUT_MAX, u32::MAX));
+}

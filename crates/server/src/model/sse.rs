@@ -133,6 +133,7 @@ mod tests {
         for end in ["\n", "\r\n", "\r"] {
             let stream = format!("data: a{end}{end}data: é漢{end}{end}");
             check(&stream, &[("", "a"), ("", "é漢")]);
+            check(&format!("data: a{end}data: b{end}{end}"), &[("", "a\nb")]);
         }
         check("data: a\r\n\ndata: b\r\r\n", &[("", "a"), ("", "b")]);
     }

@@ -3,12 +3,11 @@
 //! Owns the questions that servers of each kind answer, and what they said. A model is asked about once; after a failure,
 //! or a guess, again when some time has passed. A question never takes longer than `PATIENCE`.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rustc_hash::FxHashMap;
 use serde_json::{Value, json};
 use tokio::sync::Mutex;
-use tokio::time::Instant;
 
 use super::server::Server;
 
@@ -33,15 +32,15 @@ type Told = (u64, bool);
 
 impl Windows {
     /// The window of a model, asked of the server where it is not known.
-    pub async fn of(&self, server: &Server, model: &str) -> Option<u32> {
+    pub async fn of(&self, server: &Server, model: &str, now: Instant) -> Option<u32> {
         let mut known = self.0.lock().await;
-        if let Some(known) = known.get(model).filter(|known| known.until.is_none_or(|until| Instant::now() < until)) {
+        if let Some(known) = known.get(model).filter(|known| known.until.is_none_or(|until| now < until)) {
             return known.tokens;
         }
         let told = tokio::time::timeout(PATIENCE, ask(server, model)).await.ok().flatten();
         let tokens = told.and_then(|(tokens, _)| u32::try_from(tokens).ok()).filter(|tokens| *tokens > 0);
         let is_certain = tokens.is_some() && told.is_some_and(|(_, is_certain)| is_certain);
-        let until = (!is_certain).then(|| Instant::now() + REST);
+        let until = (!is_certain).then(|| now + REST);
         known.insert(model.to_owned(), Known { tokens, until });
         tokens
     }
@@ -116,4 +115,45 @@ async fn vllm(server: &Server, model: &str) -> Option<Told> {
 async fn get(server: &Server, path: &str) -> Option<Value> {
     let bytes = server.beside(path)?.get(PATIENCE).await.ok()?;
     serde_json::from_slice(&bytes).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::provider::Provider;
+    use std::io::{Read, Write};
+
+    /// A server that has forgotten everything but its window, which it tells from the second time on.
+    fn forgetful() -> Server {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let base = format!("http://{}/v1", listener.local_addr().unwrap());
+        std::thread::spawn(move || {
+            let mut asked = 0;
+            for mut stream in listener.incoming().map_while(Result::ok) {
+                let mut request = vec![0; 4096];
+                let read = stream.read(&mut request).unwrap();
+                let is_props = request[..read].starts_with(b"GET /props");
+                asked += usize::from(is_props);
+                let props = r#"{"default_generation_settings":{"n_ctx":2048}}"#;
+                let body = if is_props && asked > 1 { props } else { "{}" };
+                let head = format!("HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: {}\r\n\r\n", body.len());
+                stream.write_all((head + body).as_bytes()).unwrap();
+            }
+        });
+        let timeout = Duration::from_secs(1);
+        let setting = "models.answer.url".to_owned();
+        let (key, model) = (String::new(), "m".to_owned());
+        Server::new(&Provider { setting, base, key, model, window_tokens: 0, timeout }).unwrap()
+    }
+
+    #[tokio::test]
+    async fn what_was_not_told_is_asked_again_after_a_rest() {
+        let server = forgetful();
+        let now = Instant::now();
+        assert_eq!(server.windows.of(&server, "m", now).await, None);
+        assert_eq!(server.windows.of(&server, "m", now + REST - Duration::from_millis(1)).await, None);
+        assert_eq!(server.windows.of(&server, "m", now + REST).await, Some(2048));
+        assert_eq!(server.windows.of(&server, "m", now + REST * 1000).await, Some(2048));
+        assert_eq!(server.windows.known("m"), Some(2048));
+    }
 }

@@ -8,9 +8,9 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
 use super::draft::{Draft, PASSAGES, said};
+use super::kept::Kept;
 use super::log::Log;
 use super::prompt::{self, Prompt};
-use super::run::store;
 use super::{Asked, Called, Event, Manner, Partial, Skills, offline};
 use crate::app::Shared;
 use crate::http::error::{ApiError, Code, Result};
@@ -24,6 +24,7 @@ pub struct Work<'w> {
     pub app: &'w Shared,
     pub asked: &'w Asked,
     pub standalone: &'w str,
+    pub kept: &'w Kept,
     pub log: &'w Log,
 }
 
@@ -156,7 +157,7 @@ async fn run_skills(work: &Work<'_>, calls: Vec<ToolCall>, draft: &mut Draft) ->
         draft.calls.push(called);
     }
     let messages: Vec<Message> = messages.iter().map(|m| Message::from_stored(m.to_string().into())).collect();
-    store(work.app, work.asked, messages.clone()).await?;
+    work.kept.add(work.app, messages.clone()).await?;
     Ok(messages)
 }
 

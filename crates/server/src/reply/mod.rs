@@ -8,6 +8,7 @@
 mod draft;
 mod generate;
 mod history;
+mod kept;
 mod log;
 mod offline;
 mod prompt;

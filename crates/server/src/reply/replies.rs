@@ -90,6 +90,11 @@ impl Replies {
         });
     }
 
+    /// Lets go of what a user was answered.
+    pub fn forget(&self, user: &str) {
+        self.lock().retain(|_, named| named.user.as_deref() != Some(user));
+    }
+
     /// Ends what runs, and waits for it.
     pub async fn close(&self) {
         self.closing.send_replace(true);

@@ -3,18 +3,17 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use novelo_engine::Message;
 use tokio::sync::watch;
 
 use super::draft::Draft;
 use super::generate::{Work, generate};
 use super::history::History;
+use super::kept::Kept;
 use super::log::Log;
 use super::{Asked, Event, Partial, Reply, Understood, prompt, rewrite};
 use crate::app::Shared;
 use crate::http::error::Result;
 use crate::model::Job;
-use crate::turns;
 
 /// When a reply ends early: nobody reads it for so long, or the server closes.
 pub struct Ends {
@@ -39,9 +38,9 @@ async fn answer(app: &Shared, asked: Asked, log: &Log, mut ends: Ends) -> Result
     let standalone = &understood.rewritten.question;
     let prompt = prompt::make(app, &asked, standalone, room_tokens(app, asked.job()).await).await?;
     log.push(Event::Prompt(prompt.prompted.clone()));
-    store(app, &asked, asked.says.turns()).await?;
+    let kept = Kept::begin(app, &asked).await?;
     let mut draft = Draft::new(prompt.prompted.clone(), note);
-    let work = Work { app, asked: &asked, standalone, log };
+    let work = Work { app, asked: &asked, standalone, kept: &kept, log };
     let stopped = tokio::select! {
         // Who has left and then closes the server, as a command does, has left.
         biased;
@@ -50,19 +49,11 @@ async fn answer(app: &Shared, asked: Asked, log: &Log, mut ends: Ends) -> Result
         _ = ends.closing.wait_for(|closing| *closing) => Some(Partial::ServerStopped),
     };
     draft.partial = draft.partial.or(stopped);
-    store(app, &asked, draft.turn().into_iter().collect()).await?;
+    if !kept.add(app, draft.turn().into_iter().collect()).await? {
+        draft.notes.push("the thread was forgotten meanwhile, and this was not kept".to_owned());
+    }
     let Draft { text, prompted, answered_by, usage, calls, partial, notes, finish, to_run, .. } = draft;
     Ok(Reply { answer: text, understood, prompted, answered_by, usage, calls, partial, notes, finish, to_run })
-}
-
-/// Adds turns to the thread, where there is one.
-pub async fn store(app: &Shared, asked: &Asked, turns: Vec<Message>) -> Result<()> {
-    match asked.place() {
-        Some((user, thread)) if !turns.is_empty() => {
-            turns::append(app, user, thread, turns.into_iter().map(Into::into), None).await.map(|_| ())
-        }
-        _ => Ok(()),
-    }
 }
 
 /// The tokens that a prompt may have, where the model that answers says what it sees at once.

@@ -13,6 +13,7 @@ mod embedding;
 mod health;
 mod keys;
 mod memories;
+mod models;
 mod page;
 mod passages;
 mod policies;

@@ -275,3 +275,19 @@ fn a_thread_belongs_to_the_user_of_the_key() {
     admin.post("/api/ask", json!({"question": "From outside?", "thread_id": "t", "user_id": "bia"})).ok();
     assert_eq!(bia.said("bia", "t")[2], "From outside?");
 }
+
+#[test]
+fn what_is_forgotten_while_it_is_answered_stays_forgotten() {
+    let models = Models::start();
+    let server = serve(&models);
+    ask(&server, "other", "Is this kept?");
+    models.play([Act::Paced(words(&["w"; 20]), Duration::from_millis(50))]);
+    let mut stream = open(&server, "t", "Talk!");
+    while stream.next().unwrap().event != "text" {}
+    server.delete(&thread("anonymous", "t", "")).ok();
+    let frames = stream.rest();
+    let done = &frames.last().unwrap().data;
+    assert_eq!(done["notes"], json!(["the thread was forgotten meanwhile, and this was not kept"]));
+    assert_eq!(messages(&server, "t"), [] as [Value; 0]);
+    assert_eq!(messages(&server, "other").len(), 2);
+}

@@ -8,6 +8,9 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
+/// Longer than any test.
+const FOREVER: Duration = Duration::from_secs(3600);
+
 /// What it does with one request for a completion.
 #[derive(Debug, Clone)]
 pub enum Act {
@@ -28,10 +31,18 @@ pub enum Act {
     NoDone(Vec<String>),
     /// The body as it is, in chunks.
     Raw(Vec<Vec<u8>>),
+    /// The body as it is, in chunks, and then neither more nor an end.
+    Stalls(Vec<Vec<u8>>),
+    /// So many words, and then neither more nor an end.
+    StallsAfter(usize, Vec<String>),
+    /// The same bytes again and again, after a pause each.
+    Repeats(Vec<u8>, Duration),
     /// Calls tools: name and arguments, the arguments in two pieces; a text stands for itself, also where it is no JSON.
     Calls(Vec<(String, Value)>),
     /// JSON in one piece, though a stream was asked for.
     Whole(Value),
+    /// Refuses `stream_options` after a pause; without them, words.
+    NoUsage(Duration, Vec<String>),
     /// Takes the request and never answers.
     Hangs,
     /// Closes the connection at once.
@@ -94,7 +105,11 @@ impl Asked {
 impl Models {
     /// One that lists the model `tiny`, and answers "Hello there." once its script is at its end.
     pub fn start() -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        Self::start_at("127.0.0.1:0")
+    }
+
+    pub fn start_at(addr: &str) -> Self {
+        let listener = TcpListener::bind(addr).unwrap();
         let addr = listener.local_addr().unwrap();
         let listed = json!({"object": "list", "data": [{"id": "tiny", "object": "model", "owned_by": "test"}]});
         let state = State {
@@ -262,8 +277,31 @@ impl Caller<'_> {
                 chunks.iter().try_for_each(|bytes| self.chunk(bytes))?;
                 self.end()?;
             }
+            Act::Stalls(chunks) => {
+                self.begin()?;
+                chunks.iter().try_for_each(|bytes| self.chunk(bytes))?;
+                self.wait(FOREVER)?;
+            }
+            Act::StallsAfter(count, words) => {
+                self.begin()?;
+                self.words(words.get(..count).unwrap(), Duration::ZERO)?;
+                self.wait(FOREVER)?;
+            }
+            Act::Repeats(bytes, pause) => {
+                self.begin()?;
+                loop {
+                    self.wait(pause)?;
+                    self.chunk(&bytes)?;
+                }
+            }
             Act::Calls(calls) => self.call(&calls)?,
-            Act::Hangs => self.wait(Duration::from_secs(3600))?,
+            Act::NoUsage(pause, _) if self.wants_usage => {
+                self.wait(pause)?;
+                let message = "Unrecognized request argument supplied: stream_options";
+                whole(self.stream, 400, "", &json!({"error": {"message": message}}).to_string())?;
+            }
+            Act::NoUsage(_, words) => self.speak(&words, Duration::ZERO)?,
+            Act::Hangs => self.wait(FOREVER)?,
             Act::HangsUp => return Ok(false),
         }
         Ok(true)

@@ -6,7 +6,7 @@ use novelo_engine::component::summary_path;
 use novelo_engine::scope;
 use novelo_store::{Error, Range};
 use rustc_hash::FxHashSet;
-use tokio::sync::{MutexGuard, Notify, watch};
+use tokio::sync::{Notify, watch};
 use tokio::task::JoinSet;
 
 use super::{Summary, Window, held, make, write};
@@ -23,9 +23,6 @@ pub struct Due {
     threads: std::sync::Mutex<Threads>,
     wake: Notify,
     closed: watch::Sender<bool>,
-    /// Held by the task while it reads turns, and while it stores their summary, and by a forget. How often something
-    /// was forgotten: a summary that was begun before is not stored.
-    pen: tokio::sync::Mutex<u64>,
 }
 
 /// Threads that may wait. One too many is left out: its next turn tells again.
@@ -42,18 +39,6 @@ impl Due {
             drop(threads);
             self.wake.notify_one();
         }
-    }
-
-    /// Keeps the task from storing anything, for as long as this is held and of what it had read before.
-    pub async fn forgetting(&self) -> MutexGuard<'_, u64> {
-        let mut pen = self.pen.lock().await;
-        *pen += 1;
-        pen
-    }
-
-    /// The right to read turns, or to store a summary; how often something was forgotten.
-    async fn pen(&self) -> MutexGuard<'_, u64> {
-        self.pen.lock().await
     }
 
     pub fn close(&self) {
@@ -130,7 +115,7 @@ enum Round {
 async fn round(app: &Shared, user: &str, thread: &str) -> Result<Round, Error> {
     let invalid = |e: novelo_engine::path::PathError| Error::Invalid(e.to_string());
     let (at, of) = (summary_path(user, thread).map_err(invalid)?, scope::turns(user, thread).map_err(invalid)?);
-    let pen = app.due.pen().await;
+    let pen = app.forgets.writing().await;
     let last_seq = app.store.version(&of).await?.last_seq;
     let window = Window::of(&app.config);
     if last_seq <= window.threshold {
@@ -147,7 +132,7 @@ async fn round(app: &Shared, user: &str, thread: &str) -> Result<Round, Error> {
         made = make::continued(app, before, turns) => made?,
         _ = closed.wait_for(|closed| *closed) => return Ok(Round::Done),
     };
-    let pen = app.due.pen().await;
+    let pen = app.forgets.writing().await;
     if *pen != forgets {
         return Ok(Round::Lost);
     }

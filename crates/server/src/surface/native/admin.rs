@@ -119,5 +119,5 @@ pub async fn doctor(State(app): State<App>, caller: Caller) -> Result<Json> {
         findings.push(serde_json::json!({"place": "store", "what": why, "advice": advice}));
     }
     let healthy = findings.is_empty();
-    Ok(Json::of(&serde_json::json!({"healthy": healthy, "findings": findings, "models": app.models.seen().await})))
+    Ok(Json::of(&serde_json::json!({"healthy": healthy, "findings": findings, "models": app.models.state()})))
 }
