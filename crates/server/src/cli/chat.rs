@@ -108,7 +108,11 @@ impl Chat<'_> {
                 return Ok(code);
             }
         }
-        self.ended(if self.has_failed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+        self.ended(self.code())
+    }
+
+    fn code(&self) -> ExitCode {
+        if self.has_failed { ExitCode::FAILURE } else { ExitCode::SUCCESS }
     }
 
     fn ended(&mut self, code: ExitCode) -> anyhow::Result<ExitCode> {
@@ -119,7 +123,7 @@ impl Chat<'_> {
     async fn take(&mut self, line: &str) -> anyhow::Result<Then> {
         match line {
             "" => {}
-            "/quit" => return Ok(Then::End(ExitCode::SUCCESS)),
+            "/quit" => return Ok(Then::End(self.code())),
             "/help" => HELP.lines().try_for_each(|line| self.screen.aside(line))?,
             "/sources" => self.screen.sources(&self.last)?,
             "/new" => {
