@@ -36,6 +36,7 @@ pub fn router(app: App) -> Router {
     crate::surface::native::routes()
         .merge(crate::surface::topic::routes())
         .merge(crate::surface::memory::routes())
+        .merge(crate::surface::thread::routes())
         .fallback(async || ApiError::new(Code::NotFound, "there is nothing at this address"))
         .method_not_allowed_fallback(async || ApiError::new(Code::MethodNotAllowed, "this address takes other methods"))
         .layer(axum::middleware::from_fn_with_state(app.clone(), observe))

@@ -2,4 +2,5 @@
 
 pub mod memory;
 pub mod native;
+pub mod thread;
 pub mod topic;

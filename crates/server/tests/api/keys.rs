@@ -4,7 +4,7 @@ use crate::support::calls::{About, Call, documented, every, import, note};
 use crate::support::{Client, Home, Server, Value, enc, json, thread, user};
 
 /// What anybody may call, with or without a key.
-const OPEN: [&str; 2] = ["getLive", "getReady"];
+const OPEN: [&str; 4] = ["getLive", "getReady", "getChatPage", "getChatAsset"];
 /// What any key may call: it is about nobody.
 const ABOUT_NOBODY: [&str; 1] = ["listSkills"];
 /// What only an admin may call.

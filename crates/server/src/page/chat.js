@@ -1,0 +1,274 @@
+// The page: the form, the keyboard, the thread's id and the key.
+//
+// HTMX sends the form and puts the exchange into the log; from then on the reply is read here. The id of the thread
+// lives in the form and dies with the page. The key lives in the tab's session storage.
+
+import { Reply } from "./reply.js";
+import { Lost, Refused, follow } from "./stream.js";
+import { inline, made } from "./text.js";
+import { knows, say, sentence, translate } from "./words.js";
+
+const KEY = "novelo.key";
+const NEAR_PX = 120;
+const DISMISS_MS_MAX = 3_000;
+
+const $ = (id) => document.getElementById(id);
+const [form, box, log, stop] = [$("ask"), $("question"), $("log"), $("stop")];
+
+/** What is under way: a question that is sent, then the reply to it. */
+let sent = null;
+let running = null;
+/** A question that may be offered when the present one is answered. */
+let next = null;
+
+translate(document);
+begin();
+
+/** A new thread, and nothing in the log. */
+function begin() {
+  form.dispatchEvent(new Event("htmx:abort"));
+  running?.abort();
+  running = sent = next = null;
+  busy();
+  $("thread_id").value = fresh();
+  log.replaceChildren();
+  $("welcome").hidden = false;
+  $("forget").hidden = !key();
+  trouble("");
+  // A phone would open its keyboard over the page.
+  if (matchMedia("(hover: hover)").matches) box.focus();
+}
+
+/** A random UUID, also where the page is not served over HTTPS or from this machine. */
+function fresh() {
+  if (crypto.randomUUID) return crypto.randomUUID();
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  bytes[6] = (bytes[6] & 0x0f) | 0x40;
+  bytes[8] = (bytes[8] & 0x3f) | 0x80;
+  const hex = Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5");
+}
+
+function key() {
+  return sessionStorage.getItem(KEY);
+}
+
+function headers() {
+  return key() ? { Authorization: `Bearer ${key()}` } : {};
+}
+
+// Sending.
+
+form.addEventListener("htmx:configRequest", ({ detail }) => Object.assign(detail.headers, headers()));
+
+form.addEventListener("htmx:beforeRequest", (event) => {
+  if (sent !== null || running) {
+    event.preventDefault();
+    status(say("wait"));
+  } else if (!box.value.trim()) {
+    event.preventDefault();
+    box.focus();
+  } else {
+    sent = box.value;
+    box.value = "";
+    trouble("");
+    busy();
+  }
+});
+
+form.addEventListener("htmx:responseError", ({ detail }) => {
+  const { xhr } = detail;
+  back();
+  if (xhr.status === 401) return unlock();
+  const error = errorOf(xhr.responseText);
+  const code = knows(`error_${error.code}`) ? error.code : xhr.status < 500 ? "other" : "internal";
+  trouble(say(`error_${code}`), error.message);
+});
+
+for (const name of ["htmx:sendError", "htmx:timeout"]) {
+  form.addEventListener(name, () => {
+    back();
+    trouble(say("error_gone"));
+  });
+}
+
+function errorOf(text) {
+  try {
+    return JSON.parse(text).error ?? {};
+  } catch {
+    return {};
+  }
+}
+
+/** Puts the question that was sent back into the box, before what was typed since. */
+function back(question = sent) {
+  box.value = [question, box.value].filter(Boolean).join("\n");
+  sent = null;
+  busy();
+  box.focus();
+}
+
+function ask(question, following = null) {
+  if (sent !== null || running) return status(say("wait"));
+  next = following;
+  box.value = question;
+  form.requestSubmit();
+}
+
+// Reading.
+
+log.addEventListener("htmx:load", ({ target }) => {
+  if (target.dataset?.reply) read(target);
+});
+
+async function read(article) {
+  $("welcome").hidden = true;
+  for (const offer of log.querySelectorAll(".then")) offer.remove();
+  const reply = new Reply(article, keepUp);
+  article.scrollIntoView({ block: "start" });
+  running = new AbortController();
+  const { signal } = running;
+  sent = null;
+  busy();
+  try {
+    await followed(article.dataset.reply, reply, signal);
+  } catch (error) {
+    ended(reply, error, signal);
+  }
+  if (signal.aborted) await dismiss(article.dataset.reply);
+  if (running?.signal !== signal) return;
+  running = null;
+  busy();
+}
+
+async function followed(address, reply, signal) {
+  let failed = false;
+  const take = (name, data) => {
+    failed ||= name === "error";
+    reply.take(name, data);
+  };
+  await follow(address, { headers, signal, take, lost: () => reply.wait(say("again")) });
+  if (failed) back(reply.typed);
+  if (!failed) status(say("said", { text: reply.text }));
+  if (!failed && next) reply.offer(next.question, next.lang, ask);
+  next = null;
+}
+
+function halt() {
+  running?.abort();
+  busy();
+}
+
+/** Says why the stream has ended without an end. */
+function ended(reply, error, signal) {
+  if (signal.aborted) return reply.note(say("stopped"));
+  if (error instanceof Refused && error.status === 401) {
+    back(reply.typed);
+    reply.fail("unauthorized");
+    return unlock();
+  }
+  back(reply.typed);
+  if (error instanceof Refused) reply.fail(error.code ?? "internal", error.message);
+  else reply.fail(error instanceof Lost ? "lost" : "internal", error instanceof Lost ? "" : error.message);
+}
+
+/** Tells the server that the rest is not wanted, and lets it keep what there is before the next question comes. */
+async function dismiss(address) {
+  try {
+    await fetch(address, { method: "DELETE", headers: headers(), signal: AbortSignal.timeout(DISMISS_MS_MAX) });
+  } catch (error) {
+    // The server ends by itself what nobody reads.
+    console.info("the reply was not ended at once", error);
+  }
+}
+
+function busy() {
+  const is = sent !== null || running !== null;
+  $("send").ariaDisabled = String(is);
+  stop.hidden = running === null || running.signal.aborted;
+}
+
+/** Stays at the end of the page for a reader who is there. */
+function keepUp() {
+  const { scrollHeight } = document.documentElement;
+  if (scrollHeight - innerHeight - scrollY < NEAR_PX) scrollTo({ top: scrollHeight, behavior: "instant" });
+}
+
+// Words beside the log.
+
+function status(words) {
+  $("status").textContent = words;
+}
+
+function trouble(words, detail = "") {
+  $("trouble").replaceChildren(...inline(words));
+  if (detail) $("trouble").append(" ", made("span", sentence(detail), "detail"));
+  $("trouble").hidden = !words;
+}
+
+// The key.
+
+/** Asks for a key, and sends what is in the box with it. */
+function unlock() {
+  $("door-refused").hidden = !key();
+  sessionStorage.removeItem(KEY);
+  $("forget").hidden = true;
+  $("secret").value = "";
+  $("door").returnValue = "";
+  $("door").showModal();
+  $("door").onclose = () => {
+    const secret = $("secret").value.trim();
+    $("secret").value = "";
+    box.focus();
+    if ($("door").returnValue !== "use" || !secret) return trouble(say("error_unauthorized"));
+    sessionStorage.setItem(KEY, secret);
+    $("forget").hidden = false;
+    form.requestSubmit();
+  };
+}
+
+$("unlock").addEventListener("submit", (event) => {
+  event.preventDefault();
+  $("door").close("use");
+});
+$("leave").addEventListener("click", () => $("door").close(""));
+$("forget").addEventListener("click", () => {
+  sessionStorage.removeItem(KEY);
+  begin();
+});
+
+// Buttons and keys.
+
+$("fresh").addEventListener("click", () => {
+  begin();
+  box.focus();
+  status(say("began"));
+});
+
+stop.addEventListener("click", () => {
+  halt();
+  box.focus();
+});
+
+for (const button of document.querySelectorAll("#welcome .example")) {
+  const following = { question: button.dataset.then, lang: button.lang };
+  button.addEventListener("click", () => ask(button.textContent, following));
+}
+
+// Where the style sheet cannot let the box grow with what is typed.
+if (!CSS.supports("field-sizing", "content")) {
+  box.addEventListener("input", () => {
+    box.style.height = "auto";
+    box.style.height = `${box.scrollHeight}px`;
+  });
+}
+
+box.addEventListener("keydown", (event) => {
+  if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
+  event.preventDefault();
+  form.requestSubmit();
+});
+
+document.addEventListener("keydown", (event) => {
+  if (event.key === "Escape" && !$("door").open) halt();
+});

@@ -1,0 +1,194 @@
+// One exchange: a question in the log, and its reply as it comes.
+//
+// Owns what is shown below the question. Its text is silent while it grows; the page tells a screen reader once, at
+// the end.
+
+import { Text, made } from "./text.js";
+import { count, knows, language, noted, number, say, sentence } from "./words.js";
+
+const PROSE = /\.(md|markdown|txt|rst)$/i;
+
+export class Reply {
+  #typed;
+  #place;
+  #parts = {};
+  #text;
+  #due = 0;
+  #grew;
+
+  /** `article` is what the server sent for the question; `grew` is told when there is more to see. */
+  constructor(article, grew) {
+    this.#grew = grew;
+    this.#typed = article.querySelector(".question").textContent;
+    this.#place = article.querySelector(".reply");
+    for (const name of ["understood", "answer", "waiting", "notes", "sources", "foot"]) {
+      this.#parts[name] = this.#place.appendChild(made("div", "", name));
+    }
+    this.#parts.answer.ariaLive = "off";
+    this.#text = new Text(this.#parts.answer);
+    this.wait(say("waiting"));
+  }
+
+  get typed() {
+    return this.#typed;
+  }
+
+  /** The answer as it is read out. */
+  get text() {
+    return this.#parts.answer.innerText;
+  }
+
+  /** Takes one event of the stream. */
+  take(name, data) {
+    if (name === "question") this.#question(data);
+    if (name === "sources") this.#sources(data);
+    if (name === "text") this.#more(data.delta);
+    if (name === "done") this.#done(data);
+    if (name === "error") this.fail(data.error.code, data.error.message);
+  }
+
+  /** Says that something is awaited. */
+  wait(words) {
+    this.#place.ariaBusy = "true";
+    const dots = made("span", "", "dots");
+    dots.append(made("i"), made("i"), made("i"));
+    this.#parts.waiting.replaceChildren(dots, ` ${words}`);
+  }
+
+  /** Ends it with words on why there is no more. */
+  note(words, kind = "note", detail = "") {
+    const note = made("p", words, kind);
+    if (detail) note.append(" ", english(made("span", sentence(detail), "detail")));
+    this.#parts.notes.append(note);
+    this.#end();
+  }
+
+  fail(code, message) {
+    const key = knows(`error_${code}`) ? `error_${code}` : "error_other";
+    this.note(`${say(key)} ${say("put_back")}`, "trouble", message);
+  }
+
+  /** Offers a question that follows. */
+  offer(question, lang, choose) {
+    const button = made("button", question, "example");
+    button.type = "button";
+    button.lang = lang;
+    button.addEventListener("click", () => choose(question));
+    const row = made("p", `${say("then")} `, "then");
+    row.append(button);
+    this.#parts.foot.after(row);
+    this.#grew();
+  }
+
+  #question({ standalone_question: standalone, rewritten_by: by }) {
+    if (standalone === this.#typed || by === "nobody") return;
+    const words = made("q", standalone);
+    words.dir = "auto";
+    const whom = made("span", say(by === "model" ? "by_model" : "by_rules"), "tag");
+    this.#parts.understood.replaceChildren(`${say("understood")} `, words, " ", whom);
+    this.#grew();
+  }
+
+  #more(delta) {
+    this.#parts.waiting.replaceChildren();
+    this.#text.add(delta);
+    this.#due ||= requestAnimationFrame(() => this.#show());
+  }
+
+  #show() {
+    cancelAnimationFrame(this.#due);
+    this.#due = 0;
+    this.#text.show();
+    this.#grew();
+  }
+
+  #sources(prompt) {
+    const { sources } = prompt;
+    this.#parts.sources.replaceChildren(sources.length ? listed(sources) : made("p", say("sources_none"), "note"));
+    this.#foot(prompt);
+    this.#grew();
+  }
+
+  #foot({ tokens, budget_tokens: budget, answered_by: by }) {
+    const name = by === "passages" ? say("by_passages") : say("by", { name: by });
+    const known = budget ? bar(tokens, budget) : [];
+    this.#parts.foot.replaceChildren(...known, ...(by ? [made("span", name, "by")] : []));
+  }
+
+  #done(reply) {
+    this.#text.set(reply.answer);
+    this.#show();
+    this.#foot(reply);
+    for (const { words, detail } of remarks(reply)) this.note(words, "note", detail);
+    this.#end();
+  }
+
+  #end() {
+    if (this.#due) this.#show();
+    this.#parts.waiting.replaceChildren();
+    this.#place.ariaBusy = "false";
+    this.#grew();
+  }
+}
+
+/** What is to be said of a reply: what the server notes, and why it is partial where no note says so. */
+function remarks({ notes, partial }) {
+  const told = notes.map(noted);
+  if (partial && told.every(({ key }) => key !== partial)) told.unshift({ words: say(partial), detail: "" });
+  return told;
+}
+
+function english(element) {
+  if (language !== "en") element.lang = "en";
+  return element;
+}
+
+/** How much of a budget was used, as a bar and in words. */
+function bar(tokens, budget) {
+  const meter = made("meter");
+  Object.assign(meter, { min: 0, max: budget, high: budget * 0.9, value: tokens, ariaLabel: say("tokens_label") });
+  const words = made("span", say("tokens", { used: number(tokens), budget: number(budget) }));
+  meter.ariaValueText = words.textContent;
+  return [meter, words];
+}
+
+function listed(sources) {
+  const details = made("details");
+  const list = made("ol");
+  list.append(...sources.map(row));
+  details.append(made("summary", count("sources", sources.length)), list);
+  return details;
+}
+
+function row({ name, file, line, text, score }) {
+  const head = made("p", "", "head");
+  const title = made("b", name);
+  title.dir = "auto";
+  head.append(title);
+  if (file) head.append(made("span", file, "where"));
+  if (line) head.append(made("span", lines(line, text), "where"));
+  head.append(made("span", say("score", { score: number(score, 2) }), "score"));
+  const item = made("li");
+  item.append(head, passage(text, file));
+  return item;
+}
+
+/** Prose is laid out anew; of any other file each line stands as it is. */
+function passage(text, file) {
+  const quote = made("blockquote");
+  quote.tabIndex = 0;
+  if (file && !PROSE.test(file)) {
+    quote.append(made("pre", text));
+  } else {
+    const prose = new Text(quote);
+    prose.add(text);
+    prose.show();
+  }
+  return quote;
+}
+
+/** The lines of its file that a passage stands on. */
+function lines(first, text) {
+  const last = first + text.trimEnd().split("\n").length - 1;
+  return say(first === last ? "line" : "lines", { first: number(first), last: number(last) });
+}
