@@ -194,7 +194,7 @@ fn crash_one_store(rounds: std::ops::Range<usize>) {
     }
     let server = server.restart();
     all.iter().for_each(|(round, sent)| check_round(&server, *round, sent));
-    assert_eq!(server.get("/v1/doctor").ok(), json!({"healthy": true, "findings": []}));
+    assert_eq!(server.get("/v1/doctor").ok()["findings"], json!([]));
 }
 
 #[test]

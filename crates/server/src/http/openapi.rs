@@ -104,6 +104,8 @@ operations! {
     get "/health/live" getLive [] - => "Object", "Whether the process answers.";
     get "/health/ready" getReady [] - => "Object", "Whether it would take a write.";
     get "/metrics" getMetrics [] - => "Text", "Counters for Prometheus.";
+    get "/chat" getChatPage [] - => "Page", "The chat page.";
+    get "/chat/assets/{name}" getChatAsset [] - => "Asset", "A file of the chat page.";
     post "/context/topicContextYoj/run" runTopicContext ["userId"] "TopicRun" => "Yoj",
         "Winds what a kala reads into messages, by a model or a preset.";
     post "/jobs/context/collapse/indexer/run" runCollapseIndexer ["userId"] "IndexerRun" => "Indexed",
@@ -161,9 +163,12 @@ fn refusal(operation: &Operation) -> &'static str {
 }
 
 fn content(schema: &str) -> Value {
+    let text = json!({"schema": {"type": "string"}});
     match schema {
-        "Lines" => json!({"application/x-ndjson": {"schema": {"type": "string"}}}),
-        "Text" => json!({"text/plain": {"schema": {"type": "string"}}}),
+        "Lines" => json!({"application/x-ndjson": text}),
+        "Text" => json!({"text/plain": text}),
+        "Page" => json!({"text/html": text}),
+        "Asset" => json!({"text/css": text, "text/javascript": text, "image/svg+xml": text}),
         _ => json!({"application/json": {"schema": {"$ref": format!("#/components/schemas/{schema}")}}}),
     }
 }

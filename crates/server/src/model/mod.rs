@@ -294,6 +294,17 @@ impl Completion {
 }
 
 impl Failure {
+    /// What whoever talks to the model may know of it; the rest is the operator's.
+    pub fn in_words(&self) -> &'static str {
+        match self {
+            Self::Slow(_) => "it took too long",
+            Self::Down(_) => "its server cannot be reached, or failed",
+            Self::Refused(_) => "its server refused",
+            Self::TooLong { .. } => "the prompt is too long for it",
+            Self::Broke(_) => "the connection broke, or its server failed",
+        }
+    }
+
     fn too_long(message: String, lengths: refusal::Lengths) -> Self {
         Self::TooLong { message, prompt_tokens: lengths.prompt_tokens, window_tokens: lengths.window_tokens }
     }

@@ -6,10 +6,11 @@
 import { Reply } from "./reply.js";
 import { Lost, Refused, follow } from "./stream.js";
 import { inline, made } from "./text.js";
-import { knows, say, translate } from "./words.js";
+import { knows, say, sentence, translate } from "./words.js";
 
 const KEY = "novelo.key";
 const NEAR_PX = 120;
+const DISMISS_MS_MAX = 3_000;
 
 const $ = (id) => document.getElementById(id);
 const [form, box, log, stop] = [$("ask"), $("question"), $("log"), $("stop")];
@@ -27,7 +28,7 @@ begin();
 function begin() {
   form.dispatchEvent(new Event("htmx:abort"));
   running?.abort();
-  sent = next = null;
+  running = sent = next = null;
   busy();
   $("thread_id").value = fresh();
   log.replaceChildren();
@@ -122,6 +123,7 @@ log.addEventListener("htmx:load", ({ target }) => {
 
 async function read(article) {
   $("welcome").hidden = true;
+  for (const offer of log.querySelectorAll(".then")) offer.remove();
   const reply = new Reply(article, keepUp);
   article.scrollIntoView({ block: "start" });
   running = new AbortController();
@@ -133,6 +135,7 @@ async function read(article) {
   } catch (error) {
     ended(reply, error, signal);
   }
+  if (signal.aborted) await dismiss(article.dataset.reply);
   if (running?.signal !== signal) return;
   running = null;
   busy();
@@ -151,6 +154,11 @@ async function followed(address, reply, signal) {
   next = null;
 }
 
+function halt() {
+  running?.abort();
+  busy();
+}
+
 /** Says why the stream has ended without an end. */
 function ended(reply, error, signal) {
   if (signal.aborted) return reply.note(say("stopped"));
@@ -164,10 +172,20 @@ function ended(reply, error, signal) {
   else reply.fail(error instanceof Lost ? "lost" : "internal", error instanceof Lost ? "" : error.message);
 }
 
+/** Tells the server that the rest is not wanted, and lets it keep what there is before the next question comes. */
+async function dismiss(address) {
+  try {
+    await fetch(address, { method: "DELETE", headers: headers(), signal: AbortSignal.timeout(DISMISS_MS_MAX) });
+  } catch (error) {
+    // The server ends by itself what nobody reads.
+    console.info("the reply was not ended at once", error);
+  }
+}
+
 function busy() {
   const is = sent !== null || running !== null;
   $("send").ariaDisabled = String(is);
-  stop.hidden = running === null;
+  stop.hidden = running === null || running.signal.aborted;
 }
 
 /** Stays at the end of the page for a reader who is there. */
@@ -184,7 +202,7 @@ function status(words) {
 
 function trouble(words, detail = "") {
   $("trouble").replaceChildren(...inline(words));
-  if (detail) $("trouble").append(" ", made("span", detail, "detail"));
+  if (detail) $("trouble").append(" ", made("span", sentence(detail), "detail"));
   $("trouble").hidden = !words;
 }
 
@@ -228,13 +246,21 @@ $("fresh").addEventListener("click", () => {
 });
 
 stop.addEventListener("click", () => {
-  running?.abort();
+  halt();
   box.focus();
 });
 
 for (const button of document.querySelectorAll("#welcome .example")) {
   const following = { question: button.dataset.then, lang: button.lang };
   button.addEventListener("click", () => ask(button.textContent, following));
+}
+
+// Where the style sheet cannot let the box grow with what is typed.
+if (!CSS.supports("field-sizing", "content")) {
+  box.addEventListener("input", () => {
+    box.style.height = "auto";
+    box.style.height = `${box.scrollHeight}px`;
+  });
 }
 
 box.addEventListener("keydown", (event) => {
@@ -244,5 +270,5 @@ box.addEventListener("keydown", (event) => {
 });
 
 document.addEventListener("keydown", (event) => {
-  if (event.key === "Escape" && !$("door").open) running?.abort();
+  if (event.key === "Escape" && !$("door").open) halt();
 });

@@ -4,7 +4,9 @@
 // the end.
 
 import { Text, made } from "./text.js";
-import { count, knows, language, number, say } from "./words.js";
+import { count, knows, language, noted, number, say, sentence } from "./words.js";
+
+const PROSE = /\.(md|markdown|txt|rst)$/i;
 
 export class Reply {
   #typed;
@@ -31,8 +33,9 @@ export class Reply {
     return this.#typed;
   }
 
+  /** The answer as it is read out. */
   get text() {
-    return this.#text.value;
+    return this.#parts.answer.innerText;
   }
 
   /** Takes one event of the stream. */
@@ -55,7 +58,7 @@ export class Reply {
   /** Ends it with words on why there is no more. */
   note(words, kind = "note", detail = "") {
     const note = made("p", words, kind);
-    if (detail) note.append(" ", english(made("span", detail, "detail")));
+    if (detail) note.append(" ", english(made("span", sentence(detail), "detail")));
     this.#parts.notes.append(note);
     this.#end();
   }
@@ -99,25 +102,23 @@ export class Reply {
     this.#grew();
   }
 
-  #sources({ sources, tokens, budget_tokens: budget }) {
+  #sources(prompt) {
+    const { sources } = prompt;
     this.#parts.sources.replaceChildren(sources.length ? listed(sources) : made("p", say("sources_none"), "note"));
-    this.#budget(tokens, budget);
+    this.#foot(prompt);
     this.#grew();
   }
 
-  #budget(tokens, budget, by) {
-    const meter = made("meter");
-    Object.assign(meter, { min: 0, max: budget, high: budget * 0.9, value: tokens, ariaLabel: say("tokens_label") });
-    const words = made("span", say("tokens", { used: number(tokens), budget: number(budget) }));
-    meter.ariaValueText = words.textContent;
-    const name = by && made("span", by === "passages" ? say("by_passages") : say("by", { name: by }), "by");
-    this.#parts.foot.replaceChildren(meter, words, ...(name ? [name] : []));
+  #foot({ tokens, budget_tokens: budget, answered_by: by }) {
+    const name = by === "passages" ? say("by_passages") : say("by", { name: by });
+    const known = budget ? bar(tokens, budget) : [];
+    this.#parts.foot.replaceChildren(...known, ...(by ? [made("span", name, "by")] : []));
   }
 
   #done(reply) {
     this.#text.set(reply.answer);
     this.#show();
-    this.#budget(reply.tokens, reply.budget_tokens, reply.answered_by);
+    this.#foot(reply);
     for (const { words, detail } of remarks(reply)) this.note(words, "note", detail);
     this.#end();
   }
@@ -130,29 +131,25 @@ export class Reply {
   }
 }
 
-/** What is to be said of a reply: in the reader's words where the page has them, in the server's otherwise. */
-function remarks({ notes = [], partial, answered_by: by }) {
-  const known = [];
-  if (partial && knows(partial)) known.push({ words: say(partial), detail: after(notes, "the model broke off") });
-  if (by === "passages" && notes.some((note) => note.startsWith("no model"))) known.push({ words: say("no_model") });
-  const rest = notes.filter((note) => !note.startsWith("no model") && !(partial && note.startsWith("the model broke off")));
-  return [...known, ...rest.map((note) => ({ words: "", detail: sentence(note) }))];
-}
-
-/** What follows the colon of the note that begins so. */
-function after(notes, beginning) {
-  const note = notes.find((note) => note.startsWith(beginning));
-  return note?.includes(": ") ? sentence(note.slice(note.indexOf(": ") + 2)) : "";
-}
-
-function sentence(words) {
-  const whole = words.charAt(0).toUpperCase() + words.slice(1);
-  return /[.!?…]$/.test(whole) ? whole : `${whole}.`;
+/** What is to be said of a reply: what the server notes, and why it is partial where no note says so. */
+function remarks({ notes, partial }) {
+  const told = notes.map(noted);
+  if (partial && told.every(({ key }) => key !== partial)) told.unshift({ words: say(partial), detail: "" });
+  return told;
 }
 
 function english(element) {
   if (language !== "en") element.lang = "en";
   return element;
+}
+
+/** How much of a budget was used, as a bar and in words. */
+function bar(tokens, budget) {
+  const meter = made("meter");
+  Object.assign(meter, { min: 0, max: budget, high: budget * 0.9, value: tokens, ariaLabel: say("tokens_label") });
+  const words = made("span", say("tokens", { used: number(tokens), budget: number(budget) }));
+  meter.ariaValueText = words.textContent;
+  return [meter, words];
 }
 
 function listed(sources) {
@@ -163,20 +160,35 @@ function listed(sources) {
   return details;
 }
 
-function row({ name, path, lines, text, score }) {
+function row({ name, file, line, text, score }) {
   const head = made("p", "", "head");
-  const title = made("b", path ?? name);
+  const title = made("b", name);
   title.dir = "auto";
   head.append(title);
-  if (lines) {
-    const [first, last] = lines;
-    head.append(made("span", say(first === last ? "line" : "lines", { first, last }), "where"));
-  }
+  if (file) head.append(made("span", file, "where"));
+  if (line) head.append(made("span", lines(line, text), "where"));
   head.append(made("span", say("score", { score: number(score, 2) }), "score"));
-  const passage = made("blockquote", text);
-  passage.dir = "auto";
-  passage.tabIndex = 0;
   const item = made("li");
-  item.append(head, passage);
+  item.append(head, passage(text, file));
   return item;
+}
+
+/** Prose is laid out anew; of any other file each line stands as it is. */
+function passage(text, file) {
+  const quote = made("blockquote");
+  quote.tabIndex = 0;
+  if (file && !PROSE.test(file)) {
+    quote.append(made("pre", text));
+  } else {
+    const prose = new Text(quote);
+    prose.add(text);
+    prose.show();
+  }
+  return quote;
+}
+
+/** The lines of its file that a passage stands on. */
+function lines(first, text) {
+  const last = first + text.trimEnd().split("\n").length - 1;
+  return say(first === last ? "line" : "lines", { first: number(first), last: number(last) });
 }

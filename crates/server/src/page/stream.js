@@ -45,17 +45,19 @@ export async function follow(address, { headers, signal, take, lost }) {
 
 /** One connection, to its end. */
 async function connect(address, { headers, signal, once }) {
-  const silence = new AbortController();
+  const link = new AbortController();
+  const end = () => link.abort();
   let timer;
   const heard = () => {
     clearTimeout(timer);
-    timer = setTimeout(() => silence.abort(), SILENCE_MS_MAX);
+    timer = setTimeout(end, SILENCE_MS_MAX);
   };
   heard();
+  signal.addEventListener("abort", end);
   try {
     const answer = await fetch(address, {
       headers: { Accept: "text/event-stream", ...headers },
-      signal: AbortSignal.any([signal, silence.signal]),
+      signal: link.signal,
       cache: "no-store",
     });
     if (!answer.ok) throw new Refused(answer.status, await wordsOf(answer));
@@ -68,6 +70,7 @@ async function connect(address, { headers, signal, once }) {
     }
   } finally {
     clearTimeout(timer);
+    signal.removeEventListener("abort", end);
   }
 }
 

@@ -20,10 +20,6 @@ export class Text {
     this.#element = element;
   }
 
-  get value() {
-    return this.#text;
-  }
-
   add(delta) {
     this.#text += delta;
   }

@@ -25,7 +25,12 @@ const WORDS = {
     wait: "One moment: the answer is still being written. Esc stops it.",
     then: "A follow-up to try:",
     stopped: "You stopped the answer here. What there is of it is kept in the conversation.",
-    no_model: "No model is configured: these are the passages that fit best.",
+    no_model: "No model is configured. These are the passages that fit best.",
+    no_model_nothing: "No model is configured, and no passage fits the question.",
+    model_silent: "The model did not answer. These are the passages that fit best.",
+    model_silent_nothing: "The model did not answer, and no passage fits the question.",
+    model_cut: "The answer was cut at the model's limit.",
+    rules_instead: "The question was understood by rules, because the model that does it did not answer.",
     model_failed: "The model broke off before the end. This is what came of the answer.",
     client_left: "The answer was ended early, because nobody was listening.",
     server_stopped: "The server was stopped before the answer was whole.",
@@ -48,8 +53,8 @@ const WORDS = {
     forget: "Esquecer a chave",
     fresh: "Nova conversa",
     title: "Pergunte aos seus documentos",
-    about: "As respostas vêm dos documentos dados ao Novelo, com os trechos em que se apoiam. Continue a conversa: “quantos ele tem?” é entendido pelo que foi dito antes.",
-    index: "Adicione os seus com `novelo index PATH`. Até lá, aqui estão três exemplos:",
+    about: "As respostas vêm dos documentos dados ao Novelo, com os trechos em que se apoiam. Perguntas que continuam a conversa são entendidas pelo que foi dito antes.",
+    index: "Adicione os seus com `novelo index anonymous PATH`, ou experimente com os exemplos:",
     privacy: "A conversa pertence a esta aba: feche ou recarregue, e você começa do zero.",
     log: "Conversa",
     question: "Sua pergunta",
@@ -84,7 +89,12 @@ const WORDS = {
     wait: "Um momento: a resposta ainda está sendo escrita. Esc para.",
     then: "Uma pergunta para continuar:",
     stopped: "Você parou a resposta aqui. O que há dela fica na conversa.",
-    no_model: "Nenhum modelo está configurado: estes são os trechos que melhor respondem.",
+    no_model: "Nenhum modelo está configurado. Estes são os trechos que melhor respondem.",
+    no_model_nothing: "Nenhum modelo está configurado, e nenhum trecho responde à pergunta.",
+    model_silent: "O modelo não respondeu. Estes são os trechos que melhor respondem.",
+    model_silent_nothing: "O modelo não respondeu, e nenhum trecho responde à pergunta.",
+    model_cut: "A resposta foi cortada no limite do modelo.",
+    rules_instead: "A pergunta foi entendida por regras, porque o modelo encarregado disso não respondeu.",
     model_failed: "O modelo parou antes do fim. Isto é o que veio da resposta.",
     client_left: "A resposta terminou antes do fim, porque ninguém estava ouvindo.",
     server_stopped: "O servidor parou antes de a resposta estar completa.",
@@ -107,8 +117,8 @@ const WORDS = {
     forget: "Забыть ключ",
     fresh: "Новый разговор",
     title: "Спросите свои документы",
-    about: "Ответы берутся из документов, которые переданы Novelo, вместе с отрывками, на которых они основаны. Спрашивайте дальше: «а сколько их там?» понимается по сказанному раньше.",
-    index: "Добавьте свои командой `novelo index PATH`. А пока вот три примера:",
+    about: "Ответы берутся из документов, которые переданы Novelo, вместе с отрывками, на которых они основаны. Следующие вопросы понимаются по тому, что было сказано раньше.",
+    index: "Добавьте свои командой `novelo index anonymous PATH` или попробуйте примеры:",
     privacy: "Разговор живёт в этой вкладке: закройте или обновите её, и всё начнётся заново.",
     log: "Разговор",
     question: "Ваш вопрос",
@@ -145,7 +155,12 @@ const WORDS = {
     wait: "Минуту: ответ ещё пишется. Esc остановит его.",
     then: "Можно спросить дальше:",
     stopped: "Вы остановили ответ здесь. То, что есть, остаётся в разговоре.",
-    no_model: "Модель не настроена: вот отрывки, которые подходят лучше всего.",
+    no_model: "Модель не настроена. Вот отрывки, которые подходят лучше всего.",
+    no_model_nothing: "Модель не настроена, и ни один отрывок не подходит к вопросу.",
+    model_silent: "Модель не ответила. Вот отрывки, которые подходят лучше всего.",
+    model_silent_nothing: "Модель не ответила, и ни один отрывок не подходит к вопросу.",
+    model_cut: "Ответ обрезан по пределу модели.",
+    rules_instead: "Вопрос понят по правилам: модель, которая этим занимается, не ответила.",
     model_failed: "Модель прервалась, не дойдя до конца. Вот что есть от ответа.",
     client_left: "Ответ закончен раньше времени: его никто не слушал.",
     server_stopped: "Сервер остановлен раньше, чем ответ был готов.",
@@ -163,6 +178,17 @@ const WORDS = {
     error_other: "Сервер не принял вопрос.",
   },
 };
+
+/** Notes of the server that the page has words for; what stands in brackets is told as it is. */
+const NOTES = [
+  [/^no model is (?:set|configured).*no passage/, "no_model_nothing"],
+  [/^no model is (?:set|configured)/, "no_model"],
+  [/^the model did not answer: (.*); no passage/, "model_silent_nothing"],
+  [/^the model did not answer: (.*); these are/, "model_silent"],
+  [/^the model broke off: (.*)$/, "model_failed"],
+  [/^the answer was cut/, "model_cut"],
+  [/^the question was made standalone by rules, not by the model: (.*)$/, "rules_instead"],
+];
 
 export const language = ["pt", "ru"].find((known) => navigator.language.toLowerCase().startsWith(known)) ?? "en";
 
@@ -185,7 +211,23 @@ export function count(key, n) {
 }
 
 export function number(n, digits = 0) {
-  return new Intl.NumberFormat(locale, { maximumFractionDigits: digits }).format(n);
+  return new Intl.NumberFormat(locale, { minimumFractionDigits: digits, maximumFractionDigits: digits }).format(n);
+}
+
+/** A note of the server in the reader's words, and what only the server can say of it. */
+export function noted(note) {
+  for (const [form, key] of NOTES) {
+    const match = note.match(form);
+    if (match) return { key, words: say(key), detail: match[1] ?? "" };
+  }
+  return { key: "", words: "", detail: note };
+}
+
+/** The server's words as a sentence; the name of a setting is left as it is. */
+export function sentence(words) {
+  const begins = /^\p{Ll}+[ ,]/u.test(words);
+  const whole = begins ? words.charAt(0).toUpperCase() + words.slice(1) : words;
+  return /[.!?…]$/.test(whole) ? whole : `${whole}.`;
 }
 
 /** Puts the page's own words into the reader's language. */

@@ -62,15 +62,21 @@ pub async fn generate(work: &Work<'_>, prompt: Prompt, draft: &mut Draft) -> Res
                 messages = shortened(work, draft, prompt_tokens.zip(window_tokens)).await?;
             }
             Err(failure) if !draft.has_begun => {
-                return without(work, draft, (Code::ModelFailed, format!("the model did not answer: {failure}")));
+                return without(work, draft, (Code::ModelFailed, told("the model did not answer", &failure)));
             }
             Err(failure) => {
                 draft.partial = Some(Partial::ModelFailed);
-                draft.notes.push(format!("the model broke off: {failure}"));
+                draft.notes.push(told("the model broke off", &failure));
                 return Ok(());
             }
         }
     }
+}
+
+/// What happened, for the log and, in fewer words, for the reader.
+fn told(what: &str, failure: &Failure) -> String {
+    tracing::warn!(%failure, "{what}");
+    format!("{what}: {}", failure.in_words())
 }
 
 /// Lets the model say something; the skills that it calls.

@@ -18,6 +18,8 @@ pub struct Log {
     events: Mutex<Vec<Arc<Event>>>,
     /// How many there are. Readers hold its receivers, so that the writer knows whether there are any.
     count: watch::Sender<usize>,
+    /// Whether a reader said that the rest is not wanted.
+    dismissed: watch::Sender<bool>,
 }
 
 /// A place in a log.
@@ -30,7 +32,7 @@ pub struct Reader {
 
 impl Log {
     pub fn new() -> Arc<Self> {
-        Arc::new(Self { events: Mutex::default(), count: watch::Sender::new(0) })
+        Arc::new(Self { events: Mutex::default(), count: watch::Sender::new(0), dismissed: watch::Sender::new(false) })
     }
 
     pub fn push(&self, event: Event) {
@@ -48,8 +50,16 @@ impl Log {
         self.lock().last().is_some_and(|event| event.is_last())
     }
 
-    /// Resolves when nobody has read for so long.
+    /// Resolves when nobody has read for so long, or the rest is not wanted.
     pub async fn abandoned(&self, patience: Duration) {
+        let mut dismissed = self.dismissed.subscribe();
+        tokio::select! {
+            () = self.unread(patience) => {}
+            _ = dismissed.wait_for(|dismissed| *dismissed) => {}
+        }
+    }
+
+    async fn unread(&self, patience: Duration) {
         loop {
             self.count.closed().await;
             if !patience.is_zero() {
@@ -71,6 +81,11 @@ impl Log {
 }
 
 impl Reader {
+    /// Says that the rest is not wanted; the last event comes soon then.
+    pub fn dismiss(&self) {
+        self.log.dismissed.send_replace(true);
+    }
+
     /// Waits until something is answered, and tells whether that is an error; what was read can be read again.
     pub async fn begun(&mut self) -> Option<ApiError> {
         let next = self.next;

@@ -31,7 +31,7 @@ pub async fn rewrite(app: &Shared, history: &History, asked: &Asked) -> (Rewritt
         None => None,
         Some(model) => match by_model(app, model, &history, question).await {
             Ok(rewritten) => return (rewritten, None),
-            Err(said) => Some(format!("the question was understood by rules, not by the model: {said}")),
+            Err(why) => Some(format!("the question was understood by rules, not by the model: {why}")),
         },
     };
     let rewrite = by_rules(&history, question);
@@ -43,7 +43,12 @@ fn unchanged(question: &str) -> Rewritten {
     Rewritten { question: question.to_owned(), by: RewrittenBy::Nobody }
 }
 
-async fn by_model(app: &Shared, model: &Model, history: &[Said<'_>], question: &str) -> Result<Rewritten, String> {
+async fn by_model(
+    app: &Shared,
+    model: &Model,
+    history: &[Said<'_>],
+    question: &str,
+) -> Result<Rewritten, &'static str> {
     let prompt = app.policies.prompt(policy::Prompt::Rewrite);
     let shown = format!("Conversation history:\n{}\n\nFollow-up question: {question}", lines(history));
     let messages = json!([{"role": "system", "content": &*prompt}, {"role": "user", "content": shown}]);
@@ -51,7 +56,10 @@ async fn by_model(app: &Shared, model: &Model, history: &[Said<'_>], question: &
     options.insert("temperature".to_owned(), 0.into());
     options.insert("max_tokens".to_owned(), ANSWER_TOKENS_MAX.into());
     let ask = Ask { messages: messages.to_string().into(), options };
-    let said = model.complete(&ask).await.map_err(|failure| failure.to_string())?;
+    let said = model.complete(&ask).await.map_err(|failure| {
+        tracing::warn!(%failure, "a question was not rewritten by the model");
+        failure.in_words()
+    })?;
     let answers = |text: &str| history.iter().any(|said| said.speaker == "assistant" && said.text.trim() == text);
     let said =
         clean(&said.text, question).filter(|said| !answers(said)).ok_or("it did not answer with one question")?;

@@ -128,3 +128,25 @@ fn without_a_model_the_memories_answer() {
     assert!(answer["answer"].as_str().unwrap().contains("“Ana is allergic to nuts.”"), "{answer}");
     assert_eq!(answer["answered_by"], "passages");
 }
+
+#[test]
+fn a_chat_is_checked_and_stores_nothing_then() {
+    let server = Server::start();
+    let chat = |body: Value| server.post("/memory/chat", body);
+    for (body, param) in [
+        (json!({"user_id": "u"}), Value::Null),
+        (json!({"user_id": "u", "message": " "}), json!("message")),
+        (json!({"message": "hi"}), json!("user_id")),
+        (json!({"user_id": "u", "message": "hi", "stream": 1}), json!("stream")),
+        (json!({"user_id": "u", "message": "hi", "task_id": ""}), json!("task_id")),
+        (json!({"user_id": "u", "message": "hi", "model": "m"}), json!("model")),
+    ] {
+        assert_eq!(chat(body).refused(422, "invalid_field")["param"], param);
+    }
+    assert_eq!(server.get(&user("u", "/threads")).ok()["threads"], json!([]));
+    let admin = server.admin_key();
+    let other = server.user_key(&admin, "u2");
+    other.post("/memory/chat", json!({"user_id": "u", "message": "hi"})).refused(403, "forbidden");
+    other.post("/memory/chat", json!({"message": "hi"})).ok();
+    assert_eq!(other.said("u2", "default")[0], "hi");
+}

@@ -8,7 +8,7 @@ fn health_says_that_it_lives_and_would_write() {
     assert_eq!(server.get("/health/live").ok(), json!({"status": "ok"}));
     let ready = server.get("/health/ready").ok();
     assert_eq!((&ready["status"], &ready["broken_policies"]), (&json!("ok"), &json!(0)));
-    assert_eq!(ready["presets"], json!(["chat", "agent", "stable", "TopicContext"]));
+    assert_eq!(ready["presets"], json!(["chat", "agent", "stable", "thread", "TopicContext"]));
     assert_eq!(ready["embedder"], "none");
     assert_eq!(ready["version"], env!("CARGO_PKG_VERSION"));
     let page = server.get("/");

@@ -5,7 +5,7 @@ use crate::support::models::Models;
 use crate::support::{Client, Home, Server, Value, enc, json, thread, user};
 
 /// What anybody may call, with or without a key.
-const OPEN: [&str; 2] = ["getLive", "getReady"];
+const OPEN: [&str; 4] = ["getLive", "getReady", "getChatPage", "getChatAsset"];
 /// What any key may call: it is about nobody.
 const ABOUT_NOBODY: [&str; 2] = ["listModels", "listSkills"];
 /// What only an admin may call.

@@ -109,28 +109,3 @@ fn a_reset_is_of_the_callers_user_and_names_its_scope() {
     other.post("/memory/reset", json!({"user_id": "u", "scope": "all"})).refused(403, "forbidden");
     assert_eq!(reset(&own, json!({"scope": "vector"})), counts(1));
 }
-
-#[test]
-fn a_chat_is_checked_and_then_needs_a_model() {
-    let server = Server::start();
-    let chat = |body: Value| server.post("/memory/chat", body);
-    chat(json!({"user_id": "u", "message": "hi", "session_id": "s", "task_id": "k", "stream": true})).refused_with(
-        503,
-        "no_model",
-        &["models.answer.url"],
-    );
-    for (body, param) in [
-        (json!({"user_id": "u"}), Value::Null),
-        (json!({"user_id": "u", "message": " "}), json!("message")),
-        (json!({"message": "hi"}), json!("user_id")),
-        (json!({"user_id": "u", "message": "hi", "stream": 1}), json!("stream")),
-        (json!({"user_id": "u", "message": "hi", "task_id": ""}), json!("task_id")),
-        (json!({"user_id": "u", "message": "hi", "model": "m"}), json!("model")),
-    ] {
-        assert_eq!(chat(body).refused(422, "invalid_field")["param"], param);
-    }
-    let admin = server.admin_key();
-    let other = server.user_key(&admin, "u2");
-    other.post("/memory/chat", json!({"user_id": "u", "message": "hi"})).refused(403, "forbidden");
-    other.post("/memory/chat", json!({"message": "hi"})).refused(503, "no_model");
-}

@@ -175,6 +175,8 @@ fn of_the_server(about: &About<'_>) -> Vec<Call> {
         call("getLive", "GET", "/health/live".into(), ""),
         call("getReady", "GET", "/health/ready".into(), ""),
         call("getMetrics", "GET", "/metrics".into(), ""),
+        call("getChatPage", "GET", "/chat".into(), ""),
+        call("getChatAsset", "GET", "/chat/assets/chat.css".into(), ""),
     ]
 }
 

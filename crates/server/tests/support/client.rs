@@ -100,7 +100,7 @@ impl Client {
     }
 
     fn kept_head(&self, method: &str, path: &str, length: usize) -> Vec<u8> {
-        let mut head = format!("{method} {path} HTTP/1.1\r\nhost: novelo\r\n");
+        let mut head = format!("{method} {path} HTTP/1.1\r\nhost: {}\r\n", self.addr);
         for (name, value) in &self.headers {
             head.push_str(&format!("{name}: {value}\r\n"));
         }
@@ -174,7 +174,8 @@ impl Answer {
         let head = std::str::from_utf8(&bytes[..split]).ok()?;
         let mut lines = head.split("\r\n");
         let status = lines.next()?.split(' ').nth(1)?.parse().ok()?;
-        let header = |line: &str| line.split_once(": ").map(|(name, value)| (name.to_lowercase(), value.to_owned()));
+        let header =
+            |line: &str| line.split_once(':').map(|(name, value)| (name.to_lowercase(), value.trim().to_owned()));
         let headers: Vec<_> = lines.map(header).collect::<Option<_>>()?;
         let answer = Self { status, headers, body: Vec::new() };
         let body = answer.body_of(&bytes[split + 4..])?;

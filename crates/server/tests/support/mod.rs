@@ -4,6 +4,7 @@
 
 #![allow(dead_code, reason = "each test binary uses its own part")]
 
+pub mod browser;
 pub mod calls;
 pub mod client;
 pub mod embeddings;

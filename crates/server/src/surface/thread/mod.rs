@@ -18,5 +18,5 @@ pub fn routes() -> Router<App> {
         .route("/chat", get(page::chat))
         .route("/chat/assets/{name}", get(page::asset))
         .route("/chat/ask", post(replies::begin))
-        .route("/chat/replies/{name}", get(replies::read))
+        .route("/chat/replies/{name}", get(replies::read).delete(replies::end))
 }

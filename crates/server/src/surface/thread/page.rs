@@ -34,7 +34,7 @@ const HEADERS: [(HeaderName, &str); 4] = [
     (header::CACHE_CONTROL, "no-cache"),
     (header::CONTENT_SECURITY_POLICY, POLICY),
     (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
-    (header::REFERRER_POLICY, "no-referrer"),
+    (header::REFERRER_POLICY, "same-origin"),
 ];
 
 macro_rules! assets {
@@ -130,6 +130,8 @@ fn hex(bytes: &[u8]) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::*;
 
     fn text(name: &str) -> &'static str {
@@ -159,6 +161,26 @@ mod tests {
         let named = quoted.iter().filter_map(|part| part.strip_prefix("/chat/assets/").or(part.strip_prefix("./")));
         let missing: Vec<&str> = named.filter(|name| ASSETS.iter().all(|asset| asset.name != *name)).collect();
         assert_eq!(missing, [""; 0]);
+    }
+
+    /// The keys of the words of a language.
+    fn keys(language: &str) -> BTreeSet<&'static str> {
+        let (_, words) = text("words.js").split_once(&format!("\n  {language}: {{\n")).expect("the language is there");
+        let lines = words.split("\n  },").next().unwrap_or("").lines();
+        lines.filter_map(|line| line.trim().split_once(": \"")).map(|(key, _)| key).collect()
+    }
+
+    #[test]
+    fn every_language_has_words_for_everything() {
+        let page = text("chat.html");
+        let marked = ["data-say=\"", "data-label=\"", "data-placeholder=\""];
+        let on_page = marked.iter().flat_map(|mark| page.split(mark).skip(1)).filter_map(|rest| rest.split('"').next());
+        let needed: BTreeSet<&str> = on_page.chain(keys("en")).collect();
+        for language in ["pt", "ru"] {
+            let missing: Vec<_> = needed.difference(&keys(language)).copied().collect();
+            assert_eq!(missing, [""; 0], "{language}");
+        }
+        assert!(needed.len() > 60, "{}", needed.len());
     }
 
     /// The policy forbids them, so that one which slips in would silently do nothing.

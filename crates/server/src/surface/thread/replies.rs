@@ -11,6 +11,7 @@ use crate::auth::Caller;
 use crate::http::body::{Ids, Raw};
 use crate::http::error::{ApiError, Result};
 use crate::http::sse;
+use crate::reply::Reader;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -35,6 +36,17 @@ pub async fn read(
     headers: HeaderMap,
 ) -> Result<Response> {
     let after = sse::last_event_id(&headers)?;
-    let reader = app.replies.resume(&name, after, |user| user.is_some_and(|user| caller.scope.covers_user(user)));
-    reader.map(|reader| sse::answer(reader, ask::event)).ok_or_else(|| ApiError::not_found("such reply, or no longer"))
+    Ok(sse::answer(reader(&app, &caller, &name, after)?, ask::event))
+}
+
+/// Ends a reply early: what there is of it, once that is stored.
+pub async fn end(State(app): State<App>, caller: Caller, Ids(name): Ids<String>) -> Result<Response> {
+    let reader = reader(&app, &caller, &name, 0)?;
+    reader.dismiss();
+    ask::whole(reader).await
+}
+
+fn reader(app: &App, caller: &Caller, name: &str, after: usize) -> Result<Reader> {
+    let reader = app.replies.resume(name, after, |user| user.is_some_and(|user| caller.scope.covers_user(user)));
+    reader.ok_or_else(|| ApiError::not_found("such reply, or no longer"))
 }

@@ -1,0 +1,512 @@
+//! The chat page in a real browser. Pictures of it are kept in `target/screenshots`.
+
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "a panic is how a test fails")]
+
+mod support;
+
+use std::io::{Read, Write};
+use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use novelo_engine::limits::QUESTION_BYTES_MAX;
+use support::browser::{Browser, DARK, DESK, ENTER, ESCAPE, Look, PHONE, SHIFT, SPACE, TAB};
+use support::models::{Act, Models, words};
+use support::{Home, Server, Value, eventually, json, thread, user};
+
+const SAMPLE: (&str, &str) = ("NOVELO_SAMPLE", "true");
+const NO_MODEL: (&str, &str) = ("NOVELO_MODELS_ANSWER_URL", "none");
+const CAPIVARA: &str = "O que é o Clube Capivara?";
+
+/// The last answer is whole: nothing is awaited any more.
+const RESTS: &str = "document.getElementById('send').ariaDisabled === 'false'";
+
+/// A server with the sample documents that asks no model.
+fn without_model() -> Server {
+    Home::new().serve_with(&[SAMPLE, NO_MODEL])
+}
+
+/// A server with the sample documents whose questions are answered by a script, and understood by rules.
+fn with_model(models: &Models) -> Server {
+    let [answer] = models.settings();
+    Home::new().serve_with(&[SAMPLE, answer, ("NOVELO_MODELS_REWRITE_URL", "none")])
+}
+
+fn chat(look: Look, server: &Server) -> Browser {
+    let browser = Browser::open(look, server.addr, "/chat");
+    browser.until("document.getElementById('thread_id').value");
+    browser
+}
+
+/// Types a question and sends it; there are so many exchanges then.
+fn ask(browser: &Browser, question: &str, exchanges: usize) {
+    browser.run("document.getElementById('question').focus()");
+    browser.press(&format!("{question}{ENTER}"));
+    browser.until(&format!("document.querySelectorAll('.exchange .answer').length === {exchanges}"));
+}
+
+fn answered(browser: &Browser, question: &str, exchanges: usize) {
+    ask(browser, question, exchanges);
+    browser.until(RESTS);
+}
+
+fn thread_id(browser: &Browser) -> String {
+    browser.see("document.getElementById('thread_id').value").as_str().unwrap().to_owned()
+}
+
+fn typed(browser: &Browser) -> Value {
+    browser.see("document.getElementById('question').value")
+}
+
+/// Many words, with a pause before each.
+fn slowly(count: usize, pause_ms: u64) -> Act {
+    let words = (1..=count).map(|n| format!("word{n} ")).collect();
+    Act::Paced(words, Duration::from_millis(pause_ms))
+}
+
+#[test]
+fn the_files_are_asked_for_again_and_not_sent_twice() {
+    let server = Server::start();
+    for (path, kind) in [
+        ("/chat", "text/html; charset=utf-8"),
+        ("/chat/assets/chat.css", "text/css; charset=utf-8"),
+        ("/chat/assets/htmx.min.js", "text/javascript; charset=utf-8"),
+        ("/chat/assets/icon.svg", "image/svg+xml"),
+    ] {
+        let first = server.get(path);
+        let header = |name| first.header(name).unwrap();
+        assert_eq!((first.status, header("content-type"), header("cache-control")), (200, kind, "no-cache"));
+        assert!(header("content-security-policy").starts_with("default-src 'none'; script-src 'self'; "));
+        assert_eq!(header("x-content-type-options"), "nosniff");
+        for held in [header("etag").to_owned(), format!("\"x\", W/{}", header("etag"))] {
+            let again = server.with("if-none-match", &held).get(path);
+            assert_eq!((again.status, again.body.len(), again.header("etag")), (304, 0, first.header("etag")));
+        }
+        assert_eq!(server.with("if-none-match", "\"x\"").get(path).body, first.body);
+    }
+    server.get("/chat/assets/README.md").refused(404, "not_found");
+    server.get("/chat/assets/..%2fchat.html").refused(404, "not_found");
+}
+
+#[test]
+fn an_answer_is_seen_to_grow() {
+    let models = Models::start();
+    models.play([slowly(20, 100)]);
+    let server = with_model(&models);
+    let browser = chat(DESK, &server);
+    browser.screenshot("empty");
+    assert_eq!(browser.focus(), "question");
+    ask(&browser, "When does the Harbour Tea House open?", 1);
+    browser.until("document.querySelector('.answer').innerText.includes('word3')");
+    assert!(!browser.text(".answer").contains("word20"));
+    assert!(browser.shows("#stop") && !browser.shows("#welcome"));
+    browser.press("next");
+    browser.press(ENTER);
+    assert_eq!(typed(&browser), "next", "the box can be used, and sending waits");
+    browser.screenshot("streaming");
+    browser.until(RESTS);
+    assert!(browser.text(".answer").starts_with("word1 word2 ") && browser.text(".answer").ends_with("word20"));
+    assert!(browser.text("#status").contains("word20"), "a screen reader is told the whole once");
+    assert_eq!(browser.see("document.querySelector('.answer').ariaLive"), "off");
+    assert!(browser.text(".foot").contains("of 24,000 tokens") && browser.text(".foot").contains("answered by tiny"));
+    assert!(!browser.shows("#stop"));
+    assert_eq!(browser.complaints(), Vec::<String>::new());
+}
+
+#[test]
+fn a_follow_up_is_shown_as_it_was_understood() {
+    let server = without_model();
+    let browser = chat(DESK, &server);
+    browser.click("#welcome .example");
+    browser.until("document.querySelector('.then .example')");
+    assert!(browser.text(".answer").contains("programa de fidelidade"), "{}", browser.text(".answer"));
+    assert!(!browser.shows(".understood"), "a first question stands as it was asked");
+    browser.click(".then .example");
+    browser.until("document.querySelectorAll('.exchange .answer').length === 2");
+    browser.until(RESTS);
+    let understood = browser.text(".understood");
+    assert!(understood.contains("Clube Capivara") && understood.ends_with("by rules"), "{understood}");
+    assert!(browser.text(".answer").contains("cinco níveis"), "{}", browser.text(".answer"));
+    browser.screenshot("follow-up");
+    assert_eq!(browser.complaints(), Vec::<String>::new());
+}
+
+#[test]
+fn a_question_that_a_model_understood_says_so() {
+    let models = Models::start();
+    models.play([Act::says(&["A club."]), Act::says(&["How many levels does the club have?"]), Act::says(&["Five."])]);
+    let [answer] = models.settings();
+    let server = Home::new().serve_with(&[SAMPLE, answer]);
+    let browser = chat(DESK, &server);
+    answered(&browser, CAPIVARA, 1);
+    answered(&browser, "how many levels?", 2);
+    let understood = browser.text(".understood");
+    assert!(understood.contains("How many levels does the club have?"), "{understood}");
+    assert!(understood.ends_with("by the model"), "{understood}");
+    assert_eq!(browser.text(".answer"), "Five.");
+}
+
+#[test]
+fn a_reload_begins_afresh() {
+    let server = without_model();
+    let browser = chat(DESK, &server);
+    let first = thread_id(&browser);
+    assert_eq!(uuid::Uuid::parse_str(&first).unwrap().get_version_num(), 4);
+    answered(&browser, CAPIVARA, 1);
+    assert_eq!(server.said("anonymous", &first).first().map(String::as_str), Some(CAPIVARA));
+    browser.reload();
+    browser.until("document.getElementById('thread_id').value");
+    let second = thread_id(&browser);
+    assert_ne!(first, second);
+    assert!(browser.shows("#welcome") && browser.see("document.getElementById('log').childElementCount") == 0);
+    answered(&browser, "quantos níveis ele tem?", 1);
+    assert!(!browser.shows(".understood"), "nothing is left of the other thread");
+    browser.click("#fresh");
+    assert!(browser.shows("#welcome") && ![first, second].contains(&thread_id(&browser)));
+    assert_eq!(browser.focus(), "question");
+}
+
+#[test]
+fn without_a_model_the_passages_answer() {
+    let server = without_model();
+    let browser = chat(DESK, &server);
+    answered(&browser, "When does the Harbour Tea House open?", 1);
+    assert!(browser.text(".answer").contains("nine in the morning"), "{}", browser.text(".answer"));
+    assert_eq!(browser.text(".note"), "No model is configured. These are the passages that fit best.");
+    assert!(browser.text(".foot").contains("answered from the passages"));
+    browser.click(".sources summary");
+    let source = browser.text(".sources li:first-child");
+    assert!(source.contains("Harbour Tea House") && source.contains("score "), "{source}");
+    let (used, budget) =
+        (browser.see("document.querySelector('meter').value"), browser.see("document.querySelector('meter').max"));
+    assert!(used.as_f64() > Some(0.0) && used.as_f64() < budget.as_f64(), "{used} of {budget}");
+    browser.screenshot("no-model");
+    assert_eq!(browser.complaints(), Vec::<String>::new());
+}
+
+#[test]
+fn a_model_that_dies_leaves_what_it_said() {
+    let models = Models::start();
+    models.play([Act::DiesAfter(3, words(&["It ", "opens ", "at ", "nine."]))]);
+    let server = with_model(&models);
+    let browser = chat(DESK, &server);
+    answered(&browser, "When does the Harbour Tea House open?", 1);
+    assert_eq!(browser.text(".answer"), "It opens at");
+    assert!(browser.text(".note").starts_with("The model broke off before the end."), "{}", browser.text(".note"));
+    assert_eq!(typed(&browser), "");
+    browser.screenshot("model-down");
+    let stored = server.get(&thread("anonymous", &thread_id(&browser), "/turns?last=1")).ok();
+    assert_eq!(stored["turns"][0]["message"]["partial"], "model_failed");
+}
+
+#[test]
+fn a_model_that_is_not_there_is_told_of() {
+    let models = Models::start();
+    models.otherwise(Act::Status(401, json!({"error": {"message": "bad key"}}).to_string()));
+    let server = with_model(&models);
+    let browser = chat(DESK, &server);
+    answered(&browser, "When does the Harbour Tea House open?", 1);
+    assert!(browser.text(".answer").contains("nine in the morning"));
+    assert!(browser.text(".note").starts_with("The model did not answer."), "{}", browser.text(".note"));
+}
+
+#[test]
+fn an_answer_can_be_stopped() {
+    let models = Models::start();
+    models.play([slowly(600, 100)]);
+    let server = with_model(&models);
+    let browser = chat(DESK, &server);
+    ask(&browser, "Tell me everything", 1);
+    browser.until("document.querySelector('.answer').innerText.includes('word3')");
+    browser.click("#stop");
+    browser.until(RESTS);
+    assert!(browser.text(".note").starts_with("You stopped the answer here."));
+    assert!(browser.text(".answer").contains("word3") && browser.focus() == "question");
+    browser.screenshot("stopped");
+    assert!(eventually(|| models.hangups().len() == 1), "the model is told to stop, too");
+    answered(&browser, "And then?", 2);
+    let turns = server.get(&thread("anonymous", &thread_id(&browser), "/turns")).ok();
+    let partial: Vec<_> = turns["turns"].as_array().unwrap().iter().map(|turn| &turn["message"]["partial"]).collect();
+    assert_eq!(partial, [&Value::Null, &json!("client_left"), &Value::Null, &Value::Null], "in its place: {turns}");
+}
+
+#[test]
+fn a_lost_connection_is_made_again() {
+    let models = Models::start();
+    models.play([slowly(30, 100)]);
+    let server = with_model(&models);
+    let wire = Wire::to(server.addr);
+    let browser = Browser::open(DESK, wire.addr, "/chat");
+    browser.until("document.getElementById('thread_id').value");
+    ask(&browser, "Tell me everything", 1);
+    for seen in ["word3", "word12"] {
+        browser.until(&format!("document.querySelector('.answer').innerText.includes('{seen}')"));
+        wire.cut();
+    }
+    browser.until(RESTS);
+    let expected: Vec<String> = (1..=30).map(|n| format!("word{n}")).collect();
+    assert_eq!(browser.text(".answer"), expected.join(" "));
+    assert!(!browser.shows(".note, .trouble"));
+}
+
+#[test]
+fn a_server_that_is_gone_loses_no_question() {
+    let server = without_model();
+    let browser = chat(DESK, &server);
+    server.kill();
+    browser.press(&format!("Are you there?{ENTER}"));
+    browser.until("!document.getElementById('trouble').hidden");
+    assert!(browser.text("#trouble").starts_with("The server does not answer."));
+    assert_eq!((typed(&browser), browser.focus()), (json!("Are you there?"), "question".to_owned()));
+    browser.screenshot("server-gone");
+}
+
+#[test]
+fn a_refused_question_comes_back_with_the_reason() {
+    let server = without_model();
+    let browser = chat(DESK, &server);
+    browser.run(&format!("document.getElementById('question').value = 'x'.repeat({})", QUESTION_BYTES_MAX + 1));
+    browser.press(ENTER);
+    browser.until("!document.getElementById('trouble').hidden");
+    assert!(browser.text("#trouble").contains("QUESTION_BYTES_MAX"), "{}", browser.text("#trouble"));
+    assert_eq!(browser.see("document.getElementById('question').value.length"), QUESTION_BYTES_MAX + 1);
+}
+
+#[test]
+fn a_key_is_asked_for_and_kept_for_the_tab() {
+    let server = without_model();
+    let key = server.post("/v1/keys", json!({"user": "ada"})).ok();
+    let key = key["key"].as_str().unwrap();
+    let ada = server.with("authorization", &format!("Bearer {key}"));
+    ada.post(&user("ada", "/documents"), json!({"name": "Tea", "text": "Ada drinks oolong tea."})).ok();
+    let browser = chat(DESK, &server);
+    browser.press(&format!("What does Ada drink?{ENTER}"));
+    browser.until("document.getElementById('door').open");
+    assert_eq!(browser.focus(), "secret");
+    browser.screenshot("key");
+    browser.press(&format!("nvl_wrong{ENTER}"));
+    browser.until("document.getElementById('door').open && !document.getElementById('door-refused').hidden");
+    browser.press(&format!("{key}{ENTER}"));
+    browser.until(&format!("document.querySelector('.answer') && {RESTS}"));
+    assert!(browser.text(".answer").contains("oolong"), "{}", browser.text(".answer"));
+    assert_eq!(browser.see("localStorage.length"), 0);
+    browser.reload();
+    browser.until("document.getElementById('thread_id').value");
+    answered(&browser, "What does Ada drink?", 1);
+    assert!(!browser.shows("#door"));
+    browser.click("#forget");
+    assert!(browser.see("sessionStorage.getItem('novelo.key')").is_null() && !browser.shows("#forget"));
+    browser.press(&format!("And now?{ENTER}"));
+    browser.until("document.getElementById('door').open");
+    browser.press(ESCAPE);
+    browser.until("!document.getElementById('door').open");
+    assert_eq!((typed(&browser), browser.focus()), (json!("And now?"), "question".to_owned()));
+}
+
+#[test]
+fn the_keyboard_is_enough() {
+    let models = Models::start();
+    models.play([slowly(600, 100), Act::says(&["Done."])]);
+    let server = with_model(&models);
+    let browser = chat(DESK, &server);
+    let back_to_the_top = (0..10).any(|_| {
+        browser.press(&format!("{SHIFT}{TAB}"));
+        browser.see("document.activeElement.className") == "skip"
+    });
+    assert!(back_to_the_top && browser.shows(".skip:focus-visible"));
+    browser.press(ENTER);
+    assert_eq!(browser.focus(), "question");
+    browser.press(&format!("one{SHIFT}{ENTER}two"));
+    assert_eq!(typed(&browser), "one\ntwo");
+    browser.press(ENTER);
+    browser.until("document.querySelector('.answer')?.innerText.includes('word2')");
+    assert_eq!(browser.text(".question"), "one\ntwo");
+    browser.press(ESCAPE);
+    browser.until(RESTS);
+    assert_eq!(browser.focus(), "question");
+    browser.press(&format!("x{TAB}"));
+    assert_eq!(browser.focus(), "send");
+    browser.press(SPACE);
+    browser.until("document.querySelectorAll('.exchange .answer').length === 2");
+    browser.until(RESTS);
+    assert_eq!(browser.text(".answer"), "Done.");
+}
+
+#[test]
+fn whatever_is_said_stays_text() {
+    let evil = "<img src=x onerror=\"document.title='evil'\"><script>document.title='evil'</script>";
+    let models = Models::start();
+    let code = format!("{evil} **bold** `{evil}`\n\n- {evil}\n\n```\n{evil}\n```");
+    models.play([Act::says(&[&code])]);
+    let server = with_model(&models);
+    server.post(&user("anonymous", "/documents"), json!({"name": evil, "text": format!("evil onerror {evil}")})).ok();
+    let browser = chat(DESK, &server);
+    answered(&browser, &format!("evil onerror {evil}"), 1);
+    browser.click(".sources summary");
+    assert_eq!(browser.see("document.querySelectorAll('#log img, #log script').length"), 0);
+    assert_eq!(browser.text(".question"), format!("evil onerror {evil}"));
+    assert_eq!(browser.text(".answer pre"), evil);
+    assert_eq!((browser.text(".answer strong"), browser.text(".answer code")), ("bold".to_owned(), evil.to_owned()));
+    assert_eq!(browser.see("document.title"), "Novelo: chat");
+    assert_eq!(browser.complaints(), Vec::<String>::new());
+}
+
+#[test]
+fn a_text_that_grows_ends_as_if_it_had_come_at_once() {
+    let server = without_model();
+    let browser = chat(DESK, &server);
+    let text = "# Tea\nfirst\nsecond `x` **y**\n\n1. one\n   goes on\n   - inner\n2. two\n- other\n\n> said\n> more\nend\n\n\
+                ```rs\nfn a() {}\n\n- no list\n```\n2*3*4 and `open";
+    let script = "const { Text } = await import('/chat/assets/text.js');
+        const [whole, grown] = [document.createElement('div'), document.createElement('div')];
+        const [a, b] = [new Text(whole), new Text(grown)];
+        a.add(TEXT); a.show();
+        for (const c of TEXT) { b.add(c); b.show(); }
+        return [whole.outerHTML.replaceAll(' dir=\"auto\"', ''), grown.outerHTML === whole.outerHTML];";
+    let seen =
+        browser.run(&format!("return (async () => {{ {} }})()", script.replace("TEXT", &json!(text).to_string())));
+    assert_eq!(
+        seen[0],
+        "<div><h3>Tea</h3><p>first\nsecond <code>x</code> <strong>y</strong></p>\
+         <ol start=\"1\"><li>one\ngoes on<ul><li>inner</li></ul></li><li>two</li></ol><ul><li>other</li></ul>\
+         <blockquote>said\nmore</blockquote><p>end</p>\
+         <pre tabindex=\"0\"><code>fn a() {}\n\n- no list</code></pre><p>2*3*4 and `open</p></div>"
+    );
+    assert_eq!(seen[1], true);
+}
+
+#[test]
+fn a_phone_of_320_px_never_scrolls_sideways() {
+    let models = Models::start();
+    let long = format!(
+        "{} and `{}`\n\n```\n{}\n```\n\n1. a\n   - b\n",
+        "long".repeat(60),
+        "code".repeat(60),
+        "wide ".repeat(60)
+    );
+    models.play([Act::says(&[&long])]);
+    let server = with_model(&models);
+    let browser = chat(PHONE, &server);
+    let width = || browser.see("document.documentElement.scrollWidth");
+    assert_eq!(width(), 320);
+    browser.screenshot("phone-empty");
+    answered(&browser, &format!("What is the Harbour Tea House? {}", "x".repeat(80)), 1);
+    browser.click(".sources summary");
+    assert_eq!(width(), 320);
+    browser.screenshot("phone");
+    let size = browser.see("parseFloat(getComputedStyle(document.getElementById('question')).fontSize)");
+    assert!(size.as_f64() >= Some(16.0), "a phone would zoom in at {size}");
+    browser.run("document.getElementById('door').showModal()");
+    assert_eq!(width(), 320);
+}
+
+/// The lowest contrast of any text that is seen with what is behind it, and the text.
+const CONTRAST: &str = r"
+    const canvas = document.createElement('canvas').getContext('2d', {willReadFrequently: true});
+    const rgb = (colour, below) => {
+        canvas.fillStyle = below; canvas.fillRect(0, 0, 1, 1);
+        canvas.fillStyle = colour; canvas.fillRect(0, 0, 1, 1);
+        return [...canvas.getImageData(0, 0, 1, 1).data].slice(0, 3);
+    };
+    const light = (channels) => {
+        const [r, g, b] = channels.map((c) => c / 255).map((c) => (c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4));
+        return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+    };
+    const behind = (element) => {
+        const colour = element ? getComputedStyle(element).backgroundColor : 'white';
+        return rgb(colour, element ? `rgb(${behind(element.parentElement)})` : 'white');
+    };
+    let lowest = [21, ''];
+    const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+    while (walk.nextNode()) {
+        const element = walk.currentNode.parentElement;
+        const words = walk.currentNode.textContent.trim();
+        if (!words || element.closest('.unseen, .skip, noscript') || !element.checkVisibility()) continue;
+        const ground = behind(element);
+        const ink = rgb(getComputedStyle(element).color, `rgb(${ground})`);
+        const [a, b] = [light(ink), light(ground)].sort((a, b) => b - a);
+        const ratio = (a + 0.05) / (b + 0.05);
+        if (ratio < lowest[0]) lowest = [ratio, words];
+    }
+    return lowest;
+";
+
+#[test]
+fn text_can_be_read_in_both_schemes() {
+    let server = without_model();
+    for (look, name) in [(DESK, "light"), (DARK, "dark")] {
+        let browser = chat(look, &server);
+        let mut lowest = vec![browser.run(CONTRAST)];
+        browser.click("#welcome .example");
+        browser.until("document.querySelector('.then .example')");
+        browser.click(".then .example");
+        browser.until("document.querySelectorAll('.exchange .answer').length === 2");
+        browser.until(RESTS);
+        browser.click("article:last-child .sources summary");
+        browser.screenshot(name);
+        lowest.push(browser.run(CONTRAST));
+        browser.run("document.getElementById('trouble').textContent = 'words'; document.getElementById('trouble').hidden = false");
+        lowest.push(browser.run(CONTRAST));
+        for row in lowest {
+            assert!(row[0].as_f64() >= Some(4.5), "{name}: {row}");
+        }
+    }
+}
+
+#[test]
+fn the_page_speaks_the_readers_language() {
+    let server = without_model();
+    let speaks = |language: &'static str, title: &str, note: &str| {
+        let browser = chat(Look { language, ..DESK }, &server);
+        assert_eq!(browser.text("#welcome h2"), title);
+        answered(&browser, CAPIVARA, 1);
+        assert!(browser.text(".note").starts_with(note), "{}", browser.text(".note"));
+        browser.screenshot(language);
+    };
+    speaks("pt-BR", "Pergunte aos seus documentos", "Nenhum modelo está configurado.");
+    speaks("ru-RU", "Спросите свои документы", "Модель не настроена.");
+    speaks("de-DE", "Ask your documents", "No model is configured.");
+}
+
+/// A wire to a server, which can be cut.
+struct Wire {
+    addr: SocketAddr,
+    open: Arc<Mutex<Vec<TcpStream>>>,
+}
+
+impl Wire {
+    fn to(server: SocketAddr) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let wire = Self { addr: listener.local_addr().unwrap(), open: Arc::default() };
+        let open = wire.open.clone();
+        std::thread::spawn(move || {
+            for near in listener.incoming().map_while(Result::ok) {
+                let far = TcpStream::connect(server).unwrap();
+                open.lock().unwrap().extend([near.try_clone().unwrap(), far.try_clone().unwrap()]);
+                let (near_too, far_too) = (near.try_clone().unwrap(), far.try_clone().unwrap());
+                std::thread::spawn(move || pass(near, far));
+                std::thread::spawn(move || pass(far_too, near_too));
+            }
+        });
+        wire
+    }
+
+    /// Ends every connection; new ones are taken.
+    fn cut(&self) {
+        for stream in self.open.lock().unwrap().drain(..) {
+            // One that has ended by itself is as good.
+            drop(stream.shutdown(Shutdown::Both));
+        }
+    }
+}
+
+/// Passes on what comes, until either side ends.
+fn pass(mut from: TcpStream, mut to: TcpStream) {
+    let mut bytes = [0; 16 * 1024];
+    while let Ok(count @ 1..) = from.read(&mut bytes) {
+        if to.write_all(&bytes[..count]).is_err() {
+            break;
+        }
+    }
+    drop(to.shutdown(Shutdown::Both));
+}
