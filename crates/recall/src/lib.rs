@@ -9,6 +9,7 @@ pub mod eval;
 pub mod extract;
 pub mod index;
 mod rank;
+pub mod rewrite;
 pub mod split;
 mod top;
 
