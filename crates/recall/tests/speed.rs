@@ -1,10 +1,12 @@
-//! How fast and how large an index of 10,000 turns is. Prints; run it optimised:
+//! How fast and how large an index of 10,000 turns is, and how fast a question is rewritten. Prints; run it optimised:
 //! `cargo test --release -p novelo-recall --test speed -- --ignored --nocapture`
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "a panic is how a test fails")]
 
+use std::path::Path;
 use std::time::{Duration, Instant};
 
-use novelo_recall::{Index, Passage, Query};
+use novelo_recall::rewrite::{Said, rewrite};
+use novelo_recall::{Index, Passage, Query, eval};
 
 const TURNS: u64 = 10_000;
 const DIMENSIONS: usize = 384;
@@ -108,4 +110,46 @@ fn ten_thousand_turns() {
     println!("remove {:?}", start.elapsed() / 1_000);
     let tolerance = told.abs_diff(grown) as f64 / grown.max(1) as f64;
     assert!(tolerance < 0.2, "bytes() is off by {:.0} %", tolerance * 100.0);
+}
+
+/// After a history as long as is looked at, of long messages.
+#[test]
+#[ignore = "measures; run it optimised and alone"]
+fn one_question_rewritten() {
+    let mut dice = Dice(7);
+    let texts: Vec<String> = (0..40).map(|_| format!("What is the {}?", dice.text(400))).collect();
+    let said: Vec<Said<'_>> = (0..)
+        .zip(&texts)
+        .map(|(at, text)| Said { speaker: if at % 2 == 0 { "user" } else { "assistant" }, text })
+        .collect();
+    for (name, history) in [("2", &said[38..]), ("40", &said[..])] {
+        let once = || {
+            let start = Instant::now();
+            assert!(!rewrite(history, "How does it work, and what are its effects?").question.is_empty());
+            start.elapsed()
+        };
+        println!("rewrite after {name} messages {:?}", median((0..200).map(|_| once()).collect()));
+    }
+}
+
+/// Over the questions of the data set beside the workspace.
+#[test]
+#[ignore = "measures; run it optimised and alone"]
+fn real_questions_rewritten() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data/rewrite-dev.jsonl");
+    let Ok(lines) = std::fs::read_to_string(&path) else {
+        println!("skipped: {} is not there", path.display());
+        return;
+    };
+    let cases = eval::rewrite::parse(&lines).unwrap();
+    let mut times: Vec<Duration> = Vec::new();
+    for case in &cases {
+        let said = case.said();
+        let start = Instant::now();
+        assert!(!rewrite(&said, &case.question).question.is_empty());
+        times.push(start.elapsed());
+    }
+    times.sort_unstable();
+    let at = |share: usize| times[(times.len() - 1) * share / 100];
+    println!("rewrite median {:?}, 99 of 100 within {:?}, all within {:?}", at(50), at(99), at(100));
 }

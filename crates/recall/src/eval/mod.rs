@@ -3,6 +3,7 @@
 //! Owns the file format, the run and the counts. Pure: reading files, embedding and printing are the caller's.
 
 mod data;
+pub mod rewrite;
 
 use std::collections::BTreeMap;
 

@@ -1,28 +1,15 @@
-//! `novelo eval`: quality, measured on data that says what is right.
+//! `novelo eval recall`: how many questions find the turns that answer them.
 
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 
 use anyhow::Context;
-use clap::{Subcommand, ValueEnum};
+use clap::ValueEnum;
 use indicatif::ProgressBar;
 use novelo_recall::embed::Model;
 use novelo_recall::eval::{self, Conversation, Embed, Report, Shares};
 
-use super::{Output, progress};
+use super::super::progress;
 use crate::config::Config;
-
-#[derive(Subcommand)]
-pub enum EvalCommand {
-    /// How many questions find the turns that answer them, each conversation by itself
-    Recall {
-        /// Conversations with questions, as JSON
-        file: PathBuf,
-        /// Where embeddings come from: none, or local (the directory of the setting embedding.dir)
-        #[arg(long, default_value = "none")]
-        embed: EmbedChoice,
-    },
-}
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum EmbedChoice {
@@ -33,17 +20,7 @@ pub enum EmbedChoice {
 /// Texts that are embedded between two steps of the progress bar.
 const STEP: usize = 16;
 
-pub fn run(command: EvalCommand, config: &Config, out: &Output) -> anyhow::Result<ExitCode> {
-    let EvalCommand::Recall { file, embed } = command;
-    let report = recall(&file, embed, config)?;
-    match out.json {
-        true => println!("{}", serde_json::to_string(&report)?),
-        false => print(&report),
-    }
-    Ok(ExitCode::SUCCESS)
-}
-
-fn recall(file: &Path, embed: EmbedChoice, config: &Config) -> anyhow::Result<Report> {
+pub fn measure(file: &Path, embed: EmbedChoice, config: &Config) -> anyhow::Result<Report> {
     let text = std::fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()))?;
     let conversations = eval::parse(&text).with_context(|| file.display().to_string())?;
     if embed == EmbedChoice::None {
@@ -78,7 +55,7 @@ fn embed_in_steps(model: &Model, texts: &[&str], bar: &ProgressBar) -> Vec<Vec<f
     vectors
 }
 
-fn print(report: &Report) {
+pub fn print(report: &Report) {
     println!("| | questions | all@5 | all@10 | all@20 | frac@10 | any@10 |\n|---|---|---|---|---|---|---|");
     let row = |name: &str, of: &Shares| {
         let (all, frac, any) = (of.all, of.frac.at_10, of.any.at_10);

@@ -1,0 +1,262 @@
+//! Questions that leave out what the last one said: "And in Brazil?", "e o preço?", "А в Москве?", "Why?".
+//!
+//! What is said takes the place of its like in the last question: a time of a time, a name of a name, and what follows
+//! a preposition of what followed the same one. Without a like the question is left as it is.
+
+use super::lexicon::{Class, Lexicon};
+use super::phrase::{self, Phrase, Role};
+use super::question::{Edit, Question};
+use super::token::{self, Token};
+use super::topic::Topics;
+use super::{Change, ChangeKind, TOKENS_MAX, english, implied, portuguese, russian};
+use crate::analyse::Language;
+
+/// More words are a question of their own.
+const WORDS_MAX: usize = 7;
+
+pub fn resolve(question: &Question<'_>, asked: &str, topics: &Topics) -> Option<Edit> {
+    let now = if is_bare_why(question) { why(question, asked)? } else { with_fragment(question, asked, topics)? };
+    let asks = question.text.trim_end().ends_with('?') && !now.ends_with(['?', '.', '!']);
+    let mark = match (asks, question.is_spaced()) {
+        (false, _) => "",
+        (true, true) => " ?",
+        (true, false) => "?",
+    };
+    let now = format!("{now}{mark}");
+    let change = Change { kind: ChangeKind::Ellipsis, was: question.text.to_owned(), now };
+    Some(Edit { range: 0..question.text.len(), change })
+}
+
+fn is_bare_why(question: &Question<'_>) -> bool {
+    let words: Vec<&str> = question.tokens.iter().filter(|it| it.is_word()).map(|it| it.lower.as_str()).collect();
+    let words = match words.split_first() {
+        Some((first, rest)) if question.lexicon.class(first).has(Class::AND) || *first == "а" || *first == "mas" => {
+            rest
+        }
+        _ => &words,
+    };
+    matches!(words, ["why"] | ["why", "not"] | ["почему"] | ["зачем"] | ["por", "que" | "quê"] | ["porque" | "porquê"])
+}
+
+/// `Why` before what can be answered by yes or no.
+fn why(question: &Question<'_>, asked: &str) -> Option<String> {
+    let tokens = token::tokens(asked, TOKENS_MAX);
+    let last = tokens.iter().filter(|it| it.is_word()).map(|it| it.sentence).max()?;
+    let sentence: Vec<&Token<'_>> = tokens.iter().filter(|it| it.sentence == last && it.is_word()).collect();
+    let first = sentence.first()?;
+    let class = question.lexicon.class(&first.lower);
+    let open = sentence.iter().any(|it| question.lexicon.is(it, Class::ASKING));
+    let fits = match question.lexicon.language {
+        Language::English => class.has(Class::BE.or(Class::AUXILIARY)),
+        _ => sentence.len() > 1,
+    };
+    if open || !fits {
+        return None;
+    }
+    let rest = asked.get(first.range.start..)?.trim_end();
+    let rest = if first.is_capital() && (class.has(Class::FUNCTION) || question.lexicon.is_verb(&first.lower)) {
+        token::small(rest)
+    } else {
+        rest.to_owned()
+    };
+    let why = match question.lexicon.language {
+        Language::English => "Why",
+        Language::Portuguese => "Por que",
+        Language::Russian => "Почему",
+    };
+    Some(format!("{why} {rest}"))
+}
+
+/// What a follow-up says besides its opening, such as "what about".
+struct Fragment<'f> {
+    tokens: &'f [Token<'f>],
+    phrases: Vec<Phrase>,
+    from: usize,
+}
+
+impl<'f> Fragment<'f> {
+    fn of(question: &'f Question<'f>) -> Option<Self> {
+        let opening = opening(question)?;
+        let words = question.tokens.get(opening..)?;
+        let words = words.iter().rposition(Token::is_word).and_then(|last| words.get(..=last))?;
+        let verb = |at: usize| {
+            let class = question.class(at);
+            let phrase = question.phrases.iter().any(|it| it.words.contains(&at));
+            !phrase
+                && (class.has(Class::BE.or(Class::AUXILIARY).or(Class::ASKING).or(Class::SPEAKER).or(Class::THIRD))
+                    || question.lexicon.is_verb(question.lower(at)))
+        };
+        if words.len() > WORDS_MAX
+            || (opening..opening + words.len()).any(verb)
+            || words.iter().any(|it| it.sentence != words.first().map_or(0, |it| it.sentence))
+        {
+            return None;
+        }
+        let phrases = question.phrases.iter().filter(|it| it.words.start >= opening).cloned().collect();
+        Some(Self { tokens: words, phrases, from: opening })
+    }
+
+    fn spelled<'q>(&self, question: &Question<'q>) -> Option<&'q str> {
+        question.text.get(self.tokens.first()?.range.start..self.tokens.last()?.range.end)
+    }
+}
+
+/// Where the fragment begins after "what about", "and", "e", "а".
+fn opening(question: &Question<'_>) -> Option<usize> {
+    let first = (0..question.tokens.len())
+        .find(|at| question.tokens.get(*at).is_some_and(Token::is_word) && !question.class(*at).has(Class::FILLER))?;
+    let lower = |at: usize| question.lower(at);
+    let and = question.class(first).has(Class::AND) || matches!(lower(first), "mas" | "а");
+    let at = if and { first + 1 } else { first };
+    let long = match (lower(at), lower(at + 1), lower(at + 2)) {
+        ("what" | "how", "about", _) => Some(at + 2),
+        ("quanto", "a" | "ao" | "à" | "aos" | "às", _) => Some(at + 2),
+        ("как" | "что", "насчет", _) => Some(at + 2),
+        ("agora" | "теперь", _, _) if !and && question.phrases.len() == 1 => Some(at + 1),
+        _ => None,
+    };
+    let article = |at: usize| {
+        question.class(at).has(Class::DEFINITE) && phrase::is_of(lower(at + 1)) && !phrase::is_of(lower(at))
+    };
+    let open = long.or(and.then_some(at)).map(|at| if article(at) { at + 1 } else { at });
+    open.filter(|at| question.tokens.get(*at).is_some_and(Token::is_word))
+}
+
+fn with_fragment(question: &Question<'_>, asked: &str, topics: &Topics) -> Option<String> {
+    let fragment = Fragment::of(question)?;
+    let spelled = fragment.spelled(question)?;
+    let lexicon = question.lexicon;
+    let tokens = token::tokens(asked, TOKENS_MAX);
+    let phrases = phrase::phrases(&tokens, lexicon);
+    let last = Asked { text: asked.trim_end(), tokens: &tokens, phrases: &phrases, lexicon };
+    if !last.asks() {
+        return None;
+    }
+    let said = fragment.phrases.iter().find(|it| !it.group)?;
+    let said_at = said.preposition.filter(|at| *at >= fragment.from);
+    let preposition = said_at.map(|at| question.lower(at));
+    if said.time {
+        return last.with_time(preposition.is_some(), spelled);
+    }
+    if let Some(preposition) = preposition {
+        return last.with_preposition(said, preposition, spelled);
+    }
+    last.with_like(question, said, spelled).or_else(|| implied::appended(question, said, topics))
+}
+
+/// The last question, into which something else is put.
+struct Asked<'a> {
+    text: &'a str,
+    tokens: &'a [Token<'a>],
+    phrases: &'a [Phrase],
+    lexicon: &'a Lexicon,
+}
+
+impl Asked<'_> {
+    fn asks(&self) -> bool {
+        let question = Question { text: self.text, tokens: self.tokens, phrases: self.phrases, lexicon: self.lexicon };
+        let opens = Class::ASKING.or(Class::VERB).or(Class::BE).or(Class::AUXILIARY);
+        let first = self.tokens.first().is_some_and(|it| self.lexicon.is(it, opens) || self.lexicon.is_verb(&it.lower));
+        opening(&question).is_none() && (self.text.ends_with('?') || (first && !self.text.ends_with('.')))
+    }
+
+    /// The text with some of its tokens replaced.
+    fn with(&self, from: usize, to: usize, now: &str) -> Option<String> {
+        let of = self.tokens.get(from..to)?;
+        let (start, end) = (of.first()?.range.start, of.last()?.range.end);
+        Some(format!("{}{now}{}", self.text.get(..start)?, self.text.get(end..)?))
+    }
+
+    fn appended(&self, more: &str) -> String {
+        let body = self.text.trim_end_matches(|c: char| c.is_whitespace() || matches!(c, '?' | '.' | '!'));
+        let marks = self.text.get(body.len()..).unwrap_or_default();
+        format!("{body} {more}{marks}")
+    }
+
+    /// Where a phrase begins, with its preposition and article.
+    fn start(&self, phrase: &Phrase) -> usize {
+        let start = phrase.determiner.unwrap_or(phrase.words.start);
+        phrase.preposition.filter(|at| *at <= start).unwrap_or(start)
+    }
+
+    /// A lone English time takes over the preposition of the one whose place it takes.
+    fn with_time(&self, has_preposition: bool, spelled: &str) -> Option<String> {
+        let Some(old) = self.phrases.iter().rfind(|it| it.time) else { return Some(self.appended(spelled)) };
+        let lone = self.lexicon.language == Language::English && !has_preposition && !spelled.contains(' ');
+        let from = if lone && old.determiner.is_none() { old.words.start } else { self.start(old) };
+        self.with(from, old.words.end, spelled)
+    }
+
+    fn with_preposition(&self, said: &Phrase, preposition: &str, spelled: &str) -> Option<String> {
+        let of = |it: &&Phrase| {
+            it.preposition.and_then(|at| self.tokens.get(at)).is_some_and(|token| related(&token.lower, preposition))
+        };
+        let plain = || self.phrases.iter().rev().filter(|it| !it.time && !it.group);
+        let like = plain().filter(of).find(|it| it.named == said.named).or_else(|| plain().find(of));
+        if let Some(old) = like {
+            return self.with(self.start(old), old.words.end, spelled);
+        }
+        let named = plain().find(|it| it.named && said.named && it.preposition.is_some() && it.person == said.person);
+        match named {
+            Some(old) => self.with(self.start(old), old.words.end, spelled),
+            None if self.lexicon.language != Language::English || matches!(preposition, "in" | "at" | "on") => {
+                Some(self.appended(spelled))
+            }
+            None => None,
+        }
+    }
+
+    /// A name for a name, a property for a property.
+    fn with_like(&self, question: &Question<'_>, said: &Phrase, spelled: &str) -> Option<String> {
+        let plain = || self.phrases.iter().filter(|it| !it.time && !it.group);
+        if said.named {
+            let old =
+                plain().filter(|it| it.named).max_by_key(|it| (it.person == said.person, it.role != Role::Oblique))?;
+            // An article that is contracted with a preposition stays.
+            let article = old.determiner.filter(|at| old.preposition != Some(*at) && said.determiner.is_some());
+            let name = question.spelled(said)?;
+            return match article {
+                Some(at) => self.with(at, old.words.end, spelled),
+                None => self.with(old.words.start, old.words.end, name),
+            };
+        }
+        match self.lexicon.language {
+            Language::English => self.with_subject(question, said, spelled),
+            Language::Portuguese => {
+                portuguese::with_property(said, plain()).and_then(|(from, to)| self.with(from, to, spelled))
+            }
+            Language::Russian => {
+                russian::with_property(said, plain()).and_then(|(from, to)| self.with(from, to, spelled))
+            }
+        }
+    }
+
+    /// `How about goulash?` after `Is chilli a stew?`
+    fn with_subject(&self, question: &Question<'_>, said: &Phrase, spelled: &str) -> Option<String> {
+        let relational = question.class(said.head).has(Class::RELATIONAL.or(Class::ADJECTIVE));
+        let yes_or_no = self.tokens.first().is_some_and(|it| self.lexicon.is(it, Class::BE.or(Class::AUXILIARY)));
+        let old = self.phrases.iter().find(|it| it.role <= Role::Subject && it.person == Some(false) && !it.named)?;
+        if relational
+            || !yes_or_no
+            || said.determiner.is_some()
+            || english::is_plural(question.lower(said.head)) != (old.plural == Some(true))
+        {
+            return None;
+        }
+        self.with(old.determiner.unwrap_or(old.words.start), old.words.end, spelled)
+    }
+}
+
+/// Whether two prepositions say the same, contracted or not.
+fn related(a: &str, b: &str) -> bool {
+    const KIN: [&[&str]; 7] = [
+        &["de", "do", "da", "dos", "das"],
+        &["em", "no", "na", "nos", "nas"],
+        &["a", "ao", "à", "aos", "às", "para", "pra", "pro"],
+        &["por", "pelo", "pela", "pelos", "pelas"],
+        &["в", "во", "на"],
+        &["о", "об", "про"],
+        &["in", "at", "on"],
+    ];
+    a == b || KIN.iter().any(|kin| kin.contains(&a) && kin.contains(&b))
+}

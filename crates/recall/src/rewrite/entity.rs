@@ -1,0 +1,167 @@
+//! Something that was said, as it can be taken up again.
+
+use super::lexicon::{Class, Gender, Lexicon, Pronoun};
+use super::phrase::{Phrase, Role};
+use super::token::{self, Token};
+use super::{english, portuguese, russian};
+use crate::analyse::Language;
+
+/// A longer run of words is no phrase but a text that the tables know nothing of.
+const WORDS_MAX: usize = 12;
+/// What is left of the weight of a property that says not of what, and of a kind that says not which.
+const PROPERTY: f32 = 0.35;
+const KIND: f32 = 0.7;
+/// How well a thing fits a pronoun of the other number, a name one for people, and a noun that says nothing any.
+const ONE_AS_MANY: f32 = 0.6;
+const MANY_AS_ONE: f32 = 0.4;
+const UNKNOWN_NUMBER: f32 = 0.9;
+const PERHAPS_A_PERSON: f32 = 0.7;
+const NAMED_PERSON: f32 = 1.35;
+const EMPTY: f32 = 0.2;
+
+/// Something that was said.
+#[derive(Debug, Clone)]
+pub struct Entity {
+    /// As it was spelled, without its article.
+    pub name: String,
+    /// The article or possessive with which it is taken up again.
+    pub article: String,
+    pub head: String,
+    pub plural: Option<bool>,
+    pub gender: Option<Gender>,
+    pub person: Option<bool>,
+    pub named: bool,
+    pub group: bool,
+    pub time: bool,
+    /// The preposition before it, in lower case.
+    pub preposition: String,
+    pub by_user: bool,
+    /// The object of a verb, and so in a case of its own.
+    pub after_verb: bool,
+    /// One of a kind, which a reply may name.
+    pub(super) indefinite: bool,
+    pub(super) key: String,
+    pub(super) class: Class,
+    pub(super) weight: f32,
+    pub(super) turn: usize,
+    /// Messages of the same question share a turn and not this.
+    pub(super) message: usize,
+}
+
+impl Entity {
+    /// With its article.
+    pub fn full(&self) -> String {
+        match self.article.is_empty() {
+            true => self.name.clone(),
+            false => format!("{} {}", self.article, self.name),
+        }
+    }
+
+    pub fn has(&self, class: Class) -> bool {
+        self.class.has(class)
+    }
+
+    /// Whether it can be what a conversation is about.
+    pub(super) fn matters(&self) -> bool {
+        !self.time && !self.group && !self.class.has(Class::EMPTY)
+    }
+
+    pub fn is(&self, other: &Self) -> bool {
+        self.key == other.key
+    }
+
+    /// What a phrase of a text says, unless it needs something else to say it.
+    pub fn of(text: &str, tokens: &[Token<'_>], phrase: &Phrase, by_user: bool, lexicon: &Lexicon) -> Option<Self> {
+        let words = tokens.get(phrase.words.clone()).filter(|words| words.len() <= WORDS_MAX)?;
+        let lower = |at: Option<usize>| at.and_then(|at| tokens.get(at)).map_or("", |token| token.lower.as_str());
+        let (determiner, preposition) = (lower(phrase.determiner), lower(phrase.preposition));
+        let letters = words.iter().filter(|token| token.text.contains(char::is_alphabetic)).count();
+        if letters == 0 || lexicon.class(determiner).has(Class::THIRD) {
+            return None;
+        }
+        let name = text.get(words.first()?.range.start..words.last()?.range.end)?;
+        let head = &tokens.get(phrase.head)?.lower;
+        let bare = letters == 1 && !phrase.named;
+        let owned = words.iter().any(|token| token.lower == "'s");
+        let class = lexicon.class(head);
+        let property = class.has(Class::RELATIONAL) && (bare || owned);
+        let kind = class.has(Class::TITLED) && bare;
+        let generic = phrase.role == Role::Topic;
+        let article = match lexicon.language {
+            Language::English => {
+                english::article(determiner, lexicon.class(determiner), by_user, generic, phrase.named)
+            }
+            Language::Portuguese => portuguese::article(determiner, generic && by_user),
+            Language::Russian => "",
+        };
+        Some(Self {
+            name: name.to_owned(),
+            article: article.to_owned(),
+            head: head.clone(),
+            plural: if lexicon.language == Language::Portuguese { portuguese::number(article) } else { None }
+                .or(phrase.plural),
+            gender: phrase.gender.or_else(|| gender(lexicon.language, article, head, phrase.named)),
+            person: phrase.person,
+            named: phrase.named,
+            group: phrase.group,
+            time: phrase.time,
+            preposition: preposition.to_owned(),
+            by_user,
+            after_verb: phrase.role == Role::Object || phrase.wanted,
+            indefinite: kind || (lexicon.class(determiner).has(Class::INDEFINITE) && !generic),
+            key: token::lower(name),
+            // A noun that says nothing by itself may do so with another word.
+            class: if bare { class } else { class.without(Class::EMPTY) },
+            weight: weight(phrase.role) * if property { PROPERTY } else { 1.0 } * if kind { KIND } else { 1.0 },
+            turn: 0,
+            message: 0,
+        })
+    }
+
+    /// How well it fits a pronoun, if it does.
+    pub fn fit(&self, pronoun: &Pronoun) -> Option<f32> {
+        if self.time {
+            return None;
+        }
+        let placed = matches!(self.preposition.as_str(), "in" | "at" | "em" | "no" | "na" | "в" | "на");
+        if pronoun.person == Some(true) && self.person.is_none() && placed {
+            return None;
+        }
+        let person = match (pronoun.person, self.person) {
+            (Some(true), Some(false)) | (Some(false), Some(true)) => return None,
+            (Some(true), None) => PERHAPS_A_PERSON,
+            _ => 1.0,
+        };
+        if matches!((pronoun.gender, self.gender), (Some(a), Some(b)) if a != b) {
+            return None;
+        }
+        let number = match (pronoun.plural, self.plural) {
+            (true, Some(false)) if self.person == Some(true) => return None,
+            (true, Some(false)) => ONE_AS_MANY,
+            (false, Some(true)) if self.person != Some(false) || self.group => return None,
+            (false, Some(true)) => MANY_AS_ONE,
+            (true, None) => UNKNOWN_NUMBER,
+            _ => 1.0,
+        };
+        let matter = if self.class.has(Class::EMPTY) { EMPTY } else { 1.0 };
+        let named = if pronoun.person == Some(true) && self.named { NAMED_PERSON } else { 1.0 };
+        Some(person * number * matter * named)
+    }
+}
+
+fn weight(role: Role) -> f32 {
+    match role {
+        Role::Topic => 1.0,
+        Role::Subject => 0.9,
+        Role::Object => 0.75,
+        Role::Oblique => 0.5,
+    }
+}
+
+fn gender(language: Language, article: &str, head: &str, named: bool) -> Option<Gender> {
+    match language {
+        Language::English => None,
+        Language::Portuguese => portuguese::gender(article, head, named),
+        Language::Russian => russian::gender(head),
+    }
+}

@@ -1,0 +1,74 @@
+//! Properties of something that is left unsaid: "What are the symptoms?" of what was talked about.
+
+use super::entity::Entity;
+use super::lexicon::Class;
+use super::phrase::{Phrase, is_of};
+use super::question::{Edit, Question};
+use super::topic::Topics;
+use super::{ChangeKind, portuguese, russian};
+use crate::analyse::Language;
+
+/// Longer questions say of what they ask.
+const WORDS_MAX: usize = 9;
+
+pub fn resolve(question: &Question<'_>, topics: &Topics) -> Option<Edit> {
+    let words = question.tokens.iter().filter(|it| it.is_word()).count();
+    let there = question.lower(1) == "there";
+    let asks = there || question.tokens.iter().any(|it| question.lexicon.is(it, Class::ASKING));
+    if words > WORDS_MAX || !asks || question.has(Class::THIRD.or(Class::MY).or(Class::YOUR).or(Class::SPEAKER)) {
+        return None;
+    }
+    if question.phrases.iter().any(|it| it.named || it.time) {
+        return None;
+    }
+    let phrase = question.phrases.iter().find(|it| is_open(question, it))?;
+    let topic = topics.topic(|topic| topic.by_user && fits(topic, question))?;
+    let tokens = phrase.words.clone();
+    let last = question.tokens.get(tokens.end.checked_sub(1)?)?;
+    let now = format!("{} {}", last.text, of(topic, question.lexicon.language));
+    question.edit(tokens.end - 1..tokens.end, now, ChangeKind::Implied)
+}
+
+/// A fragment with what it is a property of.
+pub fn appended(question: &Question<'_>, said: &Phrase, topics: &Topics) -> Option<String> {
+    let topic = topics.topic(|topic| fits(topic, question))?;
+    if !is_open(question, said) {
+        return None;
+    }
+    let body = question.text.trim_end();
+    let open = body.trim_end_matches(|c: char| c.is_whitespace() || matches!(c, '?' | '.'));
+    Some(format!("{open} {}{}", of(topic, question.lexicon.language), body.get(open.len()..)?))
+}
+
+fn of(topic: &Entity, language: Language) -> String {
+    match language {
+        Language::English => format!("of {}", topic.full()),
+        Language::Portuguese => portuguese::of(topic),
+        Language::Russian => russian::of(topic),
+    }
+}
+
+/// A property that nothing follows to say of what.
+fn is_open(question: &Question<'_>, phrase: &Phrase) -> bool {
+    let next = question.lower(phrase.words.end);
+    let tied = is_of(next) || matches!(next, "between" | "from" | "'s" | "that" | "and" | "or");
+    let rest = question.tokens.get(phrase.words.end + 1..).unwrap_or_default();
+    let completed = rest.iter().any(|it| question.lexicon.is(it, Class::PREPOSITION));
+    let pointed = phrase.determiner.is_some_and(|at| question.class(at).has(Class::POINTER.or(Class::THIRD)));
+    let russian = question.lexicon.language == Language::Russian;
+    let property = |at: usize| {
+        question.class(at).has(Class::ADJECTIVE.or(Class::RELATIONAL))
+            || (russian && russian::is_adjective(question.lower(at)))
+    };
+    let definite = phrase.determiner.is_some_and(|at| question.class(at).has(Class::DEFINITE));
+    let plain =
+        phrase.words.clone().all(property) || (definite && phrase.plural == Some(true) && phrase.words.len() == 2);
+    let some_of =
+        phrase.preposition.is_none_or(|at| is_of(question.lower(at)) && question.before(at).has(Class::INDEFINITE));
+    let property = question.class(phrase.head).has(Class::RELATIONAL) && plain;
+    property && !tied && !completed && !pointed && !phrase.time && some_of
+}
+
+fn fits(topic: &Entity, question: &Question<'_>) -> bool {
+    !question.mentions(topic) && topic.person != Some(true) && !topic.has(Class::RELATIONAL)
+}

@@ -1,0 +1,363 @@
+//! Portuguese: its words, and how a phrase takes the place of a pronoun or is contracted with what stands before it.
+
+use super::entity::Entity;
+use super::lexicon::{Class, Form, Gender, LAST, Pronoun};
+use super::phrase::{Phrase, Role};
+
+const HE: Pronoun = Pronoun { form: Form::Plain, plural: false, gender: Some(Gender::Man), person: None };
+const SHE: Pronoun = Pronoun { gender: Some(Gender::Woman), ..HE };
+const THEY: Pronoun = Pronoun { plural: true, ..HE };
+const THEY_SHE: Pronoun = Pronoun { plural: true, ..SHE };
+
+pub const PRONOUNS: &[(&str, Pronoun)] = &[
+    ("ele", HE),
+    ("ela", SHE),
+    ("eles", THEY),
+    ("elas", THEY_SHE),
+    ("dele", Pronoun { form: Form::Of, ..HE }),
+    ("dela", Pronoun { form: Form::Of, ..SHE }),
+    ("deles", Pronoun { form: Form::Of, ..THEY }),
+    ("delas", Pronoun { form: Form::Of, ..THEY_SHE }),
+    ("nele", Pronoun { form: Form::In, ..HE }),
+    ("nela", Pronoun { form: Form::In, ..SHE }),
+    ("neles", Pronoun { form: Form::In, ..THEY }),
+    ("nelas", Pronoun { form: Form::In, ..THEY_SHE }),
+];
+
+pub const ORDINALS: &[(&str, usize)] = &[
+    ("primeiro primeira", 0),
+    ("segundo segunda", 1),
+    ("terceiro terceira", 2),
+    ("quarto quarta", 3),
+    ("último última ultimo ultima", LAST),
+];
+
+pub const CLASSES: &[(Class, &str)] = &[
+    (
+        Class::DEFINITE,
+        "o a os as do da dos das no na nos nas ao aos à às pelo pela pelos pelas pro pra",
+    ),
+    (
+        Class::INDEFINITE,
+        "um uma uns umas algum alguma alguns algumas nenhum nenhuma cada todo toda todos todas vários várias muitos
+         muitas poucos poucas dois duas três quatro cinco num numa outro outra outros outras qualquer quaisquer",
+    ),
+    (Class::MY, "meu minha meus minhas nosso nossa nossos nossas"),
+    (Class::YOUR, "seu sua seus suas teu tua teus tuas"),
+    (
+        Class::POINTER,
+        "esse essa esses essas este esta estes estas aquele aquela aqueles aquelas isso isto aquilo desse dessa desses
+         dessas deste desta destes destas disso disto daquele daquela daquilo nesse nessa nesses nessas neste nesta
+         nisso nisto naquele naquela",
+    ),
+    (Class::NEUTER, "isso isto aquilo disso disto nisso nisto"),
+    (
+        Class::PREPOSITION,
+        "de em para por com sem sobre entre até desde após contra durante segundo conforme à às ao aos do da dos das no na
+         nos nas num numa pelo pela pelos pelas pra pro",
+    ),
+    (Class::ABOUT, "sobre"),
+    (Class::AND, "e"),
+    (Class::OR, "ou"),
+    (Class::CLAUSE, "e mas se quando enquanto porque que onde como , ; : então pois ou qual quais quem caso"),
+    (Class::BE, "é são foi foram era eram será serão seria sou sao"),
+    (Class::ASKING, "que qual quais quem quando onde como quanto quanta quantos quantas cadê porque"),
+    (
+        Class::SPEAKER,
+        "eu você vocês vc vcs nós me mim te gente alguém ninguém lhe lhes comigo contigo conosco se si tudo nada algo",
+    ),
+    (
+        Class::ADVERB,
+        "não nao mais menos muito muita pouco também tambem já ja ainda só so agora aqui ali aí sempre nunca bem mal tão
+         quase depois antes logo assim mesmo então apenas talvez realmente além fora dentro perto longe cedo tarde",
+    ),
+    (
+        Class::FILLER,
+        "oi olá ola sim ok okay certo obrigado obrigada valeu favor beleza então bom boa legal ótimo perfeito entendi
+         claro ah oh opa tá ta",
+    ),
+    (Class::VERB, VERBS),
+    (Class::NOUN, NOUNS),
+    (Class::ADDRESSES, "avisa avise liga ligue manda mande pergunta pergunte diz diga fala fale chama chame"),
+    (Class::ADJECTIVE, ADJECTIVES),
+    (Class::RELATIONAL, RELATIONAL),
+    (Class::TIME, TIMES),
+    (
+        Class::MAN,
+        "pai irmão avô filho marido tio sobrinho namorado rei homem menino rapaz senhor sr primo genro sogro cunhado",
+    ),
+    (
+        Class::WOMAN,
+        "mãe irmã avó filha esposa tia sobrinha namorada rainha mulher menina moça senhora sra prima nora sogra cunhada",
+    ),
+    (
+        Class::PERSON,
+        "chefe médico médica doutor doutora amigo amiga professor professora presidente autor autora diretor diretora
+         ator atriz cantor cantora artista escritor escritora jogador jogadora fundador fundadora vizinho vizinha colega
+         advogado advogada pais filhos família artilheiro artilheira inventor pintor",
+    ),
+    (Class::TITLED, TITLED),
+    (Class::KIND, TITLED),
+    (
+        Class::EMPTY,
+        "jeito forma maneira vez vezes coisa coisas dia dias tempo parte lado caso exemplo ajuda informação pergunta
+         perguntas resposta nome lugar pessoa pessoas gente tipo problema ideia motivo anos ano",
+    ),
+    (Class::COLLECTIVE, "grupo time equipe banda família turma empresa governo polícia"),
+    (Class::ORDINAL, "primeiro primeira segundo segunda terceiro terceira quarto quarta último última ultimo ultima"),
+    (Class::THERE, "lá"),
+    (Class::PREVIOUS, "anterior"),
+    (Class::COMPARES, "compara compare comparar comparando compará comparado"),
+    (Class::WEATHER, "chover chove chovendo chuva nevar"),
+];
+
+const VERBS: &str = "
+    tem têm há ter haver ser estar está estao estão estava estavam esteve fica ficam ficou ficar vai vão vou ir ia faz
+    fazem faço fez feito fazer diz dizem disse dizer dá dão deu dar pode podem posso podia poderia poder quer querem
+    quero queria querer sabe sabem sei saber vem vêm veio vir vê vejo viu ver põe pôs custa custam custou funciona
+    funcionam paga pagam pagou rende rendem rendeu vale valem valeu sai saem saiu chega chego chegam chegou abre abrem
+    abriu fecha fecham fechou começa começam começou termina terminam terminou acontece acontecem aconteceu existe
+    existem existia afeta afetam afetou mora moram morou nasce nasceu morre morreu vive vivem viveu escreve escreveu
+    criou cria criam fundou inventou descobriu pintou compôs dirigiu ganhou ganha perdeu venceu joga jogou estudou
+    estuda trabalha trabalham trabalhou usa usam usou serve servem precisa precisam preciso precisou gosta gostam gosto
+    acha acham acho significa chama chamam formam forma dura duram durou causa causam causou conta conte contar fala fale
+    falar explica explique explicar mostra mostre mostrar manda mande mandar liga ligue ligar toca toque tocar agenda
+    agende agendar reserva reserve reservar recomenda recomende recomendam indica indique traduza traduz calcula
+    calcule muda mude mudar cancela cancelo cancele marca marque compra comprei comprou comprar vende vendeu veja olha
+    olhe diga dê ajuda ajude ajudar apaga apague sobe subiu cai caiu caíram subiram tinha tinham teve tiveram seja sejam
+    fosse exposta exposto lançado lançada lançados feita feitos feitas conhecido conhecida chamado chamada sinto temos
+    tenho deve devem devo dever consigo consegue conseguem entrou entra entram permite permitem cobra cobram aceita
+    aceitam compara compare vieram trata tratam surgiu surgiram
+";
+
+const ADJECTIVES: &str = "
+    bom boa bons boas ruim ruins melhor melhores pior piores maior maiores menor menores grande grandes pequeno pequena
+    novo nova novos novas velho velha antigo antiga caro cara caros caras barato barata baratos baratas alto alta baixo
+    baixa longo longa curto curta rápido rápida lento lenta fácil fáceis difícil difíceis importante importantes
+    principal principais possível possíveis necessário necessária necessários necessárias seguro segura perigoso
+    perigosa famoso famosa comum comuns verdade certo certa errado errada igual iguais diferente diferentes melhorado
+    frio fria quente quentes cheio vazio livre grátis gratuito próximo próxima próximos último última atual atuais
+    disponível disponíveis comestível verdadeiro
+";
+
+const RELATIONAL: &str = "
+    sintoma sintomas causa causas efeito efeitos tratamento tratamentos história origem significado definição tipo tipos
+    exemplo exemplos benefício benefícios vantagem vantagens desvantagem desvantagens risco riscos característica
+    características função funções objetivo objetivos papel importância impacto impactos diferença diferenças membro
+    membros autor criador fundador preço preços valor valores cotação custo custos tamanho peso altura comprimento idade
+    população capital área localização ingrediente ingredientes etapa etapas fase fases resultado resultados
+    consequência consequências requisito requisitos regra regras princípio princípios aplicação aplicações uso usos
+    versão versões modelo modelos estrutura taxa limite limites prazo horário rendimento lucro receita faturamento
+    dividendo dividendos yield patrimônio liquidez vacância gestor gestora administradora artilheiro algoritmo
+    algoritmos contraindicações prevenção diagnóstico cura ponto pontos prós contras níveis nível temperatura distância
+    duração velocidade profundidade significância propriedades componentes elementos fórmula sede endereço telefone
+    alternativas concorrentes documentação site elenco enredo personagens tema temas
+";
+
+const TIMES: &str = "
+    hoje amanhã ontem anteontem manhã tarde noite madrugada semana mês ano dia segunda terça quarta quinta sexta sábado
+    domingo segunda-feira terça-feira quarta-feira quinta-feira sexta-feira sábados domingos janeiro fevereiro março abril
+    maio junho julho agosto setembro outubro novembro dezembro horas hora minutos semanas meses anos século verão inverno
+    outono primavera
+";
+
+/// Kinds of things that are called by a name of their own.
+const TITLED: &str = "
+    música canção álbum filme livro romance série jogo banda artista cantor cantora cidade país estado ilha empresa
+    companhia banco marca time equipe museu universidade escola guerra batalha doença lei tratado restaurante hotel fundo
+    ação ações prova exame taxa imposto índice programa aplicativo site remédio produto plano curso linguagem planeta
+    animal planta processo sistema investimento criptomoeda moeda técnica método teoria festa evento
+";
+
+const NOUNS: &str = "
+    lugar mulher celular dólar açúcar militar popular mar par líder qualquer escolar solar familiar similar regular
+    singular particular hambúrguer câncer hangar radar bar lar pilar exemplar caráter ar polar nuclear circular molecular
+    lunar bipolar angular titular vestibular hospitalar alimentar complementar quando mundo fundo lindo segundo comando
+    bando vindo interesse classe
+";
+
+pub fn ends_as_verb(word: &str) -> bool {
+    const ENDS: [&str; 16] = [
+        "ar", "er", "ir", "ou", "iu", "ando", "endo", "indo", "aram", "eram", "iram", "avam", "ava", "aria", "aremos",
+        "asse",
+    ];
+    let letters = word.chars().count();
+    without_clitic(word).is_some() || ENDS.iter().any(|end| letters > end.len() + 1 && word.ends_with(end))
+}
+
+pub fn is_plural(word: &str) -> bool {
+    const NO_PLURALS: [&str; 14] = [
+        "país", "mês", "gás", "vírus", "ônibus", "lápis", "mais", "menos", "três", "tênis", "ônus", "campus", "bônus",
+        "diabetes",
+    ];
+    word.len() > 3 && word.ends_with('s') && !NO_PLURALS.contains(&word)
+}
+
+/// The article with which a phrase is taken up again, by what stood before it. What was first asked about as one of its
+/// kind stays one.
+pub fn article(determiner: &str, generic: bool) -> &str {
+    match determiner {
+        "um" | "uma" if generic => determiner,
+        "o" | "do" | "no" | "ao" | "pelo" | "pro" | "um" | "num" | "esse" | "este" | "aquele" | "desse" | "nesse" => {
+            "o"
+        }
+        "a" | "da" | "na" | "à" | "pela" | "pra" | "uma" | "numa" | "essa" | "esta" | "aquela" | "dessa" | "nessa" => {
+            "a"
+        }
+        "os" | "dos" | "nos" | "aos" | "pelos" | "esses" | "estes" | "aqueles" => "os",
+        "as" | "das" | "nas" | "às" | "pelas" | "essas" | "estas" | "aquelas" => "as",
+        "meu" | "minha" | "meus" | "minhas" | "nosso" | "nossa" | "nossos" | "nossas" => determiner,
+        _ => "",
+    }
+}
+
+/// One or many, by the article.
+pub fn number(article: &str) -> Option<bool> {
+    match article {
+        "o" | "a" | "um" | "uma" => Some(false),
+        "os" | "as" => Some(true),
+        _ => None,
+    }
+}
+
+/// By the article, or by the ending of a common noun.
+pub fn gender(article: &str, head: &str, named: bool) -> Option<Gender> {
+    match article {
+        "o" | "os" | "um" | "meu" | "meus" | "nosso" | "nossos" => return Some(Gender::Man),
+        "a" | "as" | "uma" | "minha" | "minhas" | "nossa" | "nossas" => return Some(Gender::Woman),
+        _ => {}
+    }
+    const WOMEN: [&str; 6] = ["a", "as", "ção", "ções", "dade", "gem"];
+    const MEN: [&str; 3] = ["o", "os", "ismo"];
+    let ends = |ends: &[&str]| ends.iter().any(|end| head.ends_with(end));
+    match () {
+        () if named => None,
+        () if ends(&WOMEN)
+            && !["problema", "sistema", "programa", "tema", "dia", "mapa", "planeta"].contains(&head) =>
+        {
+            Some(Gender::Woman)
+        }
+        () if ends(&MEN) && !head.ends_with("ão") => Some(Gender::Man),
+        () => None,
+    }
+}
+
+/// A phrase in the place of a pronoun. A common noun that was said without an article takes the pronoun's.
+pub fn written(entity: &Entity, pronoun: &Pronoun) -> String {
+    let own = match (pronoun.gender, pronoun.plural) {
+        (Some(Gender::Woman), false) => "a",
+        (Some(Gender::Woman), true) => "as",
+        (_, false) => "o",
+        (_, true) => "os",
+    };
+    let article = if entity.article.is_empty() && !entity.named { own } else { entity.article.as_str() };
+    match pronoun.form {
+        Form::Of => contracted("de", article, &entity.name),
+        Form::In => contracted("em", article, &entity.name),
+        _ if article.is_empty() => entity.name.clone(),
+        _ => format!("{article} {}", entity.name),
+    }
+}
+
+/// A preposition, an article and a name.
+fn contracted(preposition: &str, article: &str, name: &str) -> String {
+    let both = match (preposition, article) {
+        (_, "") => preposition.to_owned(),
+        ("de", "o" | "a" | "os" | "as") => format!("d{article}"),
+        ("em", "o" | "a" | "os" | "as") => format!("n{article}"),
+        _ => format!("{preposition} {article}"),
+    };
+    format!("{both} {name}")
+}
+
+/// A phrase in the place of a pointer, whose first letter tells what it is contracted with.
+pub fn after_pointer(entity: &Entity, pointer: &str) -> String {
+    match pointer.chars().next() {
+        Some('d') => of(entity),
+        Some('n') => in_place(entity),
+        _ => entity.full(),
+    }
+}
+
+pub fn in_place(entity: &Entity) -> String {
+    contracted("em", &entity.article, &entity.name)
+}
+
+pub fn of(entity: &Entity) -> String {
+    contracted("de", &entity.article, &entity.name)
+}
+
+/// What the last question asked for, whose place another property takes; without one, what it was about.
+pub fn with_property<'p>(said: &Phrase, asked: impl Iterator<Item = &'p Phrase>) -> Option<(usize, usize)> {
+    let asked: Vec<&Phrase> = asked.collect();
+    let start =
+        |phrase: &Phrase| phrase.determiner.filter(|at| phrase.preposition != Some(*at)).unwrap_or(phrase.words.start);
+    let property = asked.windows(2).find_map(|pair| match pair {
+        [first, second] if !first.named && second.preposition == Some(first.words.end) => Some(*first),
+        _ => None,
+    });
+    let last = asked.iter().rev().find(|it| it.determiner.is_some() && it.preposition.is_none() && !it.named).copied();
+    let defined = asked.iter().find(|it| it.role == Role::Topic).copied();
+    let old = match said.determiner {
+        Some(_) => property.or(last).or(defined),
+        None => defined,
+    }?;
+    Some((start(old), old.words.end))
+}
+
+/// The infinitive before a pronoun that was tied to it: `comprá-lo`.
+pub fn without_clitic(word: &str) -> Option<(String, Pronoun)> {
+    let (verb, clitic) = word.rsplit_once('-')?;
+    let pronoun = match clitic {
+        "lo" => HE,
+        "la" => SHE,
+        "los" => THEY,
+        "las" => THEY_SHE,
+        _ => return None,
+    };
+    let (stem, ending) = [("á", "ar"), ("ê", "er"), ("í", "ir"), ("i", "ir"), ("ô", "or")]
+        .iter()
+        .find_map(|(accented, ending)| Some((verb.strip_suffix(accented)?, ending)))?;
+    Some((format!("{stem}{ending}"), pronoun))
+}
+
+/// The pronoun that an article before a verb is: `quem o criou`.
+pub fn clitic(word: &str) -> Option<Pronoun> {
+    match word {
+        "o" => Some(HE),
+        "a" => Some(SHE),
+        "os" => Some(THEY),
+        "as" => Some(THEY_SHE),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn prepositions_and_articles_become_one() {
+        assert_eq!(contracted("de", "o", "HGLG11"), "do HGLG11");
+        assert_eq!(contracted("em", "as", "Filipinas"), "nas Filipinas");
+        assert_eq!(contracted("de", "um", "ETF"), "de um ETF");
+        assert_eq!(contracted("de", "", "Marta"), "de Marta");
+    }
+
+    #[test]
+    fn a_tied_pronoun_gives_its_verb_back() {
+        let verb = |word| without_clitic(word).map(|(verb, _)| verb);
+        assert_eq!(verb("comprá-lo").as_deref(), Some("comprar"));
+        assert_eq!(verb("vendê-las").as_deref(), Some("vender"));
+        assert_eq!(verb("segui-la").as_deref(), Some("seguir"));
+        assert_eq!(verb("guarda-roupa"), None);
+        assert_eq!(verb("lo"), None);
+    }
+
+    #[test]
+    fn nouns_that_end_like_verbs_are_none() {
+        assert!(["comprar", "falando", "chegou", "venderam"].iter().all(|word| ends_as_verb(word)));
+        let lexicon = super::super::lexicon::Lexicon::of(crate::analyse::Language::Portuguese);
+        assert!(!["lugar", "mundo", "dólar", "fundo", "malária"].iter().any(|word| lexicon.is_verb(word)));
+    }
+}

@@ -1,0 +1,47 @@
+//! `novelo eval`: quality, measured on data that says what is right.
+
+mod recall;
+mod rewrite;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::Subcommand;
+use serde::Serialize;
+
+use self::recall::EmbedChoice;
+use super::Output;
+use crate::config::Config;
+
+#[derive(Subcommand)]
+pub enum EvalCommand {
+    /// How many questions find the turns that answer them, each conversation by itself
+    Recall {
+        /// Conversations with questions, as JSON
+        file: PathBuf,
+        /// Where embeddings come from: none, or local (the directory of the setting embedding.dir)
+        #[arg(long, default_value = "none")]
+        embed: EmbedChoice,
+    },
+    /// How near rewritten follow-up questions come to a human's, and what they find
+    Rewrite {
+        /// Questions with their history and a human's rewrite, as one JSON object per line
+        file: PathBuf,
+    },
+}
+
+pub fn run(command: EvalCommand, config: &Config, out: &Output) -> anyhow::Result<ExitCode> {
+    match command {
+        EvalCommand::Recall { file, embed } => report(&recall::measure(&file, embed, config)?, recall::print, out)?,
+        EvalCommand::Rewrite { file } => report(&rewrite::measure(&file)?, rewrite::print, out)?,
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn report<R: Serialize>(report: &R, print: fn(&R), out: &Output) -> anyhow::Result<()> {
+    match out.json {
+        true => println!("{}", serde_json::to_string(report)?),
+        false => print(report),
+    }
+    Ok(())
+}

@@ -1,0 +1,54 @@
+//! `novelo eval rewrite`: how near rewritten questions come to a human's.
+
+use std::path::Path;
+
+use anyhow::Context;
+use novelo_recall::eval::rewrite::{self, Case, Figures, Found, Report, Retrieval};
+
+use super::super::progress;
+
+pub fn measure(file: &Path) -> anyhow::Result<Report> {
+    let text = std::fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()))?;
+    let cases = rewrite::parse(&text).with_context(|| file.display().to_string())?;
+    let bar = progress::steps(cases.len() as u64);
+    let report = rewrite::run(&cases, &mut by_rules, &mut |done, _| bar.set_position(done as u64));
+    bar.finish_and_clear();
+    Ok(report)
+}
+
+fn by_rules(case: &Case) -> String {
+    novelo_recall::rewrite::rewrite(&case.said(), &case.question).question
+}
+
+pub fn print(report: &Report) {
+    println!("| | questions | ROUGE-1 R | F1 | BLEU | need it | F1 where needed | F1 of new words | untouched |");
+    println!("|---|---|---|---|---|---|---|---|---|");
+    let rows = || [("all", &report.total)].into_iter().chain(report.by_set.iter().map(|(set, of)| (set.as_str(), of)));
+    for (name, of) in rows() {
+        println!("{}", figures(name, of));
+    }
+    println!("\n| found at | questions | passages | asked as | 1 | 5 | 10 | MRR |\n|---|---|---|---|---|---|---|---|");
+    for (name, of) in rows() {
+        retrieval(name, &of.retrieval);
+    }
+    if report.total.retrieval.stand_in {
+        println!("\nWhere a set has no passages, the humans' questions stand in for what answers them.");
+    }
+}
+
+fn figures(name: &str, of: &Figures) -> String {
+    let [recall, f1, bleu, needed, new, untouched] =
+        [of.rouge1_r, of.rouge1_f, of.bleu, of.need.rouge1_f, of.need.new_term_f1, of.untouched]
+            .map(|share| format!("{share:.1}"));
+    let Figures { questions, need, .. } = of;
+    let need = need.questions;
+    format!("| {name} | {questions} | {recall} | {f1} | {bleu} | {need} | {needed} | {new} | {untouched} |")
+}
+
+fn retrieval(name: &str, of: &Retrieval) {
+    for (asked, found) in [("asked", of.raw), ("rewritten", of.rewritten), ("by the human", of.human)] {
+        let Found { at_1, at_5, at_10, mrr } = found;
+        let shares = [at_1, at_5, at_10, mrr].map(|share| format!("{share:.1}")).join(" | ");
+        println!("| {name} | {} | {} | {asked} | {shares} |", of.questions, of.passages);
+    }
+}
