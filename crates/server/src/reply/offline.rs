@@ -20,6 +20,11 @@ pub fn answer(question: &str, sources: &[Source]) -> String {
     }
 }
 
+/// Whether a text is what is answered where nothing was found, and so speaks of nothing.
+pub fn is_nothing(text: &str) -> bool {
+    [Language::English, Language::Portuguese, Language::Russian].into_iter().any(|language| nothing(language) == text)
+}
+
 impl Source {
     /// Where a reader finds it.
     fn place(&self) -> String {

@@ -8,7 +8,7 @@ use novelo_recall::rewrite::{Said, rewrite as by_rules};
 use serde_json::{Map, json};
 
 use super::history::History;
-use super::{Asked, Manner, Rewritten, RewrittenBy};
+use super::{Asked, Manner, Rewritten, RewrittenBy, offline};
 use crate::app::Shared;
 use crate::load::cut;
 use crate::model::{Ask, Job, Model};
@@ -34,7 +34,8 @@ pub async fn rewrite(app: &Shared, history: &History, asked: &Asked) -> (Rewritt
             Err(why) => Some(format!("the question was understood by rules, not by the model: {why}")),
         },
     };
-    let rewrite = by_rules(&history, question);
+    let spoken: Vec<Said<'_>> = history.into_iter().filter(|said| !offline::is_nothing(said.text)).collect();
+    let rewrite = by_rules(&spoken, question);
     let by = if rewrite.changes.is_empty() { RewrittenBy::Nobody } else { RewrittenBy::Rules };
     (Rewritten { question: rewrite.question, by }, note)
 }

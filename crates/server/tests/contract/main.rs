@@ -113,6 +113,7 @@ surfaces! {
         no_model
         page
         rewrite
+        rules
         sources
         stream
         window
