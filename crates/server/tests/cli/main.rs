@@ -6,6 +6,7 @@
 mod support;
 
 mod doctor;
+mod eval;
 mod memory;
 mod serve;
 mod settings;
