@@ -13,7 +13,7 @@ mod log;
 mod offline;
 mod prompt;
 mod replies;
-mod rewrite;
+pub mod rewrite;
 mod run;
 
 use std::borrow::Cow;

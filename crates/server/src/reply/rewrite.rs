@@ -12,7 +12,7 @@ use super::{Asked, Manner, Rewritten, RewrittenBy, offline};
 use crate::app::Shared;
 use crate::load::cut;
 use crate::model::{Ask, Job, Model};
-use crate::policy;
+use crate::policy::{self, Policies};
 
 /// Characters of one message that the model is shown, and of all.
 const LINE_CHARS_MAX: usize = 600;
@@ -29,7 +29,7 @@ pub async fn rewrite(app: &Shared, history: &History, asked: &Asked) -> (Rewritt
     let model = app.models.get(Job::Rewrite).filter(|_| matches!(asked.manner, Manner::Assist(_)));
     let note = match model {
         None => None,
-        Some(model) => match by_model(app, model, &history, question).await {
+        Some(model) => match by_model(&app.policies, model, &history, question).await {
             Ok(rewritten) => return (rewritten, None),
             Err(why) => Some(format!("the question was understood by rules, not by the model: {why}")),
         },
@@ -44,13 +44,14 @@ fn unchanged(question: &str) -> Rewritten {
     Rewritten { question: question.to_owned(), by: RewrittenBy::Nobody }
 }
 
-async fn by_model(
-    app: &Shared,
+/// What the model makes of a question; why it made nothing of it, otherwise.
+pub async fn by_model(
+    policies: &Policies,
     model: &Model,
     history: &[Said<'_>],
     question: &str,
 ) -> Result<Rewritten, &'static str> {
-    let prompt = app.policies.prompt(policy::Prompt::Rewrite);
+    let prompt = policies.prompt(policy::Prompt::Rewrite);
     let shown = format!("Conversation history:\n{}\n\nFollow-up question: {question}", lines(history));
     let messages = json!([{"role": "system", "content": &*prompt}, {"role": "user", "content": shown}]);
     let mut options = Map::new();

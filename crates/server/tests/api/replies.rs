@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use crate::support::llm::Llm;
 use crate::support::models::{Act, Models, words};
 use crate::support::stream::{Frame, Stream};
 use crate::support::{Client, Home, Server, Value, eventually, json, says, thread};
@@ -290,4 +291,19 @@ fn what_is_forgotten_while_it_is_answered_stays_forgotten() {
     assert_eq!(done["notes"], json!(["the thread was forgotten meanwhile, and this was not kept"]));
     assert_eq!(messages(&server, "t"), [] as [Value; 0]);
     assert_eq!(messages(&server, "other").len(), 2);
+}
+
+#[test]
+fn a_real_llm_answers_and_is_asked_again() {
+    let llm = Llm::start(2_048);
+    let server = Home::new().serve_with(&llm.settings());
+    index(&server, "tea", "The tea house opens at nine and closes at six. Tea costs four crowns.");
+    let frames = open(&server, "t", "When does the tea house open?").rest();
+    let done = &frames.last().unwrap().data;
+    assert_eq!((events(&frames)[..3].to_vec(), &done["notes"]), (vec!["question", "sources", "text"], &json!([])));
+    assert!(frames.len() > 4 && done["answered_by"] == "SmolLM2-135M-Instruct", "{done}");
+    assert!(done["usage"]["prompt_tokens"].as_u64().unwrap() > 50 && done["budget_tokens"] == 1_377, "{done}");
+    let answer = ask(&server, "t", "and when does it close?");
+    assert!(!answer["answer"].as_str().unwrap().is_empty(), "{answer}");
+    assert_eq!(messages(&server, "t").len(), 4);
 }

@@ -8,6 +8,7 @@ mod support;
 mod ask;
 mod chat;
 mod doctor;
+mod eval;
 mod memory;
 mod serve;
 mod settings;

@@ -10,6 +10,7 @@ use clap::Subcommand;
 use serde::Serialize;
 
 use self::recall::EmbedChoice;
+use self::rewrite::Rewriter;
 use super::Output;
 use crate::config::Config;
 
@@ -27,13 +28,16 @@ pub enum EvalCommand {
     Rewrite {
         /// Questions with their history and a human's rewrite, as one JSON object per line
         file: PathBuf,
+        /// Who rewrites: the rules, or the model of the settings models.rewrite.…, with the rules where it fails
+        #[arg(long, default_value = "rules")]
+        with: Rewriter,
     },
 }
 
 pub fn run(command: EvalCommand, config: &Config, out: &Output) -> anyhow::Result<ExitCode> {
     match command {
         EvalCommand::Recall { file, embed } => report(&recall::measure(&file, embed, config)?, recall::print, out)?,
-        EvalCommand::Rewrite { file } => report(&rewrite::measure(&file)?, rewrite::print, out)?,
+        EvalCommand::Rewrite { file, with } => report(&rewrite::measure(&file, with, config)?, rewrite::print, out)?,
     }
     Ok(ExitCode::SUCCESS)
 }

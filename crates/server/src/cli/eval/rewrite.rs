@@ -3,16 +3,58 @@
 use std::path::Path;
 
 use anyhow::Context;
+use clap::ValueEnum;
 use novelo_recall::eval::rewrite::{self, Case, Figures, Found, Report, Retrieval};
 
 use super::super::progress;
+use crate::config::Config;
+use crate::model::{Job, Models};
+use crate::policy::Policies;
+use crate::reply::rewrite::by_model;
 
-pub fn measure(file: &Path) -> anyhow::Result<Report> {
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Rewriter {
+    Rules,
+    Model,
+}
+
+pub fn measure(file: &Path, with: Rewriter, config: &Config) -> anyhow::Result<Report> {
     let text = std::fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()))?;
     let cases = rewrite::parse(&text).with_context(|| file.display().to_string())?;
     let bar = progress::steps(cases.len() as u64);
-    let report = rewrite::run(&cases, &mut by_rules, &mut |done, _| bar.set_position(done as u64));
+    let mut told = |done: usize, _| bar.set_position(done as u64);
+    let report = match with {
+        Rewriter::Rules => rewrite::run(&cases, &mut by_rules, &mut told),
+        Rewriter::Model => with_model(&cases, config, &mut told)?,
+    };
     bar.finish_and_clear();
+    Ok(report)
+}
+
+fn with_model(cases: &[Case], config: &Config, told: &mut dyn FnMut(usize, usize)) -> anyhow::Result<Report> {
+    let models = Models::open(config)?;
+    let hint = "hint: models.answer.url (NOVELO_MODELS_ANSWER_URL) says where there is one";
+    let model = models.get(Job::Rewrite).with_context(|| format!("there is no model that rewrites\n{hint}"))?;
+    let policies = Policies::open(config.text("policies").into())?;
+    let mut failed = 0;
+    let mut ask = |case: &Case| {
+        let said = case.said();
+        if said.is_empty() {
+            return case.question.clone();
+        }
+        let asking = by_model(&policies, model, &said, &case.question);
+        match tokio::task::block_in_place(|| tokio::runtime::Handle::current().block_on(asking)) {
+            Ok(rewritten) => rewritten.question,
+            Err(_) => {
+                failed += 1;
+                by_rules(case)
+            }
+        }
+    };
+    let report = rewrite::run(cases, &mut ask, told);
+    if failed > 0 {
+        eprintln!("{failed} of {} questions were left to the rules, since the model failed", cases.len());
+    }
     Ok(report)
 }
 
