@@ -78,6 +78,8 @@ impl Passage {
 /// Ranking more passages than these takes too long for other requests to wait.
 const RANKED_AT_ONCE_MAX: usize = 20_000;
 const NEAR_MAX: usize = 3;
+/// What scores less than this share of the best is there by chance.
+const SHARE_MIN: f32 = 0.03;
 /// How often a document may be there again before it costs others their place.
 const REPEATS_MAX: usize = 8;
 
@@ -99,13 +101,15 @@ impl Ranking<'_> {
     pub fn pick_relevant(&self, k: usize, within: impl Fn(Place<'_>) -> bool) -> Picked {
         let mut picked = Picked::default();
         let mut seen = Vec::new();
-        for hit in self.top(k * REPEATS_MAX + NEAR_MAX, within) {
+        let hits = self.top(k * REPEATS_MAX + NEAR_MAX, within);
+        let score_min = hits.first().map_or(0.0, |best| best.score * SHARE_MIN);
+        for hit in hits {
             let digest = self.part.digest_of(hit.key);
             if seen.contains(&digest) {
                 continue;
             }
             seen.push(digest);
-            if picked.hits.len() < k && self.ranked.is_relevant(hit.key) {
+            if picked.hits.len() < k && hit.score >= score_min && self.ranked.is_relevant(hit.key) {
                 picked.hits.push(hit);
             } else if picked.near.len() < NEAR_MAX {
                 picked.near.push(hit);

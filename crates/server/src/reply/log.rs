@@ -71,8 +71,10 @@ impl Log {
         }
     }
 
-    fn get(&self, at: usize) -> Option<Arc<Event>> {
-        self.lock().get(at).cloned()
+    /// The event at a place, and whether the last one has come: told together, or the last one could slip in between.
+    fn at(&self, place: usize) -> (Option<Arc<Event>>, bool) {
+        let events = self.lock();
+        (events.get(place).cloned(), events.last().is_some_and(|event| event.is_last()))
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, Vec<Arc<Event>>> {
@@ -105,11 +107,12 @@ impl Reader {
     /// The next event and its number; `None` after the last one.
     pub async fn next(&mut self) -> Option<(usize, Arc<Event>)> {
         loop {
-            if let Some(event) = self.log.get(self.next) {
+            let (event, has_ended) = self.log.at(self.next);
+            if let Some(event) = event {
                 self.next += 1;
                 return Some((self.next, event));
             }
-            if self.log.has_ended() || self.count.changed().await.is_err() {
+            if has_ended || self.count.changed().await.is_err() {
                 return None;
             }
         }
@@ -147,6 +150,17 @@ mod tests {
         assert_eq!(numbers(log.read(2)).await, [3, 4]);
         assert_eq!(numbers(log.read(4)).await, [] as [usize; 0]);
         assert_eq!(numbers(log.read(99)).await, [] as [usize; 0]);
+    }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn the_last_event_never_slips_past_a_reader() {
+        for _ in 0..2_000 {
+            let log = Log::new();
+            let reading = tokio::spawn(numbers(log.read(0)));
+            log.push(text("a"));
+            log.push(end());
+            assert_eq!(reading.await.unwrap(), [1, 2]);
+        }
     }
 
     #[tokio::test(start_paused = true)]
