@@ -29,30 +29,67 @@ pub fn language(question: &str) -> Language {
     words.iter().map(|word| latin.of_word(word.folded)).find(|it| *it == Language::Russian).unwrap_or(latin)
 }
 
+/// Something that may answer.
+#[derive(Debug, Clone, Copy)]
+pub struct Source<'a> {
+    pub name: &'a str,
+    pub text: &'a str,
+    /// How well it fits, beside the others.
+    pub score: f32,
+}
+
 /// At most so many sentences for a question, the best first; neighbours stand together. Where none shares a word with
-/// it, the first sentence of the first passage.
-pub fn quote(question: &str, passages: &[&str], sentences_max: usize) -> Vec<Quote> {
-    let sentences = sentences(passages);
+/// it, the first sentence of the first source.
+pub fn quote(question: &str, sources: &[Source<'_>], sentences_max: usize) -> Vec<Quote> {
+    let sentences = sentences(sources);
     let mut index = Index::default();
     for (key, (_, text)) in sentences.iter().enumerate() {
         index.add(key as u64, &Passage { text, ..Passage::default() });
     }
-    let ranked = index.rank(&Query { text: question, vector: None });
-    let hits = ranked.top(sentences_max, |_| true);
-    let best = hits.first().map_or(0.0, |hit| hit.score);
-    let fits = |hit: &&crate::Hit| ranked.is_relevant(hit.key) && hit.score >= best * SHARE_MIN;
-    let mut chosen: Vec<usize> = hits.iter().filter(fits).map(|hit| hit.key as usize).collect();
+    let mut scores: Vec<(usize, f32)> = (0..sentences.len()).map(|at| (at, 0.0)).collect();
+    let first = sources.first().map_or(1.0, |source| source.score.max(f32::MIN_POSITIVE));
+    let asked = beside(question, sources.first().map_or("", |source| source.name));
+    for question in [Some(question.to_owned()), asked].into_iter().flatten() {
+        let ranked = index.rank(&Query { text: &question, vector: None });
+        let hits = ranked.top(sentences.len(), |key| ranked.is_relevant(key));
+        let best = hits.first().map_or(1.0, |hit| hit.score.max(f32::MIN_POSITIVE));
+        for hit in hits {
+            let Some((passage, _)) = sentences.get(hit.key as usize) else { continue };
+            let weight = sources.get(*passage).map_or(0.0, |of| (of.score / first).clamp(0.0, 1.0));
+            scores.get_mut(hit.key as usize).into_iter().for_each(|(_, sum)| *sum += weight * hit.score / best);
+        }
+    }
+    scores.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+    let best = scores.first().map_or(0.0, |(_, score)| *score);
+    let fits = |(_, score): &&(usize, f32)| *score > 0.0 && *score >= best * SHARE_MIN;
+    let mut chosen: Vec<usize> = scores.iter().filter(fits).map(|(at, _)| *at).take(sentences_max).collect();
     if chosen.is_empty() && !sentences.is_empty() {
         chosen.push(0);
     }
     join(&sentences, &chosen)
 }
 
+/// What is asked beside the name of a source: a sentence of it need not say the name again. `None` where that is all,
+/// or none of it.
+fn beside(question: &str, name: &str) -> Option<String> {
+    let stems = |text: &str| {
+        let words = Words::of(text, 200);
+        let language = Language::of(&words);
+        let stem = |folded: &str| (!language.is_stop(folded)).then(|| language.of_word(folded).stem(folded));
+        words.iter().map(|word| (text.get(word.range.clone()).unwrap_or("").to_owned(), stem(word.folded))).collect()
+    };
+    let (asked, named): (Vec<(String, Option<String>)>, Vec<(String, Option<String>)>) = (stems(question), stems(name));
+    let is_named = |stem: &Option<String>| stem.is_some() && named.iter().any(|(_, other)| other == stem);
+    let left: Vec<&(String, Option<String>)> = asked.iter().filter(|(_, stem)| !is_named(stem)).collect();
+    let says_more = left.len() < asked.len() && left.iter().any(|(_, stem)| stem.is_some());
+    says_more.then(|| left.iter().map(|(word, _)| word.as_str()).collect::<Vec<_>>().join(" "))
+}
+
 /// All sentences, each with its passage. A heading goes with the sentence under it, and a line that was broken for its
 /// length goes on.
-fn sentences(passages: &[&str]) -> Vec<(usize, String)> {
+fn sentences(sources: &[Source<'_>]) -> Vec<(usize, String)> {
     let mut sentences = Vec::new();
-    for (passage, text) in passages.iter().enumerate() {
+    for (passage, Source { text, .. }) in sources.iter().enumerate() {
         let mut heading: Option<String> = None;
         for paragraph in paragraphs(text) {
             if let Some(title) = paragraph.strip_prefix('#') {
@@ -121,24 +158,26 @@ mod tests {
                        at six.\n\n## Prices\n\nA pot of tea costs four crowns. Cake is baked on Fridays.";
     const CLUB: &str = "O Clube Capivara tem cinco níveis. Cada nível pede mil pontos.";
 
+    fn name(text: &str) -> &str {
+        if text.starts_with('#') { "Harbour Tea House" } else { "Clube Capivara" }
+    }
+
     #[track_caller]
     fn check(question: &str, passages: &[&str], expected: &[(usize, &str)]) {
-        let quotes = quote(question, passages, 3);
+        let sources: Vec<Source<'_>> =
+            passages.iter().zip([1.0, 0.9]).map(|(text, score)| Source { name: name(text), text, score }).collect();
+        let quotes = quote(question, &sources, 3);
         let quotes: Vec<(usize, &str)> = quotes.iter().map(|quote| (quote.passage, quote.text.as_str())).collect();
         assert_eq!(quotes, expected);
     }
 
     #[test]
     fn the_sentence_that_answers_is_quoted() {
-        check(
-            "When does the house open?",
-            &[TEA],
-            &[(
-                0,
-                "Harbour Tea House: The house stands at the old quay. It opens at nine in the morning and closes at six.",
-            )],
-        );
+        check("When does the house open?", &[TEA], &[(0, "It opens at nine in the morning and closes at six.")]);
         check("Quantos níveis tem o Clube Capivara?", &[TEA, CLUB], &[(1, "O Clube Capivara tem cinco níveis.")]);
+        let both =
+            "Harbour Tea House: The house stands at the old quay. It opens at nine in the morning and closes at six.";
+        check("When does the Harbour Tea House open?", &[TEA], &[(0, both)]);
         check("What are the prices?", &[TEA], &[(0, "Prices: A pot of tea costs four crowns.")]);
     }
 

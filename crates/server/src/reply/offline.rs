@@ -1,16 +1,17 @@
 //! The answer where there is no model: what the passages say, word for word, and whose words they are.
 
-use novelo_recall::quote::{Language, language, quote};
+use novelo_recall::quote::{self, Language, language};
 
 use super::Source;
 
 /// Sentences that are quoted.
-const SENTENCES_MAX: usize = 4;
+const SENTENCES_MAX: usize = 3;
 
 /// A line per quote, with the name of what it is from; or that nothing was found.
 pub fn answer(question: &str, sources: &[Source]) -> String {
-    let passages: Vec<&str> = sources.iter().map(|source| &*source.text).collect();
-    let quotes = quote(question, &passages, SENTENCES_MAX);
+    let passages: Vec<quote::Source<'_>> =
+        sources.iter().map(|Source { name, text, score, .. }| quote::Source { name, text, score: *score }).collect();
+    let quotes = quote::quote(question, &passages, SENTENCES_MAX);
     let line = |(text, source): (String, &Source)| format!("“{text}” — {}", source.place());
     let lines = quotes.into_iter().filter_map(|quote| Some(line((quote.text, sources.get(quote.passage)?))));
     let lines: Vec<String> = lines.collect();
