@@ -50,6 +50,7 @@ limits! {
     MODEL_CALLS_MAX = 256, "calls to models at once; more wait, within their deadlines";
     MODEL_FRAME_BYTES_MAX = 4 * 1024 * 1024, "bytes of one event of a model's stream, or of an answer that comes in one piece";
     MODEL_ANSWER_BYTES_MAX = 4 * 1024 * 1024, "bytes of text and tool calls of one answer of a model";
+    MODEL_TOOL_CALLS_MAX = 64, "tool calls of one answer of a model";
     MODEL_STREAM_BYTES_MAX = 256 * 1024 * 1024, "bytes of one stream of a model, all that frames the text included";
     CONNECTIONS_MAX = 4_096, "connections open at once";
     WRITE_QUEUE_MAX = 8_192, "writes waiting for the committer";

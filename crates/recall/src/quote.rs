@@ -21,6 +21,8 @@ const SENTENCE_CHARS_MAX: usize = 500;
 const SENTENCES_MAX: usize = 2_000;
 /// A sentence that says less than this share of what the best one says is not worth its place.
 const SHARE_MIN: f32 = 0.6;
+/// Of a text so many words are compared.
+const WORDS_MAX: usize = 400;
 
 /// The language that a question is asked in.
 pub fn language(question: &str) -> Language {
@@ -38,8 +40,8 @@ pub struct Source<'a> {
     pub score: f32,
 }
 
-/// At most so many sentences for a question, the best first; neighbours stand together. Where none shares a word with
-/// it, the first sentence of the first source.
+/// At most so many sentences for a question, the best first; neighbours stand together. One that has no word in common
+/// with it is not quoted.
 pub fn quote(question: &str, sources: &[Source<'_>], sentences_max: usize) -> Vec<Quote> {
     let sentences = sentences(sources);
     let mut index = Index::default();
@@ -59,30 +61,39 @@ pub fn quote(question: &str, sources: &[Source<'_>], sentences_max: usize) -> Ve
             scores.get_mut(hit.key as usize).into_iter().for_each(|(_, sum)| *sum += weight * hit.score / best);
         }
     }
+    scores.retain(|(at, _)| sentences.get(*at).is_some_and(|(_, text)| shares_word(question, text)));
     scores.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
     let best = scores.first().map_or(0.0, |(_, score)| *score);
     let fits = |(_, score): &&(usize, f32)| *score > 0.0 && *score >= best * SHARE_MIN;
-    let mut chosen: Vec<usize> = scores.iter().filter(fits).map(|(at, _)| *at).take(sentences_max).collect();
-    if chosen.is_empty() && !sentences.is_empty() {
-        chosen.push(0);
-    }
+    let chosen: Vec<usize> = scores.iter().filter(fits).map(|(at, _)| *at).take(sentences_max).collect();
     join(&sentences, &chosen)
+}
+
+/// Whether two texts have a word in common that matters, in whatever form.
+pub fn shares_word(a: &str, b: &str) -> bool {
+    let (a, b) = (stems(a), stems(b));
+    a.iter().any(|(_, stem)| stem.is_some() && b.iter().any(|(_, other)| other == stem))
+}
+
+/// The words of a text, each with its stem where it matters.
+fn stems(text: &str) -> Vec<(&str, Option<String>)> {
+    let words = Words::of(text, WORDS_MAX);
+    let language = Language::of(&words);
+    let stem = |folded: &str| {
+        let language = language.of_word(folded);
+        (!language.is_stop(folded)).then(|| language.stem(folded))
+    };
+    words.iter().map(|word| (text.get(word.range.clone()).unwrap_or(""), stem(word.folded))).collect()
 }
 
 /// What is asked beside the name of a source: a sentence of it need not say the name again. `None` where that is all,
 /// or none of it.
 fn beside(question: &str, name: &str) -> Option<String> {
-    let stems = |text: &str| {
-        let words = Words::of(text, 200);
-        let language = Language::of(&words);
-        let stem = |folded: &str| (!language.is_stop(folded)).then(|| language.of_word(folded).stem(folded));
-        words.iter().map(|word| (text.get(word.range.clone()).unwrap_or("").to_owned(), stem(word.folded))).collect()
-    };
-    let (asked, named): (Vec<(String, Option<String>)>, Vec<(String, Option<String>)>) = (stems(question), stems(name));
+    let (asked, named) = (stems(question), stems(name));
     let is_named = |stem: &Option<String>| stem.is_some() && named.iter().any(|(_, other)| other == stem);
-    let left: Vec<&(String, Option<String>)> = asked.iter().filter(|(_, stem)| !is_named(stem)).collect();
+    let left: Vec<_> = asked.iter().filter(|(_, stem)| !is_named(stem)).collect();
     let says_more = left.len() < asked.len() && left.iter().any(|(_, stem)| stem.is_some());
-    says_more.then(|| left.iter().map(|(word, _)| word.as_str()).collect::<Vec<_>>().join(" "))
+    says_more.then(|| left.iter().map(|(word, _)| *word).collect::<Vec<_>>().join(" "))
 }
 
 /// All sentences, each with its passage. A heading goes with the sentence under it, and a line that was broken for its
@@ -182,8 +193,10 @@ mod tests {
     }
 
     #[test]
-    fn without_a_word_in_common_the_first_sentence_stands_for_all() {
-        check("???", &[CLUB], &[(0, "O Clube Capivara tem cinco níveis.")]);
+    fn without_a_word_in_common_nothing_is_quoted() {
+        check("???", &[CLUB], &[]);
+        check("What is the capital of France?", &[TEA, CLUB], &[]);
+        check("Qual o preço do dólar?", &[TEA, CLUB], &[]);
         check("anything", &[], &[]);
         check("anything", &["", " \n"], &[]);
     }

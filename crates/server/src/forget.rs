@@ -64,14 +64,17 @@ pub async fn forget(app: &Shared, user: &str, what: &[Prefix], traces: Traces<'_
     let recorder = app.recorder.pause().await;
     let vectors = app.indexes.waiting.pause().await;
     let mut forgotten = from_store(app, what).await?;
-    forgotten.traces += match traces {
-        Traces::Stay => 0,
-        Traces::OfThread(thread) => app.recorder.forget(user, Some(thread)),
-        Traces::OfUser => app.recorder.forget(user, None),
+    let in_threads = match traces {
+        Traces::Stay => None,
+        Traces::OfThread(thread) => Some(Some(thread)),
+        Traces::OfUser => Some(None),
     };
+    if let Some(thread) = in_threads {
+        forgotten.traces += app.recorder.forget(user, thread);
+        app.replies.forget(user, thread);
+    }
     what.iter().for_each(|prefix| app.caches.forget(prefix));
     app.indexes.forget(user);
-    app.replies.forget(user);
     drop((vectors, recorder, others));
     app.made.retain(|_| false);
     forgotten.erasing = app.store.health().erasing;

@@ -19,7 +19,8 @@ pub struct Serving {
 
 pub async fn run(config: Config) -> anyhow::Result<()> {
     telemetry::start_logs(config.text("log.level"), config.text("log.format") == "json")?;
-    let fresh = config.text("store") == "memory" || !config.data().exists();
+    let is_empty = std::fs::read_dir(config.data()).map_or(true, |mut entries| entries.next().is_none());
+    let fresh = config.text("store") == "memory" || is_empty;
     let (app, tasks) = app::open(config).await?;
     if fresh && app.config.text("sample") == "true" {
         sample::write(&app).await?;

@@ -79,9 +79,10 @@ impl FromRequest<App> for Raw {
 
 /// Reads a JSON object, or says where it goes wrong.
 pub fn parse_object<'b, T: Deserialize<'b>>(bytes: &'b [u8]) -> Result<T> {
-    match bytes.trim_ascii_start().first() {
-        Some(b'[' | b'"') => Err(ApiError::invalid("body", "must be a JSON object")),
-        _ => parse(bytes),
+    let is_object = matches!(bytes.trim_ascii_start().first(), None | Some(b'{'));
+    match !is_object && serde_json::from_slice::<serde::de::IgnoredAny>(bytes).is_ok() {
+        true => Err(ApiError::invalid("body", "must be a JSON object")),
+        false => parse(bytes),
     }
 }
 

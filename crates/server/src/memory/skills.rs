@@ -118,6 +118,12 @@ impl Skill {
         Self::ALL.iter().copied().find(|skill| skill.name() == name)
     }
 
+    /// Whether a model may call it by itself. What reads the disk of the server is for people: a document can talk a
+    /// model into anything.
+    pub fn is_for_models(self) -> bool {
+        self != Self::IndexRepo
+    }
+
     /// The definition that a model is given, in the form of OpenAI's tools.
     pub fn definition(self) -> Value {
         let (name, about) = (self.name(), self.about());

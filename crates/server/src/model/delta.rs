@@ -6,7 +6,7 @@
 
 use std::collections::VecDeque;
 
-use novelo_engine::limits::MODEL_ANSWER_BYTES_MAX;
+use novelo_engine::limits::{MODEL_ANSWER_BYTES_MAX, MODEL_TOOL_CALLS_MAX};
 use serde_json::Value;
 
 use super::{CallDelta, Delta, Usage};
@@ -68,8 +68,7 @@ impl Answer {
             out.push_back(Delta::Text(text));
         }
         for call in said.get("tool_calls").and_then(Value::as_array).into_iter().flatten() {
-            let call = self.call(call);
-            self.grow(call.arguments.len())?;
+            let call = self.call(call)?;
             out.push_back(Delta::Call(call));
         }
         if let Some(finish) = choice.get("finish_reason").and_then(Value::as_str).filter(|finish| !finish.is_empty()) {
@@ -78,7 +77,7 @@ impl Answer {
         Ok(())
     }
 
-    fn call(&mut self, call: &Value) -> CallDelta {
+    fn call(&mut self, call: &Value) -> Result<CallDelta, Fault> {
         let string = |value: Option<&Value>| value.and_then(Value::as_str).filter(|s| !s.is_empty()).map(str::to_owned);
         let function = call.get("function").unwrap_or(&Value::Null);
         let id = string(call.get("id"));
@@ -88,7 +87,13 @@ impl Answer {
             Some(object) => object.to_string(),
         };
         let index = self.place(call.get("index").and_then(Value::as_u64), id.as_deref());
-        CallDelta { index, id, name: string(function.get("name")), arguments }
+        let delta = CallDelta { index, id, name: string(function.get("name")), arguments };
+        let bytes = [&delta.id, &delta.name].into_iter().flatten().map(String::len).sum::<usize>();
+        self.grow(bytes + delta.arguments.len())?;
+        match self.calls.len() > MODEL_TOOL_CALLS_MAX {
+            true => Err(Fault::Form(format!("more than MODEL_TOOL_CALLS_MAX, {MODEL_TOOL_CALLS_MAX} calls"))),
+            false => Ok(delta),
+        }
     }
 
     /// Which call a piece belongs to. A new id is a new call: some servers give all of them the index 0.

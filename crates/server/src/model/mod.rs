@@ -57,6 +57,15 @@ impl Job {
     }
 }
 
+/// How much of what is known is told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Detail {
+    /// To whoever asks for health.
+    Public,
+    /// To admins.
+    Full,
+}
+
 /// The models in force, one per job.
 #[derive(Debug, Default)]
 pub struct Models(Vec<Model>);
@@ -179,9 +188,9 @@ impl Models {
         &self.0
     }
 
-    /// What health says of them, by job; `null` for a job without one.
-    pub fn state(&self) -> Value {
-        let of = |job: Job| (job.name().to_owned(), self.get(job).map_or(Value::Null, Model::state));
+    /// What is known of them, by job; `null` for a job without one. All of it is the operator's to know.
+    pub fn state(&self, by: Detail) -> Value {
+        let of = |job: Job| (job.name().to_owned(), self.get(job).map_or(Value::Null, |model| model.state(by)));
         Value::Object(Job::ALL.into_iter().map(of).collect())
     }
 
@@ -247,15 +256,17 @@ impl Model {
     }
 
     /// What is known of it without asking.
-    fn state(&self) -> Value {
+    fn state(&self, by: Detail) -> Value {
         let name = self.name();
         let window = Some(self.window_tokens).filter(|set| *set > 0).or_else(|| self.server.windows.known(name));
-        json!({
-            "server": self.host(),
-            "model": (!name.is_empty()).then_some(name),
-            "window_tokens": window,
-            "last_failure": self.tally.last_failure(),
-        })
+        let (failure, model) = (self.tally.last_failure(), (!name.is_empty()).then_some(name));
+        match by {
+            Detail::Public => json!({"model": model, "last_failure": failure.map(|failure| failure.in_words())}),
+            Detail::Full => {
+                let failure = failure.map(|failure| failure.to_string());
+                json!({"server": self.host(), "model": model, "window_tokens": window, "last_failure": failure})
+            }
+        }
     }
 }
 
@@ -267,6 +278,11 @@ impl ToolCall {
 }
 
 impl Completion {
+    /// What it says, without what some models think aloud before.
+    pub fn said(&self) -> &str {
+        self.text.rsplit_once("</think>").map_or(self.text.as_str(), |(_, after)| after).trim()
+    }
+
     /// Adds the next piece.
     pub fn add(&mut self, delta: Delta) {
         match delta {

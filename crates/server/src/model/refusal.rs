@@ -5,8 +5,6 @@
 
 use serde_json::Value;
 
-const WORDS_CHARS_MAX: usize = 300;
-
 /// A refusal in words.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Said {
@@ -37,7 +35,7 @@ impl Said {
         let lengths = lengths(error, &words);
         let is_too_long = ["code", "type"].iter().filter_map(|name| error.get(name)?.as_str()).any(is_too_long_code)
             || says_too_long(&words.to_lowercase());
-        Self { words: words.chars().take(WORDS_CHARS_MAX).collect(), too_long: is_too_long.then_some(lengths) }
+        Self { words, too_long: is_too_long.then_some(lengths) }
     }
 }
 
@@ -172,6 +170,5 @@ mod tests {
         check(r#"{"error":{"code":7}}"#, r#"{"code":7}"#);
         check(r#"{"error":{"message":"max_tokens is too large: 900"}}"#, "max_tokens is too large: 900");
         check("", "(no words)");
-        assert_eq!(Said::of_body(&"x".repeat(1000)).words.len(), WORDS_CHARS_MAX);
     }
 }

@@ -13,9 +13,11 @@ use super::Failure;
 use super::provider::Provider;
 use super::refusal::Said;
 use super::window::Windows;
+use crate::load::cut;
 use crate::outbound::{Outbound, Unanswered};
 
 const THERE_WAIT: Duration = Duration::from_secs(2);
+const WORDS_CHARS_MAX: usize = 300;
 
 pub struct Server {
     pub setting: String,
@@ -64,12 +66,13 @@ impl Server {
         format!("{} ({})", self.setting, self.base)
     }
 
-    /// Words of the server, without its key.
+    /// The first words of the server, without its key; cut last, or a part of the key could stay.
     pub fn safe(&self, words: &str) -> String {
-        match self.key.as_str() {
+        let words = match self.key.as_str() {
             "" => words.to_owned(),
             key => words.replace(key, "***"),
-        }
+        };
+        cut(&words, WORDS_CHARS_MAX)
     }
 
     pub fn takes_usage(&self) -> bool {

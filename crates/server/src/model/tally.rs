@@ -21,7 +21,7 @@ pub struct Tally {
     completion_tokens: AtomicU64,
     first: Times,
     whole: Times,
-    last_failure: Mutex<Option<String>>,
+    last_failure: Mutex<Option<Failure>>,
 }
 
 #[derive(Debug, Default)]
@@ -45,11 +45,11 @@ impl Tally {
     }
 
     /// What went wrong with the last call that ended, if anything did.
-    pub fn last_failure(&self) -> Option<String> {
+    pub fn last_failure(&self) -> Option<Failure> {
         self.last_failure.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    fn set_failure(&self, failure: Option<String>) {
+    fn set_failure(&self, failure: Option<Failure>) {
         *self.last_failure.lock().unwrap_or_else(PoisonError::into_inner) = failure;
     }
 }
@@ -67,8 +67,8 @@ impl Call {
         self.tally.set_failure(None);
         self.tally.whole.add(self.started.elapsed());
         let usage = usage.unwrap_or_default();
-        self.tally.prompt_tokens.fetch_add(usage.prompt_tokens, Ordering::Relaxed);
-        self.tally.completion_tokens.fetch_add(usage.completion_tokens, Ordering::Relaxed);
+        add(&self.tally.prompt_tokens, usage.prompt_tokens);
+        add(&self.tally.completion_tokens, usage.completion_tokens);
     }
 
     pub fn failed(&mut self, failure: &Failure) {
@@ -79,7 +79,7 @@ impl Call {
             Failure::TooLong { .. } => 4,
             Failure::Broke(_) => 5,
         });
-        self.tally.set_failure(Some(failure.to_string()));
+        self.tally.set_failure(Some(failure.clone()));
         tracing::warn!(%failure, "a call to a model failed");
     }
 
@@ -96,6 +96,13 @@ impl Drop for Call {
     fn drop(&mut self) {
         self.ended(CANCELLED);
     }
+}
+
+/// Counts up to where a counter ends: what a server says is not to be trusted.
+fn add(counter: &AtomicU64, more: u64) {
+    let sum = |count: u64| Some(count.saturating_add(more));
+    // It cannot fail: there is always a sum.
+    let _before = counter.fetch_update(Ordering::Relaxed, Ordering::Relaxed, sum);
 }
 
 impl Times {

@@ -54,8 +54,8 @@ impl Draft {
     pub fn add(&mut self, usage: Option<Usage>) {
         if let Some(more) = usage {
             let sum = self.usage.get_or_insert_default();
-            sum.prompt_tokens += more.prompt_tokens;
-            sum.completion_tokens += more.completion_tokens;
+            sum.prompt_tokens = sum.prompt_tokens.saturating_add(more.prompt_tokens);
+            sum.completion_tokens = sum.completion_tokens.saturating_add(more.completion_tokens);
         }
     }
 

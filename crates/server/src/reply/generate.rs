@@ -4,13 +4,14 @@
 
 use bytes::Bytes;
 use novelo_engine::Message;
+use novelo_recall::quote::language;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
 use super::draft::{Draft, PASSAGES, said};
 use super::kept::Kept;
 use super::log::Log;
-use super::prompt::{self, Prompt};
+use super::prompt::{self, Prompt, Room};
 use super::{Asked, Called, Event, Manner, Partial, Skills, offline};
 use crate::app::Shared;
 use crate::http::error::{ApiError, Code, Result};
@@ -39,11 +40,21 @@ pub async fn generate(work: &Work<'_>, prompt: Prompt, draft: &mut Draft) -> Res
     let Some(model) = work.app.models.get(work.asked.job()) else {
         return without(work, draft, (Code::NoModel, "no model is set".to_owned()));
     };
+    if !prompt.fits {
+        return without(
+            work,
+            draft,
+            (Code::OverBudget, "the question is too long for the window of the model".to_owned()),
+        );
+    }
     let mut messages = prompt.messages;
     let (mut rounds, mut shorter) = (0, 0);
     loop {
         draft.text.clear();
         match step(work, model, &messages, draft).await {
+            Ok(calls) if calls.is_empty() && !draft.has_begun => {
+                return without(work, draft, (Code::ModelFailed, "the model answered with nothing".to_owned()));
+            }
             Ok(calls) if calls.is_empty() => return Ok(()),
             Ok(calls) if matches!(work.asked.manner, Manner::Relay(..)) => {
                 draft.to_run = calls;
@@ -59,7 +70,10 @@ pub async fn generate(work: &Work<'_>, prompt: Prompt, draft: &mut Draft) -> Res
             }
             Err(Failure::TooLong { prompt_tokens, window_tokens, .. }) if !draft.has_begun && shorter < SHORTER_MAX => {
                 shorter += 1;
-                messages = shortened(work, draft, prompt_tokens.zip(window_tokens)).await?;
+                match shortened(work, draft, prompt_tokens.zip(window_tokens)).await? {
+                    Some(made) => messages = made,
+                    None => shorter = SHORTER_MAX,
+                }
             }
             Err(failure) if !draft.has_begun => {
                 return without(work, draft, (Code::ModelFailed, told("the model did not answer", &failure)));
@@ -73,9 +87,8 @@ pub async fn generate(work: &Work<'_>, prompt: Prompt, draft: &mut Draft) -> Res
     }
 }
 
-/// What happened, for the log and, in fewer words, for the reader.
+/// What happened, for the reader; the log has more of it.
 fn told(what: &str, failure: &Failure) -> String {
-    tracing::warn!(%failure, "{what}");
     format!("{what}: {}", failure.in_words())
 }
 
@@ -109,7 +122,8 @@ fn options(asked: &Asked) -> Map<String, Value> {
         Manner::Relay(_, options) => options.clone(),
         Manner::Assist(None) => Map::new(),
         Manner::Assist(Some(_)) => {
-            let tools = Skill::ALL.iter().map(|skill| skill.definition()).collect();
+            let skills = Skill::ALL.iter().filter(|skill| skill.is_for_models());
+            let tools = skills.map(|skill| skill.definition()).collect();
             Map::from_iter([("tools".to_owned(), Value::Array(tools))])
         }
     }
@@ -122,17 +136,18 @@ fn without(work: &Work<'_>, draft: &mut Draft, (code, why): (Code, String)) -> R
     }
     draft.answered_by = PASSAGES.to_owned();
     let sources = draft.prompted.sources.clone();
-    let text = offline::answer(work.standalone, &sources);
-    draft.notes.push(match sources.is_empty() {
-        true => format!("{why}; no passage fits the question"),
-        false => format!("{why}; these are the passages that fit best"),
+    let quoted = offline::quotes(work.standalone, &sources);
+    draft.notes.push(match quoted {
+        None => format!("{why}; no passage fits the question"),
+        Some(_) => format!("{why}; these are the passages that fit best"),
     });
+    let text = quoted.unwrap_or_else(|| offline::nothing(language(work.standalone)).to_owned());
     text.split_inclusive('\n').for_each(|line| draft.say(line.to_owned(), work.log));
     Ok(())
 }
 
-/// The prompt again, so much shorter as its model says it must be.
-async fn shortened(work: &Work<'_>, draft: &mut Draft, said: Option<(u32, u32)>) -> Result<Bytes> {
+/// The prompt again, so much shorter as its model says it must be; `None` where that cannot be.
+async fn shortened(work: &Work<'_>, draft: &mut Draft, said: Option<(u32, u32)>) -> Result<Option<Bytes>> {
     let tokens = draft.prompted.tokens;
     let room = match said.filter(|(prompt_tokens, _)| *prompt_tokens > 0) {
         Some((prompt_tokens, window_tokens)) => {
@@ -141,10 +156,14 @@ async fn shortened(work: &Work<'_>, draft: &mut Draft, said: Option<(u32, u32)>)
         }
         None => tokens / 2,
     };
-    let prompt = prompt::make(work.app, work.asked, work.standalone, Some(room)).await?;
+    let room = Room { tokens: Some(room), is_stored: true };
+    let prompt = prompt::make(work.app, work.asked, work.standalone, room).await?;
+    if !prompt.fits {
+        return Ok(None);
+    }
     work.log.push(Event::Prompt(prompt.prompted.clone()));
     draft.prompted = prompt.prompted;
-    Ok(prompt.messages)
+    Ok(Some(prompt.messages))
 }
 
 /// Runs what the model called, and stores the calls with their results.
@@ -172,6 +191,9 @@ async fn run_skill(app: &Shared, skills: &Skills, user: &str, called: &ToolCall)
     let Some(skill) = Skill::from_name(&called.name) else {
         return error(&ApiError::not_found(format_args!("skill {}", called.name)));
     };
+    if !skill.is_for_models() {
+        return error(&ApiError::new(Code::Forbidden, format!("{} is not for models to call", skill.name())));
+    }
     let arguments = match called.arguments.trim() {
         "" => None,
         text => match serde_json::from_str(text) {

@@ -4,14 +4,19 @@ use novelo_engine::{Role, scope};
 use novelo_recall::rewrite::Said;
 use novelo_store::Range;
 
+use super::offline;
 use crate::app::Shared;
 use crate::http::error::{ApiError, Result};
+use crate::load::cut;
 use crate::recall::said;
 
 /// User turns that are looked back at, each with what followed it.
 const PAIRS: usize = 20;
 /// Turns that are read for them: calls of tools and their answers stand in between.
 const TURNS_MAX: usize = 400;
+/// Characters of one message that are looked at; one of more bytes is no part of a talk.
+const LINE_CHARS_MAX: usize = 2_000;
+const LINE_BYTES_MAX: usize = 256 * 1024;
 
 /// The last pairs of a thread, oldest first, words only.
 #[derive(Debug, Default)]
@@ -27,9 +32,13 @@ impl History {
         for turn in turns.iter().rev() {
             let message = turn.message.shown();
             let Some(role @ (Role::User | Role::Assistant)) = message.role() else { continue };
-            let Some(text) = said(message).filter(|text| !text.trim().is_empty()) else { continue };
-            lines.push((role.name(), text.into_owned()));
             users += usize::from(role == Role::User);
+            let text =
+                if message.raw().len() <= LINE_BYTES_MAX { said(message).unwrap_or_default() } else { "".into() };
+            let text = if role == Role::Assistant { offline::words(&text) } else { text };
+            if !text.trim().is_empty() {
+                lines.push((role.name(), cut(&text, LINE_CHARS_MAX)));
+            }
             if users == PAIRS {
                 break;
             }

@@ -2,7 +2,7 @@
 //!
 //! Owns the one path of a conversation: rewrite → retrieve → generate → record. A reply runs in a task of its own and
 //! tells what happens as events; whoever asked reads them at their own pace. Invariants: the question is stored before
-//! a model is asked; what was answered is stored whole, or marked as partial; the last event is `Done` or `Failed`, and
+//! the model that answers is asked; what was answered is stored whole, or marked as partial; the last event is `Done` or `Failed`, and
 //! there is exactly one.
 
 mod draft;
@@ -209,6 +209,17 @@ pub enum Partial {
 
 fn write_sources<S: serde::Serializer>(sources: &[Source], to: S) -> Result<S::Ok, S::Error> {
     sources.serialize(to)
+}
+
+impl Partial {
+    /// Why there is no more, for the reader.
+    pub fn in_words(self) -> &'static str {
+        match self {
+            Self::ClientLeft => "nobody was there to read the rest",
+            Self::ModelFailed => "the model broke off",
+            Self::ServerStopped => "the server was stopped",
+        }
+    }
 }
 
 impl Event {

@@ -1,29 +1,37 @@
 //! The answer where there is no model: what the passages say, word for word, and whose words they are.
 
-use novelo_recall::quote::{self, Language, language};
+use std::borrow::Cow;
+
+use novelo_recall::quote::{self, Language};
 
 use super::Source;
 
 /// Sentences that are quoted.
 const SENTENCES_MAX: usize = 3;
 
-/// A line per quote, with the name of what it is from; or that nothing was found.
-pub fn answer(question: &str, sources: &[Source]) -> String {
+/// Between what is quoted and whose words it is.
+const BY: &str = "” — ";
+
+/// A line per quote, with the name of what it is from; `None` where no passage says anything to the question.
+pub fn quotes(question: &str, sources: &[Source]) -> Option<String> {
     let passages: Vec<quote::Source<'_>> =
         sources.iter().map(|Source { name, text, score, .. }| quote::Source { name, text, score: *score }).collect();
     let quotes = quote::quote(question, &passages, SENTENCES_MAX);
-    let line = |(text, source): (String, &Source)| format!("“{text}” — {}", source.place());
+    let line = |(text, source): (String, &Source)| format!("“{text}{BY}{}", source.place());
     let lines = quotes.into_iter().filter_map(|quote| Some(line((quote.text, sources.get(quote.passage)?))));
     let lines: Vec<String> = lines.collect();
-    match lines.is_empty() {
-        true => nothing(language(question)).to_owned(),
-        false => lines.join("\n\n"),
-    }
+    (!lines.is_empty()).then(|| lines.join("\n\n"))
 }
 
-/// Whether a text is what is answered where nothing was found, and so speaks of nothing.
-pub fn is_nothing(text: &str) -> bool {
-    [Language::English, Language::Portuguese, Language::Russian].into_iter().any(|language| nothing(language) == text)
+/// What an answer speaks of: of one that was made here, what is quoted, without the names of sources; that nothing was
+/// found speaks of nothing.
+pub fn words(answer: &str) -> Cow<'_, str> {
+    if [Language::English, Language::Portuguese, Language::Russian].into_iter().any(|it| nothing(it) == answer) {
+        return "".into();
+    }
+    let quoted = |line: &str| Some(line.strip_prefix('“')?.rsplit_once(BY)?.0.to_owned());
+    let quotes: Option<Vec<String>> = answer.lines().filter(|line| !line.is_empty()).map(quoted).collect();
+    quotes.map_or(answer.into(), |quotes| quotes.join("\n").into())
 }
 
 impl Source {
@@ -36,7 +44,8 @@ impl Source {
     }
 }
 
-fn nothing(language: Language) -> &'static str {
+/// What is answered where nothing was found.
+pub fn nothing(language: Language) -> &'static str {
     match language {
         Language::English => "I found nothing about this.",
         Language::Portuguese => "Não encontrei nada sobre isso.",
@@ -67,8 +76,18 @@ mod tests {
         ];
         let expected =
             "“The house opens at nine.” — Tea House\n\n“The keeper opens the house at noon.” — repo, a/b.md:7";
-        assert_eq!(answer("When is the house opened?", &sources), expected);
-        assert_eq!(answer("Где маяк?", &[]), "Я ничего об этом не нашёл.");
-        assert_eq!(answer("Onde fica o farol?", &[]), "Não encontrei nada sobre isso.");
+        assert_eq!(quotes("When is the house opened?", &sources).as_deref(), Some(expected));
+        assert_eq!(words(expected), "The house opens at nine.\nThe keeper opens the house at noon.");
+        assert_eq!(quotes("What is the capital of France?", &sources), None);
+        assert_eq!(quotes("Где маяк?", &[]), None);
+    }
+
+    #[test]
+    fn what_a_model_answered_is_all_its_own() {
+        for answer in ["It opens at nine.", "“Nine”, it says — or so I think.", "“Nine.” — Tea House\nAnd so on."]
+        {
+            assert_eq!(words(answer), answer);
+        }
+        assert_eq!(words("Não encontrei nada sobre isso."), "");
     }
 }

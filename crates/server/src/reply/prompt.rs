@@ -11,7 +11,7 @@ use super::{Asked, Prompted, Says};
 use crate::answer::Answer;
 use crate::app::Shared;
 use crate::flow;
-use crate::http::error::Result;
+use crate::http::error::{Code, Result};
 use crate::load;
 use crate::memory::search::heads;
 use crate::request::{RecipeChoice, Request};
@@ -22,6 +22,8 @@ use crate::telemetry::now;
 pub struct Prompt {
     /// A JSON array.
     pub messages: Bytes,
+    /// Whether it keeps to the room that it was to have.
+    pub fits: bool,
     pub prompted: Prompted,
 }
 
@@ -44,11 +46,32 @@ pub struct Source {
 const ANSWER_SHARE: u32 = 4;
 const ANSWER_TOKENS_MAX: u32 = 2_048;
 
-/// Makes the prompt for a question that was understood as `query`, within the budget of its recipe and this one.
-pub async fn make(app: &Shared, asked: &Asked, query: &str, room_tokens: Option<u32>) -> Result<Prompt> {
+/// What there is room for.
+#[derive(Debug, Clone, Copy)]
+pub struct Room {
+    /// Beside the budget of the recipe.
+    pub tokens: Option<u32>,
+    /// Whether what is said is among the turns already.
+    pub is_stored: bool,
+}
+
+/// Makes the prompt for a question that was understood as `query`. What does not fit the room of the model is made
+/// without it, for its passages.
+pub async fn make(app: &Shared, asked: &Asked, query: &str, room: Room) -> Result<Prompt> {
+    match made(app, asked, query, room).await {
+        Err(error) if error.code == Code::OverBudget && room.tokens.is_some() => {
+            let prompt = made(app, asked, query, Room { tokens: None, ..room }).await?;
+            Ok(Prompt { fits: false, ..prompt })
+        }
+        made => made,
+    }
+}
+
+async fn made(app: &Shared, asked: &Asked, query: &str, room: Room) -> Result<Prompt> {
     let own = asked.preset.recipe.budget_tokens;
     let (question, messages) = match &asked.says {
         Says::Question(question) => (Some(question.clone()), Vec::new()),
+        Says::Messages(_) if room.is_stored && asked.thread.is_some() => (None, Vec::new()),
         Says::Messages(messages) => (None, messages.clone()),
     };
     let request = Request {
@@ -58,14 +81,18 @@ pub async fn make(app: &Shared, asked: &Asked, query: &str, room_tokens: Option<
         question,
         messages,
         recipe: RecipeChoice::Decoded(asked.preset.clone()),
-        budget_tokens: own.into_iter().chain(room_tokens).min(),
+        budget_tokens: own.into_iter().chain(room.tokens).min(),
         answer: Answer::Messages("messages"),
         ..Request::default()
     };
     let made = flow::context(app, request).await?;
     let sources = sources(app, asked.user.as_deref(), &made.sources).await?;
     let (tokens, budget_tokens, trace_id) = (made.tokens, made.budget_tokens, made.trace.encode());
-    Ok(Prompt { messages: made.messages(), prompted: Prompted { sources, tokens, budget_tokens, trace_id } })
+    Ok(Prompt {
+        messages: made.messages(),
+        fits: true,
+        prompted: Prompted { sources, tokens, budget_tokens, trace_id },
+    })
 }
 
 /// The tokens that a prompt may have in a window: some are for the answer, and counts of other tokenizers are a guess.

@@ -40,6 +40,7 @@ pub struct Replies {
 #[derive(Debug)]
 struct Named {
     user: Option<String>,
+    thread: Option<String>,
     log: Arc<Log>,
     /// When it was first seen to have ended.
     ended: Option<Instant>,
@@ -68,10 +69,10 @@ impl Replies {
 
     /// The same for someone who comes to read later; the name to ask by.
     pub fn begin_named(&self, app: &App, asked: Asked) -> Result<String> {
-        let user = asked.user.clone();
+        let (user, thread) = (asked.user.clone(), asked.thread.clone());
         let log = self.start(app, asked, Patience::Page)?;
         let name = uuid::Uuid::new_v4().simple().to_string();
-        self.lock().insert(name.clone(), Named { user, log, ended: None });
+        self.lock().insert(name.clone(), Named { user, thread, log, ended: None });
         Ok(name)
     }
 
@@ -90,9 +91,10 @@ impl Replies {
         });
     }
 
-    /// Lets go of what a user was answered.
-    pub fn forget(&self, user: &str) {
-        self.lock().retain(|_, named| named.user.as_deref() != Some(user));
+    /// Lets go of what a user was answered, in one thread or in all.
+    pub fn forget(&self, user: &str, thread: Option<&str>) {
+        let is_in = |named: &Named| thread.is_none() || named.thread.as_deref() == thread;
+        self.lock().retain(|_, named| named.user.as_deref() != Some(user) || !is_in(named));
     }
 
     /// Ends what runs, and waits for it.
@@ -112,7 +114,7 @@ impl Replies {
             let message = format!("more than REPLIES_MAX, {REPLIES_MAX}, questions are being answered");
             return Err(ApiError::new(Code::Busy, message));
         }
-        let log = Log::new();
+        let log = Log::new(patience == Patience::Page);
         let place = Place { app: app.clone(), log: log.clone() };
         let ends = Ends { patience: patience.duration(), closing: self.closing.subscribe() };
         tokio::spawn(async move { run(&place.app, asked, &place.log, ends).await });

@@ -1,14 +1,14 @@
 //! The question made self-contained: by a model where one is set and answers in time, else by rules.
 //!
-//! The first question of a thread is taken as it is, and no model is asked; nor is one where a caller asked for one
-//! call of another. What a model says is not trusted to be a
-//! question: what cannot be one is left to the rules.
+//! No model is asked for the first question of a thread, which is taken as it is, nor where a caller asked for one call of
+//! one model. What a model says is not trusted to be the question: what cannot be is left to the rules.
 
+use novelo_recall::quote::shares_word;
 use novelo_recall::rewrite::{Said, rewrite as by_rules};
 use serde_json::{Map, json};
 
 use super::history::History;
-use super::{Asked, Manner, Rewritten, RewrittenBy, offline};
+use super::{Asked, Manner, Rewritten, RewrittenBy};
 use crate::app::Shared;
 use crate::load::cut;
 use crate::model::{Ask, Job, Model};
@@ -34,8 +34,7 @@ pub async fn rewrite(app: &Shared, history: &History, asked: &Asked) -> (Rewritt
             Err(why) => Some(format!("the question was understood by rules, not by the model: {why}")),
         },
     };
-    let spoken: Vec<Said<'_>> = history.into_iter().filter(|said| !offline::is_nothing(said.text)).collect();
-    let rewrite = by_rules(&spoken, question);
+    let rewrite = by_rules(&history, question);
     let by = if rewrite.changes.is_empty() { RewrittenBy::Nobody } else { RewrittenBy::Rules };
     (Rewritten { question: rewrite.question, by }, note)
 }
@@ -58,13 +57,10 @@ pub async fn by_model(
     options.insert("temperature".to_owned(), 0.into());
     options.insert("max_tokens".to_owned(), ANSWER_TOKENS_MAX.into());
     let ask = Ask { messages: messages.to_string().into(), options };
-    let said = model.complete(&ask).await.map_err(|failure| {
-        tracing::warn!(%failure, "a question was not rewritten by the model");
-        failure.in_words()
-    })?;
+    let said = model.complete(&ask).await.map_err(|failure| failure.in_words())?;
     let answers = |text: &str| history.iter().any(|said| said.speaker == "assistant" && said.text.trim() == text);
-    let said =
-        clean(&said.text, question).filter(|said| !answers(said)).ok_or("it did not answer with one question")?;
+    let is_one = |text: &&str| !answers(text) && is_about(history, question, text);
+    let said = clean(said.said(), question).filter(is_one).ok_or("it did not answer with one question")?;
     let by = if said == question.trim() { RewrittenBy::Nobody } else { RewrittenBy::Model };
     Ok(if by == RewrittenBy::Nobody { unchanged(question) } else { Rewritten { question: said.to_owned(), by } })
 }
@@ -87,10 +83,14 @@ fn lines(history: &[Said<'_>]) -> String {
     lines.join("\n")
 }
 
+/// Whether a rewrite speaks of what was asked, or, where that says nothing by itself, of what was said before.
+fn is_about(history: &[Said<'_>], question: &str, rewrite: &str) -> bool {
+    shares_word(question, rewrite) || history.iter().any(|said| shares_word(said.text, rewrite))
+}
+
 /// The one question that a model answered with, if that is what it did.
 fn clean<'s>(said: &'s str, question: &str) -> Option<&'s str> {
     let text = said.trim();
-    let text = text.rsplit_once("</think>").map_or(text, |(_, after)| after.trim());
     let text = match text.split_once(':') {
         Some((label, rest)) if label.to_lowercase().ends_with("question") && label.len() <= 40 => rest.trim(),
         _ => text,
@@ -112,7 +112,6 @@ mod tests {
             ("Is lung cancer treatable?", Some("Is lung cancer treatable?")),
             (" \"Is it?\"\n", Some("Is it?")),
             ("Standalone question: Is it?", Some("Is it?")),
-            ("<think>well</think>\nIs it?", Some("Is it?")),
             ("Qual é a diferença: A ou B?", Some("Qual é a diferença: A ou B?")),
             ("", None),
             ("\"\"", None),

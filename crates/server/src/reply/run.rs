@@ -10,6 +10,7 @@ use super::generate::{Work, generate};
 use super::history::History;
 use super::kept::Kept;
 use super::log::Log;
+use super::prompt::Room;
 use super::{Asked, Event, Partial, Reply, Understood, prompt, rewrite};
 use crate::app::Shared;
 use crate::http::error::Result;
@@ -36,7 +37,8 @@ async fn answer(app: &Shared, asked: Asked, log: &Log, mut ends: Ends) -> Result
     let understood = Understood { thread: asked.thread.clone(), rewritten };
     log.push(Event::Question(understood.clone()));
     let standalone = &understood.rewritten.question;
-    let prompt = prompt::make(app, &asked, standalone, room_tokens(app, asked.job()).await).await?;
+    let room = Room { tokens: room_tokens(app, asked.job()).await, is_stored: false };
+    let prompt = prompt::make(app, &asked, standalone, room).await?;
     log.push(Event::Prompt(prompt.prompted.clone()));
     let kept = Kept::begin(app, &asked).await?;
     let mut draft = Draft::new(prompt.prompted.clone(), note);

@@ -105,6 +105,29 @@ fn what_is_wrong_with_a_call_is_told_to_the_model() {
     assert_eq!(ana.get(&user("ana", "/tasks")).ok()["tasks"], json!([]));
 }
 
+#[test]
+fn the_disk_of_the_server_is_not_for_models() {
+    let models = Models::start();
+    let server = serve(&models);
+    let secret = server.home.write("secret.txt", "the password is swordfish");
+    models.play([call("index_repo", json!({"path": secret})), Act::says(&["Done."])]);
+    let answer = chat(&server, "Index it.", None);
+    assert_eq!(code(&answer["calls"][0]), "forbidden", "also where the caller is the admin: {answer}");
+    let tools = models.asked()[0].body["tools"].to_string();
+    assert!(tools.contains("vector_rag") && !tools.contains("index_repo"), "{tools}");
+}
+
+#[test]
+fn a_model_that_calls_too_much_at_once_is_left() {
+    let models = Models::start();
+    let server = serve(&models);
+    let many = |count: usize| Act::Calls((0..count).map(|_| ("list_tasks".to_owned(), json!({}))).collect());
+    models.play([many(64), Act::says(&["Ok."]), many(65)]);
+    assert_eq!(chat(&server, "Go!", None)["calls"].as_array().unwrap().len(), 64);
+    let answer = server.post("/memory/chat", json!({"user_id": "bia", "message": "Go!"})).ok();
+    assert!(answer.get("calls").is_none() && answer["answered_by"] == "passages", "{answer}");
+}
+
 fn code(call: &Value) -> &str {
     call["result"]["error"]["code"].as_str().unwrap_or("done")
 }

@@ -127,3 +127,47 @@ fn what_is_wrong_is_named() {
     ana.post(AT, json!({"messages": [says("user", "Hi")]})).ok();
     assert_eq!(models.asked().len(), 1);
 }
+
+#[test]
+fn what_failed_can_be_sent_again_and_is_stored_once() {
+    let models = Models::start();
+    let server = serve(&models);
+    let client = in_thread(&server, "t");
+    let say = |messages: Value| client.post(AT, json!({"user": "ana", "messages": messages}));
+    models.play([Act::Status(400, "no".into()), Act::says(&[""])]);
+    say(json!([says("user", "One")])).refused(502, "model_failed");
+    say(json!([says("user", "One")])).refused_with(502, "model_failed", &["with nothing"]);
+    say(json!([says("user", "One")])).ok();
+    assert_eq!(server.said("ana", "t"), ["One", "Hello there."]);
+    say(json!([says("user", "One"), says("assistant", "Hello there. "), says("user", "Two")])).ok();
+    say(json!([says("user", "One"), says("assistant", "Hello there."), says("user", "Three")])).ok();
+    let said = ["One", "Hello there.", "Two", "Hello there.", "Three", "Hello there."];
+    assert_eq!(server.said("ana", "t"), said, "what was edited is new, and nothing else");
+    say(json!([says("user", "Three")])).ok();
+    assert_eq!(server.said("ana", "t").len(), 8, "a question that was answered may be asked again");
+}
+
+#[test]
+fn a_shorter_prompt_says_nothing_twice() {
+    let models = Models::start();
+    let server = serve(&models);
+    let long = "word ".repeat(200);
+    server.append("ana", "t", &(0..20).map(|_| says("user", &long)).collect::<Vec<_>>());
+    let refusal = json!({"error": {"type": "exceed_context_size_error", "message": "too long", "n_prompt_tokens": 9_000, "n_ctx": 6_000}});
+    models.play([Act::Status(400, refusal.to_string())]);
+    in_thread(&server, "t").post(AT, json!({"user": "ana", "messages": [says("user", "And now?")]})).ok();
+    let asked = models.asked();
+    let times = |at: usize| asked[at].contents().iter().filter(|content| **content == "And now?").count();
+    assert_eq!((asked.len(), times(0), times(1)), (2, 1, 1));
+}
+
+#[test]
+fn where_a_model_is_asked_is_not_the_callers_to_say() {
+    let models = Models::start();
+    let server = serve(&models);
+    for name in ["api_base", "base_url", "api_key", "extra_headers", "extra_body"] {
+        let body = json!({"messages": [says("user", "Hi")], name: "http://elsewhere"});
+        server.post(AT, &body).refused_with(422, "invalid_field", &[name]);
+    }
+    assert_eq!(models.asked().len(), 0);
+}

@@ -75,3 +75,16 @@ fn bad_forms_are_refused_and_what_is_typed_is_escaped() {
     assert!(answer.text().contains("&lt;script&gt;&quot;&#39;&amp;"), "{}", answer.text());
     server.with("origin", "https://evil.example").post("/chat/ask", "thread_id=t&question=a").refused(403, "forbidden");
 }
+
+#[test]
+fn forgetting_one_thread_leaves_the_replies_of_others() {
+    let models = Models::start();
+    let server = serve(&models);
+    models.otherwise(Act::Paced(words(&["w"; 60]), Duration::from_millis(50)));
+    let (one, other) = (begin(&server, "one", "Talk!"), begin(&server, "other", "Talk!"));
+    let readers = [read(&server, &one, 0), read(&server, &other, 0)];
+    server.delete(&thread("anonymous", "one", "")).ok();
+    assert_eq!(server.delete(&one).status, 404);
+    assert_eq!(server.delete(&other).ok()["partial"], "client_left");
+    drop(readers);
+}

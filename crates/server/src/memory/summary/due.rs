@@ -1,5 +1,6 @@
 //! Which threads are behind, and the task that brings their summaries up.
 
+use std::collections::VecDeque;
 use std::time::Duration;
 
 use novelo_engine::component::summary_path;
@@ -14,13 +15,22 @@ use crate::app::{App, Shared};
 use crate::memory::TRIES_MAX;
 use crate::telemetry::now;
 
-/// User and thread.
-type Threads = FxHashSet<(Box<str>, Box<str>)>;
+/// A user and a thread.
+type Thread = (Box<str>, Box<str>);
+
+#[derive(Debug, Default)]
+struct State {
+    /// In the order in which they came, each once.
+    waiting: VecDeque<Thread>,
+    known: FxHashSet<Thread>,
+    /// Being summed up.
+    in_hand: FxHashSet<Thread>,
+}
 
 /// Threads that may be behind. Requests add, the task takes, `close` ends it.
 #[derive(Debug, Default)]
 pub struct Due {
-    threads: std::sync::Mutex<Threads>,
+    state: std::sync::Mutex<State>,
     wake: Notify,
     closed: watch::Sender<bool>,
 }
@@ -34,9 +44,11 @@ const THREADS_AT_ONCE: usize = 4;
 
 impl Due {
     pub fn add(&self, user: &str, thread: &str) {
-        let mut threads = self.lock();
-        if threads.len() < THREADS_MAX && threads.insert((user.into(), thread.into())) {
-            drop(threads);
+        let mut state = self.lock();
+        let thread: Thread = (user.into(), thread.into());
+        if state.waiting.len() < THREADS_MAX && state.known.insert(thread.clone()) {
+            state.waiting.push_back(thread);
+            drop(state);
             self.wake.notify_one();
         }
     }
@@ -46,59 +58,71 @@ impl Due {
         self.wake.notify_one();
     }
 
-    /// All that wait; `None` at the end.
-    fn take(&self) -> Option<Threads> {
-        (!self.is_closed()).then(|| std::mem::take(&mut *self.lock()))
+    /// The thread that has waited longest, unless it is in hand.
+    fn next(&self) -> Option<Thread> {
+        let mut state = self.lock();
+        let at = state.waiting.iter().position(|thread| !state.in_hand.contains(thread))?;
+        let thread = state.waiting.remove(at)?;
+        state.known.remove(&thread);
+        state.in_hand.insert(thread.clone());
+        Some(thread)
+    }
+
+    /// Puts a thread out of hand.
+    fn done(&self, thread: &Thread) {
+        self.lock().in_hand.remove(thread);
     }
 
     fn is_closed(&self) -> bool {
         *self.closed.borrow()
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, Threads> {
-        self.threads.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    fn lock(&self) -> std::sync::MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 }
 
-/// Keeps summaries up until `close`. What is left undone then is done after the thread's next turn.
+/// Keeps summaries up until `close`. What is left undone then is done after the thread's next turn. A thread is done
+/// round by round, so that a long one does not hold up the others.
 pub async fn run(app: App) {
-    while let Some(threads) = app.due.take() {
-        if threads.is_empty() {
-            app.due.wake.notified().await;
-            tokio::time::sleep(GATHER).await;
-        }
-        let mut running = JoinSet::new();
-        for (user, thread) in threads {
-            if running.len() >= THREADS_AT_ONCE {
-                tell(running.join_next().await);
-            }
-            let app = app.clone();
-            running.spawn(async move { catch_up(&app, &user, &thread).await });
-        }
-        while let Some(ended) = running.join_next().await {
-            tell(Some(ended));
-        }
-    }
-}
-
-fn tell(ended: Option<std::result::Result<Result<(), Error>, tokio::task::JoinError>>) {
-    match ended {
-        Some(Ok(Err(error))) => tracing::warn!(%error, "a summary was not made"),
-        Some(Err(error)) => tracing::error!(%error, "summing up ended early"),
-        _ => {}
-    }
-}
-
-async fn catch_up(app: &Shared, user: &str, thread: &str) -> Result<(), Error> {
-    let mut lost = 0;
+    let mut running = JoinSet::new();
     while !app.due.is_closed() {
-        match round(app, user, thread).await {
-            Ok(Round::More) => lost = 0,
-            Ok(Round::Done) => return Ok(()),
-            Ok(Round::Lost) | Err(Error::Stale { .. }) if lost < TRIES_MAX => lost += 1,
-            Ok(Round::Lost) => return Ok(()),
-            Err(error) => return Err(error),
+        while running.len() < THREADS_AT_ONCE
+            && let Some(thread) = app.due.next()
+        {
+            let app = app.clone();
+            running.spawn(async move { catch_up(&app, thread).await });
         }
+        tokio::select! {
+            Some(ended) = running.join_next() => tell(ended),
+            () = app.due.wake.notified() => tokio::time::sleep(GATHER).await,
+        }
+    }
+    while let Some(ended) = running.join_next().await {
+        tell(ended);
+    }
+}
+
+fn tell(ended: Result<Result<(), Error>, tokio::task::JoinError>) {
+    match ended {
+        Ok(Ok(())) => {}
+        Ok(Err(error)) => tracing::warn!(%error, "a summary was not made"),
+        Err(error) => tracing::error!(%error, "summing up ended early"),
+    }
+}
+
+/// Does one round of a thread, and puts it behind the others if there is more.
+async fn catch_up(app: &Shared, thread: Thread) -> Result<(), Error> {
+    let mut done = Ok(Round::Lost);
+    for _ in 0..TRIES_MAX {
+        done = round(app, &thread.0, &thread.1).await;
+        if !matches!(done, Ok(Round::Lost) | Err(Error::Stale { .. })) || app.due.is_closed() {
+            break;
+        }
+    }
+    app.due.done(&thread);
+    if done? == Round::More {
+        app.due.add(&thread.0, &thread.1);
     }
     Ok(())
 }
@@ -152,9 +176,14 @@ mod tests {
             due.add("u", &n.to_string());
             due.add("u", "0");
         }
-        assert_eq!(due.take().unwrap().len(), THREADS_MAX);
-        assert!(due.take().unwrap().is_empty());
-        due.close();
-        assert!(due.take().is_none());
+        assert_eq!(due.lock().waiting.len(), THREADS_MAX);
+        let first = due.next().unwrap();
+        assert_eq!(&*first.1, "0");
+        due.add("u", "0");
+        assert_eq!(due.lock().waiting.len(), THREADS_MAX);
+        while due.next().is_some() {}
+        assert_eq!(due.lock().waiting.len(), 1, "one that is in hand waits");
+        due.done(&first);
+        assert_eq!(due.next(), Some(first));
     }
 }

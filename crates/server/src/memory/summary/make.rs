@@ -60,10 +60,9 @@ async fn by_model(
     let mut options = Map::new();
     options.insert("temperature".to_owned(), 0.into());
     let made = model.complete(&Ask { messages: messages.to_string().into(), options }).await?;
-    let text = made.text.rsplit_once("</think>").map_or(made.text.as_str(), |(_, after)| after).trim();
-    match text.is_empty() {
-        true => Err(Failure::Refused("it answered with nothing".to_owned())),
-        false => Ok(cut(text, chars_max)),
+    match made.said() {
+        "" => Err(Failure::Refused("it answered with nothing".to_owned())),
+        text => Ok(cut(text, chars_max)),
     }
 }
 

@@ -12,6 +12,7 @@ use crate::app::App;
 use crate::auth::{Caller, Key};
 use crate::http::body::{Ids, Json, Raw, parse_object};
 use crate::http::error::{ApiError, Result};
+use crate::model::Detail;
 use crate::transfer;
 
 #[derive(Deserialize)]
@@ -119,5 +120,7 @@ pub async fn doctor(State(app): State<App>, caller: Caller) -> Result<Json> {
         findings.push(serde_json::json!({"place": "store", "what": why, "advice": advice}));
     }
     let healthy = findings.is_empty();
-    Ok(Json::of(&serde_json::json!({"healthy": healthy, "findings": findings, "models": app.models.state()})))
+    Ok(Json::of(
+        &serde_json::json!({"healthy": healthy, "findings": findings, "models": app.models.state(Detail::Full)}),
+    ))
 }

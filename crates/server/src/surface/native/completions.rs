@@ -5,12 +5,13 @@
 //! without it the messages are all there is, and nothing is kept. Tools are the caller's to run.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::response::{IntoResponse, Response};
 use novelo_engine::limits::INLINE_MESSAGES_MAX;
-use novelo_engine::path::check_id;
+use novelo_engine::path::{check_id, decode_segment};
 use novelo_engine::{Message, Role, scope};
 use novelo_store::Range;
 use serde::Deserialize;
@@ -43,6 +44,10 @@ struct Wire<'b> {
 const OURS: [&str; 6] = ["model", "messages", "stream", "stream_options", "user", "n"];
 
 const THREAD: &str = "x-novelo-thread";
+/// How long a stream may take to begin.
+const HEAD_WAIT: Duration = Duration::from_secs(5);
+/// Which server is asked, and as whom, is not a caller's to say; nor may a server behind it be talked into it.
+const REFUSED: [&str; 5] = ["api_base", "base_url", "api_key", "extra_headers", "extra_body"];
 
 pub async fn complete(State(app): State<App>, caller: Caller, headers: HeaderMap, Raw(body): Raw) -> Result<Response> {
     let wire: Wire<'_> = parse_object(&body)?;
@@ -57,6 +62,9 @@ pub async fn complete(State(app): State<App>, caller: Caller, headers: HeaderMap
     let place = place(&headers, wire.user, &caller)?;
     let mut options: Map<String, Value> = parse_object(&body)?;
     options.retain(|name, _| !OURS.contains(&name.as_str()));
+    if let Some(name) = REFUSED.into_iter().find(|name| options.contains_key(*name)) {
+        return Err(ApiError::invalid(name, "is the operator's to set"));
+    }
     let asked = asked(&app, place, messages, Manner::Relay(job, options)).await?;
     let frame = Frame {
         id: format!("chatcmpl-{}", crate::ids::fresh_text()),
@@ -65,8 +73,10 @@ pub async fn complete(State(app): State<App>, caller: Caller, headers: HeaderMap
         wants_usage: wire.stream_options.is_some_and(|options| options.get("include_usage") == Some(&json!(true))),
     };
     let mut reader = app.replies.begin(&app, asked)?;
-    if sse::is_wanted(wire.stream, &HeaderMap::new()) {
-        return match reader.begun().await {
+    if wire.stream == Some(true) {
+        // An error has its status where it comes soon; a model that thinks for long must not keep the client waiting.
+        let begun = tokio::time::timeout(HEAD_WAIT, reader.begun()).await;
+        return match begun.ok().flatten() {
             Some(error) => Err(error),
             None => Ok(sse::answer(reader, move |_, event| frame.of(event))),
         };
@@ -103,10 +113,12 @@ fn place(headers: &HeaderMap, user: Option<String>, caller: &Caller) -> Result<O
     }
     let Some(thread) = headers.get(THREAD) else { return Ok(None) };
     let thread = thread.to_str().map_err(|_| ApiError::invalid("X-Novelo-Thread", "must be visible characters"))?;
-    check_id(thread).map_err(|e| ApiError::bad_id("X-Novelo-Thread", &e))?;
+    let bad_id = |e| ApiError::bad_id("X-Novelo-Thread", &e);
+    let thread = decode_segment(thread).map_err(bad_id)?;
+    check_id(&thread).map_err(bad_id)?;
     let user = user.or_else(|| caller.user());
     let user = user.ok_or_else(|| ApiError::invalid("user", "is missing: a thread belongs to one"))?;
-    Ok(Some((user, thread.to_owned())))
+    Ok(Some((user, thread)))
 }
 
 async fn asked(app: &Shared, place: Option<(String, String)>, messages: Vec<Message>, manner: Manner) -> Result<Asked> {
@@ -126,8 +138,9 @@ async fn asked(app: &Shared, place: Option<(String, String)>, messages: Vec<Mess
     let (instructions, said): (Vec<Message>, Vec<Message>) =
         messages.into_iter().partition(|message| message.role().is_some_and(Role::instructs));
     let new = said.get(known(&kept, &said)..).unwrap_or_default().to_vec();
-    if new.is_empty() {
-        return Err(ApiError::invalid("messages", "hold nothing that the thread does not hold already"));
+    let is_answered = kept.last().is_none_or(|newest| newest.get(0) == Some(&json!(Role::Assistant.name())));
+    if new.is_empty() && is_answered {
+        return Err(ApiError::invalid("messages", "hold nothing to answer that the thread does not hold already"));
     }
     let preset = Arc::new(preset(app, &instructions)?);
     Ok(Asked { user: Some(user), thread: Some(thread), says: Says::Messages(new), preset, manner })
@@ -136,28 +149,39 @@ async fn asked(app: &Shared, place: Option<(String, String)>, messages: Vec<Mess
 /// Turns of a thread that are compared with the messages that a caller sends again.
 const LOOK_BACK: usize = 200;
 
-/// How many of the messages the thread holds already: those up to its newest turn, where all before it agree.
+/// How many of the messages the thread holds already: those of the longest run, from the first message on, that is a
+/// run of the thread too. What was answered already and is asked again is new.
 fn known(kept: &[Value], said: &[Message]) -> usize {
     let said: Vec<Value> = said.iter().map(words).collect();
-    let ends_here = |end: &usize| {
-        let front = said.get(..*end).unwrap_or_default();
-        !kept.is_empty() && front.iter().rev().zip(kept.iter().rev()).all(|(a, b)| a == b)
-    };
-    (1..=said.len()).rev().find(ends_here).unwrap_or(0)
+    let run = |from: usize| kept.iter().skip(from).zip(&said).take_while(|(a, b)| a == b).count();
+    let longest = (0..kept.len()).map(run).max().unwrap_or(0);
+    let is_role = |message: Option<&Value>, role: Role| message.and_then(|m| m.get(0)) == Some(&json!(role.name()));
+    match longest == said.len() && is_role(kept.last(), Role::Assistant) && is_role(said.last(), Role::User) {
+        true => longest - 1,
+        false => longest,
+    }
 }
 
 /// What tells a message from another, whoever wrote its JSON.
 fn words(message: &Message) -> Value {
     let value: Value = serde_json::from_slice(message.raw()).unwrap_or_default();
     let member = |name: &str| value.get(name).cloned().unwrap_or_default();
-    json!([member("role"), member("content"), member("tool_calls"), member("tool_call_id")])
+    let content = match member("content") {
+        Value::String(text) => Value::String(text.trim().to_owned()),
+        other => other,
+    };
+    let call =
+        |call: &Value| json!([call.get("id"), call.pointer("/function/name"), call.pointer("/function/arguments")]);
+    let calls: Vec<Value> = value.get("tool_calls").and_then(Value::as_array).into_iter().flatten().map(call).collect();
+    json!([member("role"), content, calls, member("tool_call_id")])
 }
 
 /// The preset of a thread, with the instructions of the caller before it.
 fn preset(app: &Shared, instructions: &[Message]) -> Result<Preset> {
     let preset = app.policies.preset(policy::DEFAULT);
     let preset = preset.ok_or_else(|| ApiError::new(Code::Internal, "there is no preset chat"))?;
-    let mut recipe: Value = serde_json::from_str(preset.text.get()).unwrap_or_default();
+    let mut recipe: Value = serde_json::from_str(preset.text.get())
+        .map_err(|e| ApiError::new(Code::Internal, format!("the preset chat: {e}")))?;
     let literal = |message: &Message| {
         let text = crate::recall::said(message)?;
         Some(json!({"kind": "literal", "role": message.role()?.name(), "value": text}))
@@ -225,13 +249,12 @@ impl Frame {
 
 /// What kept an answer from its end.
 fn broken(reply: &Reply) -> Option<ApiError> {
-    let note = reply.notes.last().cloned().unwrap_or_default();
-    reply.partial.map(|_| ApiError::new(Code::ModelFailed, note))
+    reply.partial.map(|partial| ApiError::new(Code::ModelFailed, partial.in_words()))
 }
 
 fn usage(reply: &Reply) -> Value {
     let usage = reply.usage.unwrap_or_default();
-    let total = usage.prompt_tokens + usage.completion_tokens;
+    let total = usage.prompt_tokens.saturating_add(usage.completion_tokens);
     json!({"prompt_tokens": usage.prompt_tokens, "completion_tokens": usage.completion_tokens, "total_tokens": total})
 }
 
@@ -266,5 +289,8 @@ mod tests {
         check(&["a", "b"], &["c"], 0);
         check(&["a", "b"], &["z", "b", "c"], 0);
         check(&["a", "b", "a"], &["a", "b", "a", "b"], 3);
+        check(&["a", "b", "c"], &["a", "b", "edited"], 2);
+        check(&["a"], &["a"], 1);
+        check(&["a "], &[" a", "b"], 1);
     }
 }

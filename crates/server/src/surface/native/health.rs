@@ -9,6 +9,7 @@ use crate::auth::Caller;
 use crate::http::body::Json;
 use crate::http::error::Result;
 use crate::http::openapi;
+use crate::model::Detail;
 
 pub async fn live() -> Json {
     Json::written(br#"{"status":"ok"}"#.to_vec())
@@ -25,7 +26,7 @@ pub async fn ready(State(app): State<App>) -> Response {
         "presets": app.policies.names(),
         "embedder": app.indexes.embedder.state(),
         "embedding": app.indexes.waiting.progress(),
-        "models": app.models.state(),
+        "models": app.models.state(Detail::Public),
         "broken_policies": app.policies.broken().len(),
         "version": env!("CARGO_PKG_VERSION"),
     });

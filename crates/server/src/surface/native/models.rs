@@ -11,7 +11,7 @@ pub async fn list(State(app): State<App>, _: Caller) -> Json {
     let of = |model: &crate::model::Model| {
         let name = Some(model.name()).filter(|name| !name.is_empty());
         json!({
-            "id": model.job().name(), "object": "model", "created": 0, "owned_by": model.host(), "model": name,
+            "id": model.job().name(), "object": "model", "created": 0, "owned_by": "novelo", "model": name,
         })
     };
     Json::of(&json!({"object": "list", "data": app.models.all().iter().map(of).collect::<Vec<_>>()}))

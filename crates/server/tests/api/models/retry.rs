@@ -80,7 +80,12 @@ fn a_server_that_is_not_there_may_come() {
     let models = super::open(&settings);
     let failed = run(answerer(&models).complete(&ask("hi")));
     assert!(matches!(&failed, Err(Failure::Down(why)) if why.contains("cannot be reached")), "{failed:?}");
-    assert!(models.state()["answer"]["last_failure"].as_str().unwrap().contains("cannot be reached"));
+    assert!(
+        models.state(novelo_server::model::Detail::Full)["answer"]["last_failure"]
+            .as_str()
+            .unwrap()
+            .contains("cannot be reached")
+    );
     let answered = run(async {
         let model = answerer(&models);
         let question = ask("hi");
@@ -92,7 +97,11 @@ fn a_server_that_is_not_there_may_come() {
         tokio::join!(asking, coming).0
     });
     assert_eq!(answered.unwrap().text, "Hello there.");
-    assert_eq!(models.state()["answer"]["last_failure"], serde_json::Value::Null, "what went well is the last word");
+    assert_eq!(
+        models.state(novelo_server::model::Detail::Full)["answer"]["last_failure"],
+        serde_json::Value::Null,
+        "what went well is the last word"
+    );
 }
 
 #[test]

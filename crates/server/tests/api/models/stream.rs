@@ -257,7 +257,11 @@ fn a_key_is_in_no_message() {
     for _ in 0..3 {
         let (_, failed) = run(read(answerer(&models)));
         let failure = failed.unwrap_err();
-        assert!(!format!("{failure} {failure:?} {models:?} {}", models.state()).contains(KEY), "{failure}");
+        assert!(
+            !format!("{failure} {failure:?} {models:?} {}", models.state(novelo_server::model::Detail::Full))
+                .contains(KEY),
+            "{failure}"
+        );
     }
     let unreachable = open(&[("NOVELO_MODELS_ANSWER_URL", "http://127.0.0.1:1"), ("NOVELO_MODELS_ANSWER_KEY", KEY)]);
     let (_, failed) = run(read(answerer(&unreachable)));
