@@ -64,17 +64,17 @@ fn check(text: &'static str, changed_min: usize, stay_min: usize) {
 
 #[test]
 fn english_follow_ups_stand_alone() {
-    check(include_str!("rewrite/english.txt"), 33, 20);
+    check(include_str!("rewrite/english.txt"), 40, 22);
 }
 
 #[test]
 fn portuguese_follow_ups_stand_alone() {
-    check(include_str!("rewrite/portuguese.txt"), 51, 31);
+    check(include_str!("rewrite/portuguese.txt"), 57, 34);
 }
 
 #[test]
 fn russian_follow_ups_stand_alone() {
-    check(include_str!("rewrite/russian.txt"), 31, 27);
+    check(include_str!("rewrite/russian.txt"), 41, 29);
 }
 
 #[test]
@@ -101,6 +101,16 @@ fn only_so_many_messages_are_looked_at() {
         let mut said = vec![Said { speaker: "user", text: "What is throat cancer?" }];
         said.extend(vec![Said { speaker: "assistant", text: "Ok." }; filler]);
         assert_eq!(rewrite(&said, "Is it treatable?").question, expect, "{filler}");
+    }
+}
+
+/// What was said ten questions ago is heard, and what was said before that is not.
+#[test]
+fn only_so_many_questions_are_heard() {
+    for (filler, expect) in [(9, "Did Ann win in 1998?"), (10, "Did Ann win that year?")] {
+        let mut said = vec![Said { speaker: "user", text: "What happened in 1998?" }];
+        said.extend(vec![Said { speaker: "user", text: "Ok." }; filler]);
+        assert_eq!(rewrite(&said, "Did Ann win that year?").question, expect, "{filler}");
     }
 }
 
@@ -252,7 +262,7 @@ fn quality_of_rewrites_stays() {
             assert!((figure - expect).abs() < 0.06, "{set}: {figure:.2} is not {expect}");
         }
     }
-    for (set, floors) in [("CAsT19", [89.3, 85.1, 98.0]), ("MuDoCo-dev", [96.0, 86.3, 98.0])] {
+    for (set, floors) in [("CAsT19", [89.5, 85.3, 99.0]), ("MuDoCo-dev", [96.0, 86.4, 98.0])] {
         let of = &report.by_set[set];
         let reached = [of.rouge1_f, of.need.rouge1_f, of.untouched];
         println!("{set}: F1 {:.1}, where needed {:.1}, untouched {:.1}", reached[0], reached[1], reached[2]);

@@ -1,61 +1,75 @@
 //! One of several that were offered: "the second one", or the last name alone.
 
 use super::lexicon::{Class, Lexicon};
-use super::phrase;
+use super::phrase::{self, Phrase};
 use super::question::{Edit, Question};
 use super::token::{self, Token};
 use super::{ChangeKind, TOKENS_MAX};
 
 /// More words are no mere choice.
 const NAME_WORDS_MAX: usize = 2;
+/// As many fillers may stand around it.
+const FILLERS_MAX: usize = 6;
 
-/// What stands on both sides of "or" in a reply, or what it lists.
-pub fn options(reply: &str, lexicon: &Lexicon) -> Vec<String> {
-    let tokens = token::tokens(reply, TOKENS_MAX);
-    let phrases = phrase::phrases(&tokens, lexicon);
-    let parts: Vec<_> = phrases.iter().filter(|it| !it.group && !it.time).collect();
-    let mut options: Vec<String> = Vec::new();
-    let mut end = None;
-    let mut or = false;
-    for part in parts {
-        let from = part.determiner.unwrap_or(part.words.start);
-        let joined = end.and_then(|end: usize| tokens.get(end..from)).is_some_and(|between| {
-            between.iter().any(|it| it.text != "?" && joins(it, lexicon))
-                && between.iter().all(|it| joins(it, lexicon) || lexicon.is(it, Class::PREPOSITION))
-        });
-        if !joined {
-            if or && options.len() > 1 {
-                break;
-            }
-            options.clear();
-        }
-        or |= joined
-            && end
-                .and_then(|end| tokens.get(end..from))
-                .is_some_and(|of| of.iter().any(|it| lexicon.is(it, Class::OR)));
-        end = Some(part.words.end);
-        let spelled =
-            tokens.get(part.words.clone()).and_then(|of| reply.get(of.first()?.range.start..of.last()?.range.end));
-        options.extend(spelled.map(str::to_owned));
-    }
-    if or && options.len() > 1 { options } else { Vec::new() }
+/// What a reply offers: what stands on both sides of "or", or else what it lists first.
+struct Offer {
+    options: Vec<String>,
+    or: bool,
 }
 
-fn joins(token: &Token<'_>, lexicon: &Lexicon) -> bool {
-    matches!(token.text, "," | "?") || lexicon.is(token, Class::OR) || lexicon.is(token, Class::AND)
+impl Offer {
+    fn of(reply: &str, lexicon: &Lexicon) -> Self {
+        let tokens = token::tokens(reply, lexicon, TOKENS_MAX);
+        let phrases = phrase::phrases(&tokens, lexicon);
+        let mut lists = lists(reply, &tokens, &phrases);
+        let or = lists.iter().position(|list| list.or);
+        let at = or.or_else(|| (!lists.is_empty()).then_some(0));
+        at.map_or(Self { options: Vec::new(), or: false }, |at| lists.swap_remove(at))
+    }
+}
+
+/// The runs of phrases in a text that are joined by "or", "and" and commas.
+fn lists(text: &str, tokens: &[Token<'_>], phrases: &[Phrase]) -> Vec<Offer> {
+    let mut lists: Vec<Offer> = Vec::new();
+    let mut end = None;
+    for part in phrases.iter().filter(|it| !it.group && !it.time) {
+        let from = part.determiner.unwrap_or(part.words.start);
+        let between = end.and_then(|end: usize| tokens.get(end..from)).unwrap_or_default();
+        let joined = between.iter().any(|it| it.text != "?" && joins(it))
+            && between.iter().all(|it| joins(it) || it.has(Class::PREPOSITION));
+        end = Some(part.words.end);
+        let words = tokens.get(part.words.clone()).unwrap_or_default();
+        let spelled = words.first().zip(words.last()).and_then(|(a, b)| text.get(a.range.start..b.range.end));
+        let common = !part.named && !words.first().is_some_and(Token::is_acronym);
+        let Some(spelled) = spelled.map(|it| if common { token::small(it) } else { it.to_owned() }) else { continue };
+        match lists.last_mut().filter(|_| joined) {
+            Some(list) => {
+                list.or |= between.iter().any(|it| it.has(Class::OR));
+                list.options.push(spelled);
+            }
+            None => lists.push(Offer { options: vec![spelled], or: false }),
+        }
+    }
+    lists.retain(|list| list.options.len() > 1);
+    lists
+}
+
+fn joins(token: &Token<'_>) -> bool {
+    matches!(token.text, "," | "?") || token.has(Class::OR) || token.has(Class::AND)
 }
 
 /// Writes out what was chosen.
 pub fn resolve(question: &Question<'_>, reply: &str) -> Option<Edit> {
-    let options = options(reply, question.lexicon);
-    if options.is_empty() {
+    if !question.has(Class::ORDINAL) && question.words() > NAME_WORDS_MAX + FILLERS_MAX {
         return None;
     }
-    numbered(question, &options).or_else(|| by_part(question, &options))
+    let Offer { options, or } = Offer::of(reply, question.lexicon);
+    let part = || or.then(|| by_part(question, &options)).flatten();
+    numbered(question, &options, or).or_else(part)
 }
 
 /// `the second one`.
-fn numbered(question: &Question<'_>, options: &[String]) -> Option<Edit> {
+fn numbered(question: &Question<'_>, options: &[String], or: bool) -> Option<Edit> {
     let at = (0..question.tokens.len()).find(|at| question.class(*at).has(Class::ORDINAL))?;
     let number = question.lexicon.ordinal(question.lower(at), options.len())?;
     let one = question.class(at + 1).has(Class::ONE);
@@ -64,6 +78,9 @@ fn numbered(question: &Question<'_>, options: &[String]) -> Option<Edit> {
         return None;
     }
     let article = at > 0 && question.before(at).has(Class::DEFINITE);
+    if !or && !article {
+        return None;
+    }
     let from = if article { at - 1 } else { at };
     question.edit(from..at + 1 + usize::from(one), options.get(number)?.clone(), ChangeKind::Choice)
 }

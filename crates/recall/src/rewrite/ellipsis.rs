@@ -1,4 +1,4 @@
-//! Questions that leave out what the last one said: "And in Brazil?", "e o preço?", "А в Москве?", "Why?".
+//! Questions that leave out what the last one said: "And in Brazil?", "e o preço?", "А в Москве?".
 //!
 //! What is said takes the place of its like in the last question: a time of a time, a name of a name, and what follows
 //! a preposition of what followed the same one. Without a like the question is left as it is.
@@ -8,14 +8,14 @@ use super::phrase::{self, Phrase, Role};
 use super::question::{Edit, Question};
 use super::token::{self, Token};
 use super::topic::Topics;
-use super::{Change, ChangeKind, TOKENS_MAX, english, implied, portuguese, russian};
+use super::{Change, ChangeKind, TOKENS_MAX, bare, english, implied, portuguese, russian};
 use crate::analyse::Language;
 
 /// More words are a question of their own.
 const WORDS_MAX: usize = 7;
 
-pub fn resolve(question: &Question<'_>, asked: &str, topics: &Topics) -> Option<Edit> {
-    let now = if is_bare_why(question) { why(question, asked)? } else { with_fragment(question, asked, topics)? };
+pub fn resolve(question: &Question<'_>, asked: &str, replied: &str, topics: &Topics) -> Option<Edit> {
+    let now = bare::resolve(question, asked, replied).or_else(|| with_fragment(question, asked, topics))?;
     let asks = question.text.trim_end().ends_with('?') && !now.ends_with(['?', '.', '!']);
     let mark = match (asks, question.is_spaced()) {
         (false, _) => "",
@@ -25,46 +25,6 @@ pub fn resolve(question: &Question<'_>, asked: &str, topics: &Topics) -> Option<
     let now = format!("{now}{mark}");
     let change = Change { kind: ChangeKind::Ellipsis, was: question.text.to_owned(), now };
     Some(Edit { range: 0..question.text.len(), change })
-}
-
-fn is_bare_why(question: &Question<'_>) -> bool {
-    let words: Vec<&str> = question.tokens.iter().filter(|it| it.is_word()).map(|it| it.lower.as_str()).collect();
-    let words = match words.split_first() {
-        Some((first, rest)) if question.lexicon.class(first).has(Class::AND) || *first == "а" || *first == "mas" => {
-            rest
-        }
-        _ => &words,
-    };
-    matches!(words, ["why"] | ["why", "not"] | ["почему"] | ["зачем"] | ["por", "que" | "quê"] | ["porque" | "porquê"])
-}
-
-/// `Why` before what can be answered by yes or no.
-fn why(question: &Question<'_>, asked: &str) -> Option<String> {
-    let tokens = token::tokens(asked, TOKENS_MAX);
-    let last = tokens.iter().filter(|it| it.is_word()).map(|it| it.sentence).max()?;
-    let sentence: Vec<&Token<'_>> = tokens.iter().filter(|it| it.sentence == last && it.is_word()).collect();
-    let first = sentence.first()?;
-    let class = question.lexicon.class(&first.lower);
-    let open = sentence.iter().any(|it| question.lexicon.is(it, Class::ASKING));
-    let fits = match question.lexicon.language {
-        Language::English => class.has(Class::BE.or(Class::AUXILIARY)),
-        _ => sentence.len() > 1,
-    };
-    if open || !fits {
-        return None;
-    }
-    let rest = asked.get(first.range.start..)?.trim_end();
-    let rest = if first.is_capital() && (class.has(Class::FUNCTION) || question.lexicon.is_verb(&first.lower)) {
-        token::small(rest)
-    } else {
-        rest.to_owned()
-    };
-    let why = match question.lexicon.language {
-        Language::English => "Why",
-        Language::Portuguese => "Por que",
-        Language::Russian => "Почему",
-    };
-    Some(format!("{why} {rest}"))
 }
 
 /// What a follow-up says besides its opening, such as "what about".
@@ -78,7 +38,7 @@ impl<'f> Fragment<'f> {
     fn of(question: &'f Question<'f>) -> Option<Self> {
         let opening = opening(question)?;
         let words = question.tokens.get(opening..)?;
-        let words = words.iter().rposition(Token::is_word).and_then(|last| words.get(..=last))?;
+        let words = words.iter().rposition(|it| it.is_word() || it.is_quote()).and_then(|last| words.get(..=last))?;
         let verb = |at: usize| {
             let class = question.class(at);
             let phrase = question.phrases.iter().any(|it| it.words.contains(&at));
@@ -106,7 +66,7 @@ fn opening(question: &Question<'_>) -> Option<usize> {
     let first = (0..question.tokens.len())
         .find(|at| question.tokens.get(*at).is_some_and(Token::is_word) && !question.class(*at).has(Class::FILLER))?;
     let lower = |at: usize| question.lower(at);
-    let and = question.class(first).has(Class::AND) || matches!(lower(first), "mas" | "а");
+    let and = question.lexicon.is_and(lower(first));
     let at = if and { first + 1 } else { first };
     let long = match (lower(at), lower(at + 1), lower(at + 2)) {
         ("what" | "how", "about", _) => Some(at + 2),
@@ -126,13 +86,18 @@ fn with_fragment(question: &Question<'_>, asked: &str, topics: &Topics) -> Optio
     let fragment = Fragment::of(question)?;
     let spelled = fragment.spelled(question)?;
     let lexicon = question.lexicon;
-    let tokens = token::tokens(asked, TOKENS_MAX);
+    if fragment.tokens.iter().any(|it| it.has(Class::ONE)) {
+        return None;
+    }
+    let tokens = token::tokens(asked, lexicon, TOKENS_MAX);
     let phrases = phrase::phrases(&tokens, lexicon);
     let last = Asked { text: asked.trim_end(), tokens: &tokens, phrases: &phrases, lexicon };
     if !last.asks() {
         return None;
     }
-    let said = fragment.phrases.iter().find(|it| !it.group)?;
+    let first = fragment.phrases.iter().find(|it| !it.group)?;
+    let whole = |it: &&Phrase| !it.group && it.words.start == first.words.start;
+    let said = fragment.phrases.iter().filter(whole).max_by_key(|it| it.words.len())?;
     let said_at = said.preposition.filter(|at| *at >= fragment.from);
     let preposition = said_at.map(|at| question.lower(at));
     if said.time {
@@ -156,7 +121,7 @@ impl Asked<'_> {
     fn asks(&self) -> bool {
         let question = Question { text: self.text, tokens: self.tokens, phrases: self.phrases, lexicon: self.lexicon };
         let opens = Class::ASKING.or(Class::VERB).or(Class::BE).or(Class::AUXILIARY);
-        let first = self.tokens.first().is_some_and(|it| self.lexicon.is(it, opens) || self.lexicon.is_verb(&it.lower));
+        let first = self.tokens.first().is_some_and(|it| it.has(opens) || self.lexicon.is_verb(&it.lower));
         opening(&question).is_none() && (self.text.ends_with('?') || (first && !self.text.ends_with('.')))
     }
 
@@ -220,8 +185,12 @@ impl Asked<'_> {
                 None => self.with(old.words.start, old.words.end, name),
             };
         }
+        // A property of what was asked about is no second thing to ask about.
+        let property = question.class(said.head).has(Class::RELATIONAL) || said.determiner.is_some();
+        let defines = property && plain().any(|it| it.role == Role::Topic && it.named);
         match self.lexicon.language {
             Language::English => self.with_subject(question, said, spelled),
+            _ if defines => None,
             Language::Portuguese => {
                 portuguese::with_property(said, plain()).and_then(|(from, to)| self.with(from, to, spelled))
             }
@@ -234,7 +203,7 @@ impl Asked<'_> {
     /// `How about goulash?` after `Is chilli a stew?`
     fn with_subject(&self, question: &Question<'_>, said: &Phrase, spelled: &str) -> Option<String> {
         let relational = question.class(said.head).has(Class::RELATIONAL.or(Class::ADJECTIVE));
-        let yes_or_no = self.tokens.first().is_some_and(|it| self.lexicon.is(it, Class::BE.or(Class::AUXILIARY)));
+        let yes_or_no = self.tokens.first().is_some_and(|it| it.has(Class::BE.or(Class::AUXILIARY)));
         let old = self.phrases.iter().find(|it| it.role <= Role::Subject && it.person == Some(false) && !it.named)?;
         if relational
             || !yes_or_no

@@ -67,7 +67,12 @@ pub const CLASSES: &[(Class, &str)] = &[
         "boss doctor dr friend cousin teacher manager caller president author director actor actress singer artist
          writer scientist player coach founder ceo neighbor colleague colleagues coworker assistant agent lawyer dentist
          plumber sitter babysitter parents kids children family roommate partner inventor composer leader leaders
-         colleagues friends students people men women",
+         colleagues friends students people men women person painter sculptor politician footballer boxer rapper musician
+         guitarist drummer bassist pianist poet novelist physicist chemist mathematician philosopher economist engineer
+         architect astronomer astronaut soldier emperor senator mayor minister priest activist journalist comedian
+         dancer wrestler cricketer swimmer filmmaker producer songwriter conductor biologist botanist explorer captain
+         professor historian sprinter golfer racer pilot nurse businessman businesswoman entrepreneur
+         playwright screenwriter photographer designer trainer surgeon monk nun bishop pope prince princess duke",
     ),
     (Class::KIND, KINDS),
     (
@@ -107,6 +112,11 @@ const VERBS: &str = "
     got born built bought brought began begun broke broken chosen chose died drove driven ate eaten fell fallen felt
     fought found flew flown forgot forgotten gave given grew grown heard held kept knew led left lost meant met paid ran
     rose said sang sung sat saw seen sent shot shown slept sold spent spoke spoken stood stuck stolen stole swam taken
+    directs directed adopt climb retire divorce defeat conquer invade reign rebel surrender compose portray appoint elect
+    assassinate arrest convict imprison injure merge acquire expand shut destroy protect defend explore
+    translate perform graduate enroll emigrate migrate adapt inspire celebrate criticize praise nominate
+     donate oppose refuse reject accuse admit announce argue confirm deny warn predict
+    calculate convert install configure activate deactivate renew submit approve
     taught thought threw thrown told took understood wore worn won wrote written let's hide hang unite
 ";
 
@@ -121,6 +131,7 @@ const EITHER: &str = "
     result return review reward ring risk rock role roll rule rush sail sale scale score search shape share shift ship
     shop show sign skype smell smoke snow sound space stage star start state status step store stream strike study
     style suit supply surprise swim switch talk taste tax test text thank time touch tour track trade train travel trip
+    star act collapse debut award demand update upgrade download upload
     trust turn type use value video view visit voice vote wake walk wash watch water wave win wonder work worry
 ";
 
@@ -140,6 +151,7 @@ const ADJECTIVES: &str = "
     small smaller smallest special strong successful sure tall taller tallest thick thin tired true typical unique
     useful valid warm weak wet white wide worse worst worth wrong yellow young younger youngest biggest bigger highest
     lowest longest shortest fastest treatable contagious online offline unavailable recent latest newest key top
+    dry hot cold sunny windy humid rainy salty sweet bitter sharp flat loose tight dark bright
     curable genetic hereditary reversible profitable controversial religious political accurate
 ";
 
@@ -156,7 +168,9 @@ const RELATIONAL: &str = "
     sides end beginning start rest majority number amount percentage rate rates level levels list summary overview
     argument arguments criticism criticisms controversy theory sign signs diagnosis cure prevention complication
     complications alternative alternatives competitor competitors requirement requirements option options method methods
-    lifespan lifecycle habitat diet color colour shape speed temperature distance duration limit limits origin
+    captain cast director producer crew ending soundtrack budget headquarters reviews response reaction winner score
+    mayor owner currency climate economy culture government language anthem flag password deadline fee fees schedule
+    warranty deductible coverage premium lifespan lifecycle habitat diet color colour shape speed temperature distance duration limit limits origin
     aspects aspect types species breeds factors factor challenges problems threats drawbacks downsides upsides
 ";
 
@@ -181,11 +195,45 @@ const KINDS: &str = "
 /// Kinds of things that are called by a name of their own.
 const TITLED: &str = "
     song album movie film book novel series game band artist singer track tune city town country island company
+    single play opera musical painting ship magazine newspaper show sitcom
     organization brand team museum university college war battle disease disorder treaty restaurant hotel
 ";
 
 pub const ORDINALS: &[(&str, usize)] =
     &[("first former", 0), ("second", 1), ("third", 2), ("fourth", 3), ("last latter", LAST)];
+
+/// Words for the same thing.
+pub const KIN: [&[&str]; 9] = [
+    &["book", "novel"],
+    &["film", "movie"],
+    &["band", "group"],
+    &["album", "record"],
+    &["song", "single", "track"],
+    &["show", "series", "sitcom"],
+    &["company", "firm", "business"],
+    &["city", "town"],
+    &["ship", "vessel"],
+];
+
+/// Verbs that say of what they are, and after `who` may leave it out.
+pub const TRANSITIVE: [&str; 16] = [
+    "won",
+    "wins",
+    "wrote",
+    "directed",
+    "produced",
+    "founded",
+    "invented",
+    "discovered",
+    "created",
+    "built",
+    "designed",
+    "published",
+    "started",
+    "lost",
+    "composed",
+    "recorded",
+];
 
 /// The forms of a verb, and some that it has not.
 pub fn forms(verb: &str) -> impl Iterator<Item = String> {
@@ -207,7 +255,7 @@ pub fn singular(word: &str) -> String {
     if let Some(stem) = word.strip_suffix("ies").filter(|stem| stem.len() > 2) {
         return format!("{stem}y");
     }
-    let hissing = ["sses", "shes", "ches", "xes"].iter().any(|end| word.ends_with(end));
+    let hissing = ["sses", "shes", "ches", "xes", "oes"].iter().any(|end| word.ends_with(end));
     let stem = if hissing { word.strip_suffix("es") } else { word.strip_suffix('s').filter(|_| is_plural(word)) };
     stem.unwrap_or(word).to_owned()
 }
@@ -230,6 +278,12 @@ pub fn possessive(phrase: &str, apart: bool) -> String {
         true => format!("{phrase}{blank}'"),
         false => format!("{phrase}{blank}'s"),
     }
+}
+
+/// Two in the place of a pronoun.
+pub fn and(one: &str, other: &str, pronoun: &Pronoun, apart: bool) -> String {
+    let both = format!("{one} and {other}");
+    if pronoun.form == Form::Possessive { possessive(&both, apart) } else { both }
 }
 
 /// The article with which a phrase is taken up again. What was one of many is now the one; what is mine to one is yours

@@ -18,6 +18,8 @@ const UNKNOWN_NUMBER: f32 = 0.9;
 const PERHAPS_A_PERSON: f32 = 0.7;
 const NAMED_PERSON: f32 = 1.35;
 const EMPTY: f32 = 0.2;
+/// Where something is, in a reply, is seldom what is asked about next.
+const PLACE: f32 = 0.5;
 
 /// Something that was said.
 #[derive(Debug, Clone)]
@@ -27,6 +29,8 @@ pub struct Entity {
     /// The article or possessive with which it is taken up again.
     pub article: String,
     pub head: String,
+    /// What it is the name of, if that was said: album, city.
+    pub kind: String,
     pub plural: Option<bool>,
     pub gender: Option<Gender>,
     pub person: Option<bool>,
@@ -61,9 +65,31 @@ impl Entity {
         self.class.has(class)
     }
 
+    /// Whether it was said as the place of something.
+    pub fn is_placed(&self) -> bool {
+        matches!(self.preposition.as_str(), "in" | "at" | "em" | "no" | "na" | "nos" | "nas" | "в" | "во" | "на")
+    }
+
+    /// Whether it is somewhere to be.
+    pub fn is_place(&self) -> bool {
+        const PLACES: [&str; 9] =
+            ["city", "town", "country", "island", "state", "region", "village", "park", "capital"];
+        let said = matches!(self.preposition.as_str(), "in" | "to") && self.named;
+        (said || PLACES.contains(&self.kind.as_str()) || PLACES.contains(&self.head.as_str()))
+            && self.person != Some(true)
+            && !self.time
+            && (self.named || self.name.contains(" of "))
+    }
+
+    /// `650 рублей`, `R$ 8`: how much, which a pronoun does not mean.
+    pub fn is_measure(&self) -> bool {
+        let number = self.name.split(' ').next().is_some_and(|first| first.bytes().all(|c| c.is_ascii_digit()));
+        (number && self.name.contains(' ') && !self.by_user) || self.name == "R"
+    }
+
     /// Whether it can be what a conversation is about.
     pub(super) fn matters(&self) -> bool {
-        !self.time && !self.group && !self.class.has(Class::EMPTY)
+        !self.time && !self.group && !self.class.has(Class::EMPTY) && !self.is_measure()
     }
 
     pub fn is(&self, other: &Self) -> bool {
@@ -79,7 +105,8 @@ impl Entity {
         if letters == 0 || lexicon.class(determiner).has(Class::THIRD) {
             return None;
         }
-        let name = text.get(words.first()?.range.start..words.last()?.range.end)?;
+        let (article, name) = spelled(text, words, phrase, lexicon.language)?;
+        let determiner = if article.is_empty() { determiner } else { article };
         let head = &tokens.get(phrase.head)?.lower;
         let bare = letters == 1 && !phrase.named;
         let owned = words.iter().any(|token| token.lower == "'s");
@@ -95,9 +122,11 @@ impl Entity {
             Language::Russian => "",
         };
         Some(Self {
-            name: name.to_owned(),
+            key: token::lower(&name),
+            name,
             article: article.to_owned(),
             head: head.clone(),
+            kind: lower(phrase.kind).to_owned(),
             plural: if lexicon.language == Language::Portuguese { portuguese::number(article) } else { None }
                 .or(phrase.plural),
             gender: phrase.gender.or_else(|| gender(lexicon.language, article, head, phrase.named)),
@@ -109,7 +138,6 @@ impl Entity {
             by_user,
             after_verb: phrase.role == Role::Object || phrase.wanted,
             indefinite: kind || (lexicon.class(determiner).has(Class::INDEFINITE) && !generic),
-            key: token::lower(name),
             // A noun that says nothing by itself may do so with another word.
             class: if bare { class } else { class.without(Class::EMPTY) },
             weight: weight(phrase.role) * if property { PROPERTY } else { 1.0 } * if kind { KIND } else { 1.0 },
@@ -123,8 +151,8 @@ impl Entity {
         if self.time {
             return None;
         }
-        let placed = matches!(self.preposition.as_str(), "in" | "at" | "em" | "no" | "na" | "в" | "на");
-        if pronoun.person == Some(true) && self.person.is_none() && placed {
+        let placed = self.is_placed();
+        if (pronoun.person == Some(true) && self.person.is_none() && placed) || (self.is_measure() && !pronoun.plural) {
             return None;
         }
         let person = match (pronoun.person, self.person) {
@@ -145,8 +173,22 @@ impl Entity {
         };
         let matter = if self.class.has(Class::EMPTY) { EMPTY } else { 1.0 };
         let named = if pronoun.person == Some(true) && self.named { NAMED_PERSON } else { 1.0 };
-        Some(person * number * matter * named)
+        let place = if placed && !self.by_user && !pronoun.plural { PLACE } else { 1.0 };
+        Some(person * number * matter * named * place)
     }
+}
+
+/// A phrase as it is spelled within a sentence, and the article that a Portuguese name begins with.
+fn spelled<'t>(text: &str, words: &'t [Token<'_>], phrase: &Phrase, language: Language) -> Option<(&'t str, String)> {
+    let [first, rest @ ..] = words else { return None };
+    let until = words.last()?.range.end;
+    let article = language == Language::Portuguese && matches!(first.text, "O" | "A" | "Os" | "As");
+    if let Some(second) = rest.first().filter(|_| article && phrase.named) {
+        return Some((&first.lower, text.get(second.range.start..until)?.to_owned()));
+    }
+    let name = text.get(first.range.start..until)?;
+    let common = !phrase.named && first.is_capital() && !first.is_acronym();
+    Some(("", if common { token::small(name) } else { name.to_owned() }))
 }
 
 fn weight(role: Role) -> f32 {

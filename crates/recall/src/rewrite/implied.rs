@@ -4,6 +4,7 @@ use super::entity::Entity;
 use super::lexicon::Class;
 use super::phrase::{Phrase, is_of};
 use super::question::{Edit, Question};
+use super::token::Token;
 use super::topic::Topics;
 use super::{ChangeKind, portuguese, russian};
 use crate::analyse::Language;
@@ -11,10 +12,13 @@ use crate::analyse::Language;
 /// Longer questions say of what they ask.
 const WORDS_MAX: usize = 9;
 
+/// How well what has no name has properties.
+const UNNAMED: f32 = 0.75;
+
 pub fn resolve(question: &Question<'_>, topics: &Topics) -> Option<Edit> {
     let words = question.tokens.iter().filter(|it| it.is_word()).count();
     let there = question.lower(1) == "there";
-    let asks = there || question.tokens.iter().any(|it| question.lexicon.is(it, Class::ASKING));
+    let asks = there || question.tokens.iter().any(|it| it.has(Class::ASKING));
     if words > WORDS_MAX || !asks || question.has(Class::THIRD.or(Class::MY).or(Class::YOUR).or(Class::SPEAKER)) {
         return None;
     }
@@ -22,17 +26,26 @@ pub fn resolve(question: &Question<'_>, topics: &Topics) -> Option<Edit> {
         return None;
     }
     let phrase = question.phrases.iter().find(|it| is_open(question, it))?;
-    let topic = topics.topic(|topic| topic.by_user && fits(topic, question))?;
-    let tokens = phrase.words.clone();
-    let last = question.tokens.get(tokens.end.checked_sub(1)?)?;
+    let topic = owner(topics, |topic| topic.by_user && fits(topic, question))?;
+    let end = end(question, phrase);
+    let last = question.tokens.get(end.checked_sub(1)?)?;
     let now = format!("{} {}", last.text, of(topic, question.lexicon.language));
-    question.edit(tokens.end - 1..tokens.end, now, ChangeKind::Implied)
+    question.edit(end - 1..end, now, ChangeKind::Implied)
+}
+
+/// What a property is of: rather something with a name.
+fn owner(topics: &Topics, fits: impl Fn(&Entity) -> bool) -> Option<&Entity> {
+    let share = |it: &Entity| if it.named { 1.0 } else { UNNAMED };
+    topics.ranked(|it| (it.matters() && fits(it)).then(|| share(it))).first().map(|(entity, _)| *entity)
 }
 
 /// A fragment with what it is a property of.
 pub fn appended(question: &Question<'_>, said: &Phrase, topics: &Topics) -> Option<String> {
     let topic = topics.topic(|topic| fits(topic, question))?;
-    if !is_open(question, said) {
+    let definite = said.determiner.is_some_and(|at| question.class(at).has(Class::DEFINITE)) && !said.named;
+    let alone = !question.tokens.get(said.words.end).is_some_and(Token::is_word);
+    let part = definite && alone && topic.named && question.lexicon.language == Language::Portuguese;
+    if !part && !is_open(question, said) {
         return None;
     }
     let body = question.text.trim_end();
@@ -50,10 +63,14 @@ fn of(topic: &Entity, language: Language) -> String {
 
 /// A property that nothing follows to say of what.
 fn is_open(question: &Question<'_>, phrase: &Phrase) -> bool {
-    let next = question.lower(phrase.words.end);
+    let end = end(question, phrase);
+    let next = question.lower(end);
     let tied = is_of(next) || matches!(next, "between" | "from" | "'s" | "that" | "and" | "or");
-    let rest = question.tokens.get(phrase.words.end + 1..).unwrap_or_default();
-    let completed = rest.iter().any(|it| question.lexicon.is(it, Class::PREPOSITION));
+    let new = phrase.determiner.is_some_and(|at| question.class(at).has(Class::INDEFINITE));
+    let tied = tied || (new && next == "for");
+    let next_too = usize::from(question.lexicon.language == Language::English);
+    let rest = question.tokens.get(end + next_too..).unwrap_or_default();
+    let completed = rest.iter().any(|it| it.has(Class::PREPOSITION));
     let pointed = phrase.determiner.is_some_and(|at| question.class(at).has(Class::POINTER.or(Class::THIRD)));
     let russian = question.lexicon.language == Language::Russian;
     let property = |at: usize| {
@@ -67,6 +84,16 @@ fn is_open(question: &Question<'_>, phrase: &Phrase) -> bool {
         phrase.preposition.is_none_or(|at| is_of(question.lower(at)) && question.before(at).has(Class::INDEFINITE));
     let property = question.class(phrase.head).has(Class::RELATIONAL) && plain;
     property && !tied && !completed && !pointed && !phrase.time && some_of
+}
+
+/// Where a property ends: `taxa de administração` is one.
+fn end(question: &Question<'_>, phrase: &Phrase) -> usize {
+    let of = phrase.words.end;
+    let sort = question
+        .phrases
+        .iter()
+        .find(|it| question.lower(of) == "de" && it.words == (of + 1..of + 2) && !it.named && it.determiner.is_none());
+    sort.map_or(of, |it| it.words.end)
 }
 
 fn fits(topic: &Entity, question: &Question<'_>) -> bool {

@@ -208,32 +208,23 @@ impl Lexicon {
         self.classes.get(word).copied().unwrap_or_default()
     }
 
-    pub fn of_token(&self, token: &Token<'_>) -> Class {
-        let class = self.class(&token.lower);
-        if token.is_acronym() && !class.has(Class::FILLER) { Class::default() } else { class }
-    }
-
-    pub fn is(&self, token: &Token<'_>, class: Class) -> bool {
-        self.of_token(token).has(class)
-    }
-
     pub fn pronoun(&self, token: &Token<'_>) -> Option<Pronoun> {
         self.pronouns.get(token.lower.as_str()).copied()
     }
 
-    /// Whether a question is after somebody.
-    pub fn asks_who(&self, question: &str) -> bool {
-        let who = match self.language {
-            Language::English => "who",
-            Language::Portuguese => "quem",
-            Language::Russian => "кто",
-        };
-        question.split_whitespace().next().is_some_and(|first| token::lower(first) == who)
+    /// Whether a word only goes on from what was said.
+    pub fn is_and(&self, word: &str) -> bool {
+        self.class(word).has(Class::AND) || matches!(word, "mas" | "а")
     }
 
-    /// Whether a word is a pronoun for people alone.
-    pub fn is_personal(&self, word: &str) -> bool {
-        self.pronouns.get(token::lower(word).as_str()).is_some_and(|it| it.person == Some(true))
+    /// Whether a word asks for somebody.
+    pub fn is_who(&self, word: &str) -> bool {
+        matches!(word, "who" | "quem" | "кто")
+    }
+
+    /// Whether a word is a pronoun for people alone, or for things alone.
+    pub fn is_personal(&self, word: &str) -> Option<bool> {
+        self.pronouns.get(token::lower(word).as_str()).and_then(|it| it.person)
     }
 
     /// Whether a word can only be a verb.

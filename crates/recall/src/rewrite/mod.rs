@@ -1,9 +1,12 @@
 //! A follow-up question made to stand alone, by rules.
 //!
 //! Owns what pronouns, pointers, left-out words and mentions such as "the previous one" stand for, in English,
-//! Portuguese and Russian. Adds nothing that was not said, and asks no model. A question that stands alone already, or
+//! Portuguese and Russian. `topic` remembers what was said and what was answered, `phrase` finds it, and each other
+//! module resolves one way of saying less: `bare` a question word alone, `ellipsis` a fragment, `pair` two things,
+//! `choice` one of a list, `unsaid` and `implied` what is left out altogether. Adds nothing that was not said, and asks no model. A question that stands alone already, or
 //! whose gap the rules cannot fill with confidence, comes back byte for byte. The same input gives the same question.
 
+mod bare;
 mod choice;
 mod ellipsis;
 mod english;
@@ -13,6 +16,7 @@ mod lexicon;
 mod names;
 mod noun;
 mod own;
+mod pair;
 mod phrase;
 mod place;
 mod pointer;
@@ -20,17 +24,26 @@ mod portuguese;
 mod pronoun;
 mod question;
 mod russian;
+mod sought;
 mod token;
 mod topic;
+mod unsaid;
+mod year;
 
 use self::lexicon::Lexicon;
+use self::phrase::Phrase;
 use self::question::{Edit, Question};
+use self::sought::Sought;
+use self::token::Token;
 use self::topic::{BRIEF_TOKENS, Topics};
 use crate::analyse::{Language, Words};
 pub use crate::extract::Said;
 
 /// Of what was said before, only so much is looked at.
 const MESSAGES_MAX: usize = 40;
+/// What was said this many questions ago has faded: `topic` leaves less of it than counts.
+const TURNS_MAX: usize = 10;
+const USER: &str = "user";
 const MESSAGE_CHARS_MAX: usize = 2_000;
 const REPLY_CHARS_MAX: usize = 600;
 /// A longer question says what it is about.
@@ -86,8 +99,16 @@ pub fn rewrite(history: &[Said<'_>], question: &str) -> Rewrite {
         return untouched(question);
     }
     let mut talk = Talk::new(Lexicon::of(language(recent, question)));
-    recent.iter().for_each(|said| talk.hear(said));
-    talk.rewrite(question)
+    remembered(recent).iter().for_each(|said| talk.hear(said));
+    let tokens = token::tokens(question, talk.lexicon, TOKENS_MAX);
+    talk.rewrite(question, &tokens, &phrase::phrases(&tokens, talk.lexicon))
+}
+
+/// The part of what was said that has not faded.
+fn remembered<'s, 't>(recent: &'s [Said<'t>]) -> &'s [Said<'t>] {
+    let asked = recent.iter().enumerate().rev().filter(|(_, said)| said.speaker == USER);
+    let from = asked.map(|(at, _)| at).nth(TURNS_MAX - 1).unwrap_or(0);
+    recent.get(from..).unwrap_or_default()
 }
 
 fn untouched(question: &str) -> Rewrite {
@@ -117,46 +138,71 @@ struct Talk {
     topics: Topics,
     /// The user's last question, made to stand alone.
     asked: String,
+    sought: Sought,
     /// The last reply to it.
     replied: String,
 }
 
 impl Talk {
     fn new(lexicon: &'static Lexicon) -> Self {
-        Self { lexicon, topics: Topics::default(), asked: String::new(), replied: String::new() }
+        Self {
+            lexicon,
+            topics: Topics::default(),
+            asked: String::new(),
+            sought: Sought::Nothing,
+            replied: String::new(),
+        }
     }
 
     fn hear(&mut self, said: &Said<'_>) {
-        let by_user = said.speaker == "user";
-        let text = beginning(said.text, if by_user { MESSAGE_CHARS_MAX } else { REPLY_CHARS_MAX });
-        let Rewrite { question: text, changes } = if by_user { self.rewrite(text) } else { untouched(text) };
-        let tokens = token::tokens(&text, TOKENS_MAX);
-        let phrases = phrase::phrases(&tokens, self.lexicon);
-        self.topics.next_message(by_user);
-        self.topics.note(&text, &tokens, &phrases, by_user, self.lexicon);
-        for change in changes.iter().filter(|it| matches!(it.kind, ChangeKind::Pronoun | ChangeKind::Possessive)) {
-            self.topics.centre(english::owner(&change.now), self.lexicon.is_personal(&change.was));
-        }
-        if !by_user && tokens.len() <= BRIEF_TOKENS && self.lexicon.asks_who(&self.asked) {
-            self.topics.answer_who(&text);
-        }
-        if by_user && changes.is_empty() {
-            self.topics.shift();
-        }
-        if by_user {
-            self.asked = text;
-            self.replied = String::new();
+        if said.speaker == USER {
+            self.hear_question(beginning(said.text, MESSAGE_CHARS_MAX));
         } else {
-            self.replied = text;
+            self.hear_reply(beginning(said.text, REPLY_CHARS_MAX));
         }
     }
 
-    fn rewrite(&self, text: &str) -> Rewrite {
-        let tokens = token::tokens(text, TOKENS_MAX);
+    fn hear_question(&mut self, text: &str) {
+        let tokens = token::tokens(text, self.lexicon, TOKENS_MAX);
         let phrases = phrase::phrases(&tokens, self.lexicon);
-        let question = Question { text, tokens: &tokens, phrases: &phrases, lexicon: self.lexicon };
+        let Rewrite { question, changes } = self.rewrite(text, &tokens, &phrases);
+        if changes.is_empty() {
+            self.note_question(question, &tokens, &phrases);
+            self.topics.shift();
+            return;
+        }
+        let text = question.clone();
+        let tokens = token::tokens(&text, self.lexicon, TOKENS_MAX);
+        self.note_question(question, &tokens, &phrase::phrases(&tokens, self.lexicon));
+        for change in changes.iter().filter(|it| matches!(it.kind, ChangeKind::Pronoun | ChangeKind::Possessive)) {
+            self.topics.centre(english::owner(&change.now), self.lexicon.is_personal(&change.was));
+        }
+    }
+
+    fn note_question(&mut self, text: String, tokens: &[Token<'_>], phrases: &[Phrase]) {
+        self.topics.next_message(true);
+        self.topics.note(&text, tokens, phrases, true, self.lexicon);
+        self.sought = Sought::by(tokens, phrases, self.lexicon);
+        self.asked = text;
+        self.replied.clear();
+    }
+
+    fn hear_reply(&mut self, text: &str) {
+        let tokens = token::tokens(text, self.lexicon, TOKENS_MAX);
+        let phrases = phrase::phrases(&tokens, self.lexicon);
+        self.topics.next_message(false);
+        self.topics.note(text, &tokens, &phrases, false, self.lexicon);
+        if tokens.len() <= BRIEF_TOKENS {
+            self.topics.answer(&self.sought, text);
+        }
+        text.clone_into(&mut self.replied);
+    }
+
+    fn rewrite(&self, text: &str, tokens: &[Token<'_>], phrases: &[Phrase]) -> Rewrite {
+        let question = Question { text, tokens, phrases, lexicon: self.lexicon };
         let whole = choice::resolve(&question, &self.replied)
-            .or_else(|| ellipsis::resolve(&question, &self.asked, &self.topics));
+            .or_else(|| ellipsis::resolve(&question, &self.asked, &self.replied, &self.topics))
+            .or_else(|| pair::resolve(&question, &self.topics));
         if let Some(edit) = whole {
             return apply(text, vec![edit]);
         }
@@ -165,7 +211,8 @@ impl Talk {
         edits.extend(pointer::resolve(&question, &self.topics));
         edits.sort_by_key(|edit| edit.range.start);
         if edits.is_empty() {
-            edits.extend(implied::resolve(&question, &self.topics));
+            let left_out = implied::resolve(&question, &self.topics);
+            edits.extend(left_out.or_else(|| unsaid::resolve(&question, &self.topics)));
         }
         apply(text, edits)
     }

@@ -1,13 +1,19 @@
-//! English nouns that are left out or cut short: "the last one", "the largest", "the experiment".
+//! Nouns that are left out or cut short: "the last one", "the largest", "the experiment", "the album".
 
 use super::entity::Entity;
-use super::lexicon::Class;
+use super::lexicon::{Class, Lexicon};
+use super::phrase::is_of;
 use super::question::{Edit, Question};
 use super::topic::Topics;
 use super::{ChangeKind, english};
+use crate::analyse::Language;
 
 /// What is remembered more faintly is not meant.
 const FAINTEST: f32 = 0.3;
+/// How well a name fits a kind when it was not said what it is the name of.
+const GUESSED: f32 = 0.5;
+/// What a question begins with.
+const OPENS: Class = Class::ASKING.or(Class::BE).or(Class::AUXILIARY);
 /// An ordinal in fewer words chooses, and what from is not known here.
 const CHOICE_WORDS: usize = 4;
 
@@ -69,13 +75,59 @@ pub fn in_full(question: &Question<'_>, at: usize, topics: &Topics) -> Option<Ed
     let (head, end) = (question.lower(phrase.head), phrase.words.end);
     let owned = |name: &str| name.contains(['\'', '’']);
     let goes_on = question.is_noun(end) && !question.lexicon.is_either(question.lower(end));
-    if question.lexicon.is_plural(head) || owned(question.lower(end)) || goes_on {
+    let told = is_of(question.lower(end)) || question.lower(end) == "by";
+    if question.lexicon.is_plural(head) || owned(question.lower(end)) || goes_on || told {
         return None;
     }
-    let whole = |it: &Entity| (it.named && it.head == head && it.name.contains(' ') && !owned(&it.name)).then_some(1.0);
+    let whole = |it: &Entity| {
+        let told = it.named || it.name.contains(" of ");
+        (told && it.head == head && it.name.contains(' ') && !owned(&it.name)).then_some(1.0)
+    };
     let found = topics.ranked(whole);
     let (entity, _) = found.first()?;
     question.edit(at..end, entity.full(), ChangeKind::Demonstrative)
+}
+
+/// `the album`: which one, by its name.
+pub fn of_kind(question: &Question<'_>, at: usize, topics: &Topics) -> Option<Edit> {
+    let lexicon = question.lexicon;
+    let definite = question.before(at).has(Class::DEFINITE) || lexicon.language == Language::Russian;
+    let phrase = question.phrases.iter().find(|it| it.words == (at..at + 1) && !it.named && !it.wanted && !it.group)?;
+    let next = question.tokens.get(at + 1);
+    let goes_on = next.is_some_and(|it| it.is_quote() || it.is_capital() || is_of(&it.lower) || it.lower == "'s")
+        || (question.is_noun(at + 1)
+            && lexicon.language == Language::English
+            && !lexicon.is_either(question.lower(at + 1)));
+    if !definite || goes_on || phrase.plural == Some(true) || phrase.person == Some(true) {
+        return None;
+    }
+    let kind = question.lower(at);
+    let guessed = question.class(at).has(Class::TITLED)
+        && !question.class(at + 1).has(Class::PREPOSITION)
+        && question.text.trim_end().ends_with('?')
+        && question.class(0).has(OPENS);
+    let found = topics.ranked(|it| match it.named && !it.group {
+        true if same_kind(&it.kind, kind, lexicon) => Some(1.0),
+        true if guessed && it.by_user && it.kind.is_empty() && it.person.is_none_or(|it| !it) && !it.is_placed() => {
+            Some(GUESSED)
+        }
+        _ => None,
+    });
+    let (entity, _) = found.first().filter(|(it, salience)| *salience >= FAINTEST && !question.mentions(it))?;
+    let name = if entity.head == entity.kind { entity.name.split_once(' ')?.1 } else { &entity.name };
+    let now = format!("{} {name}", question.tokens.get(at)?.text);
+    question.edit(at..at + 1, now, ChangeKind::Demonstrative)
+}
+
+/// Whether two nouns can be of one thing.
+fn same_kind(said: &str, now: &str, lexicon: &Lexicon) -> bool {
+    let stem = |word: &str| word.chars().take(word.chars().count().saturating_sub(2).max(4)).collect::<String>();
+    match lexicon.language {
+        _ if said.is_empty() => false,
+        Language::Russian => stem(said) == stem(now),
+        Language::Portuguese => said == now,
+        Language::English => said == now || english::KIN.iter().any(|kin| kin.contains(&said) && kin.contains(&now)),
+    }
 }
 
 /// `the largest in the world`: the largest of what was talked about.

@@ -11,12 +11,11 @@ pub fn is_dictated(question: &Question<'_>, reply: &str) -> bool {
     let lower = token::lower(reply);
     let mut words = lower.split(|c: char| !c.is_alphanumeric());
     let asks = lower.trim_end().ends_with('?') && words.any(|it| matches!(it, "say" | "message" | "tell"));
-    let first =
-        question.tokens.iter().find(|it| it.is_word() && !question.lexicon.is(it, Class::FILLER.or(Class::ADVERB)));
+    let first = question.tokens.iter().find(|it| it.is_word() && !it.has(Class::FILLER.or(Class::ADVERB)));
     asks && !first.is_some_and(|it| {
         question.lexicon.is_verb(&it.lower)
             || question.lexicon.is_either(&it.lower)
-            || question.lexicon.is(it, Class::AUXILIARY.or(Class::ASKING))
+            || it.has(Class::AUXILIARY.or(Class::ASKING))
     })
 }
 
@@ -50,19 +49,20 @@ pub fn is_empty(question: &Question<'_>, at: usize, pronoun: &Pronoun) -> bool {
     let states = begins && question.class(at + 1).has(Class::BE);
     let idiom = makes && !(at > 1 && question.before(at - 1).has(Class::ASKING));
     let verb = (seems && question.lower(at + 2) != "place") || costs || guesses || states || (how_far && verb_before);
-    idiom || verb || question.has(Class::WEATHER) || is_extraposed(question, at)
+    let weather = question.has(Class::WEATHER) && question.lower(0) != "why";
+    idiom || verb || weather || is_extraposed(question, at)
 }
 
 /// `Is it true that`, `it is safe to`, `is it Ann`, `what time is it`.
 fn is_extraposed(question: &Question<'_>, at: usize) -> bool {
     let rest = question.tokens.get(at + 1..).unwrap_or_default();
     let asks = question.before(at).has(Class::BE);
-    let after = rest.first().is_some_and(|token| question.lexicon.is(token, Class::BE));
+    let after = rest.first().is_some_and(|token| token.has(Class::BE));
     if !asks && !after {
         return false;
     }
     let rest = if asks { rest } else { rest.get(1..).unwrap_or_default() };
-    let described = rest.iter().position(|token| question.lexicon.is(token, Class::ADJECTIVE));
+    let described = rest.iter().position(|token| token.has(Class::ADJECTIVE));
     let clause = described.and_then(|at| rest.get(at + 1..)).is_some_and(|rest| match rest {
         [first, ..] if matches!(first.lower.as_str(), "that" | "if") => true,
         [first, rest @ ..] if first.lower == "for" => rest.iter().any(|token| token.lower == "to"),

@@ -18,8 +18,9 @@ pub fn there(question: &Question<'_>, at: usize, topics: &Topics) -> Option<Edit
         return None;
     }
     let place = |it: &Entity| {
-        let fits = it.named && it.person.is_none() && !it.time && !question.mentions(it);
-        fits.then_some(if BEFORE_PLACES.contains(&it.preposition.as_str()) { PLACED } else { 1.0 })
+        let fits = (it.named || it.is_place()) && it.person != Some(true) && !it.time && !question.mentions(it);
+        let placed = it.is_place() || BEFORE_PLACES.contains(&it.preposition.as_str());
+        fits.then_some(if placed { PLACED } else { 1.0 })
     };
     let found = topics.ranked(place);
     let (entity, _) = found.first()?;
@@ -42,7 +43,7 @@ fn preposition(question: &Question<'_>, at: usize, entity: &Entity) -> &'static 
 /// `there is`, `will be there`, `call her there`.
 fn is_empty(question: &Question<'_>, at: usize) -> bool {
     let exists = matches!(question.lower(at + 1), "is" | "are" | "was" | "were" | "'s" | "any" | "a" | "been" | "be");
-    let asked = question.before(at).has(Class::BE.or(Class::AUXILIARY)) && at < 2;
+    let asked = question.before(at).has(Class::BE) || (question.before(at).has(Class::AUXILIARY) && at < 2);
     let person = question.before(at).has(Class::THIRD) && !question.has(Class::WEATHER);
     exists || asked || person || matches!(question.lower_before(at), "from" | "be")
 }

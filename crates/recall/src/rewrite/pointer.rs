@@ -5,7 +5,7 @@ use super::lexicon::{Class, Form, Pronoun};
 use super::question::{Edit, Question};
 use super::token::Token;
 use super::topic::Topics;
-use super::{ChangeKind, noun, own, place, portuguese, russian};
+use super::{ChangeKind, noun, own, place, portuguese, russian, year};
 use crate::analyse::Language;
 
 const THING: Pronoun = Pronoun { form: Form::Plain, plural: false, gender: None, person: Some(false) };
@@ -18,14 +18,18 @@ const OF_THOUGHTS: [&str; 14] =
 pub fn resolve(question: &Question<'_>, topics: &Topics) -> Vec<Edit> {
     let english = question.lexicon.language == Language::English;
     let edit = |at: usize| match question.class(at) {
-        it if it.has(Class::POINTER) => kind(question, at, topics).or_else(|| alone(question, at, topics)),
+        it if it.has(Class::POINTER) => {
+            let told = year::that(question, at, topics).or_else(|| kind(question, at, topics));
+            told.or_else(|| alone(question, at, topics))
+        }
+        it if it.has(Class::COMPARES) => compared(question, at, topics),
         it if it.has(Class::ONE) => noun::one(question, at, topics),
         it if it.has(Class::THERE) => place::there(question, at, topics),
         it if it.has(Class::PREVIOUS) => previous(question, at, topics),
         it if it.has(Class::DEFINITE) && english => {
             noun::in_full(question, at, topics).or_else(|| noun::most(question, at, topics))
         }
-        _ => None,
+        _ => noun::of_kind(question, at, topics),
     };
     (0..question.tokens.len()).filter_map(edit).collect()
 }
@@ -93,6 +97,28 @@ fn is_object(question: &Question<'_>, at: usize) -> bool {
 fn has_verb(question: &Question<'_>, at: usize) -> bool {
     let verb = |token: &Token<'_>| question.lexicon.is_verb(&token.lower);
     at > 0 && question.tokens.iter().any(verb)
+}
+
+/// `Compare with X`, `how does X compare`: what the conversation is about is compared.
+fn compared(question: &Question<'_>, at: usize, topics: &Topics) -> Option<Edit> {
+    let next = question.lower(at + 1);
+    let with = matches!(next, "with" | "to" | "com" | "ao" | "à" | "с" | "со");
+    let ends = next.is_empty() || next == "?";
+    let english = question.lexicon.language == Language::English;
+    let begins = question.first_word() == Some(at);
+    if question.has(Class::THIRD.or(Class::PREVIOUS).or(Class::POINTER))
+        || !((with && begins) || (ends && english && !begins))
+    {
+        return None;
+    }
+    let topic = topics.topic(|it| it.by_user && !question.mentions(it) && !question.says(&it.head))?;
+    let verb = question.tokens.get(at)?.text;
+    let topic = match question.lexicon.language {
+        Language::Russian => russian::object(topic),
+        _ => topic.full(),
+    };
+    let to = if with { "" } else { "to " };
+    question.edit(at..at + 1, format!("{verb} {to}{topic}"), ChangeKind::Implied)
 }
 
 /// `the previous one`: what the conversation was about before it came to what it is about now.

@@ -33,7 +33,7 @@ impl<'q> Question<'q> {
     }
 
     pub fn class(&self, at: usize) -> Class {
-        self.tokens.get(at).map_or(Class::default(), |token| self.lexicon.of_token(token))
+        self.tokens.get(at).map_or(Class::default(), |token| token.class)
     }
 
     pub fn before(&self, at: usize) -> Class {
@@ -42,6 +42,16 @@ impl<'q> Question<'q> {
 
     pub fn lower_before(&self, at: usize) -> &str {
         at.checked_sub(1).map_or("", |at| self.lower(at))
+    }
+
+    /// The first word that is neither a filler nor goes on from what was said.
+    pub fn first_word(&self) -> Option<usize> {
+        let begins = |at: &usize| {
+            self.tokens.get(*at).is_some_and(Token::is_word)
+                && !self.class(*at).has(Class::FILLER)
+                && !self.lexicon.is_and(self.lower(*at))
+        };
+        (0..self.tokens.len()).find(begins)
     }
 
     pub fn words(&self) -> usize {
@@ -55,7 +65,7 @@ impl<'q> Question<'q> {
     }
 
     pub fn has(&self, class: Class) -> bool {
-        self.tokens.iter().any(|token| self.lexicon.is(token, class))
+        self.tokens.iter().any(|token| token.has(class))
     }
 
     /// Whether the text sets marks apart, as tokenised texts do.

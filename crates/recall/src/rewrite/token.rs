@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use super::lexicon::{Class, Lexicon};
+
 /// A word, a number or a mark.
 #[derive(Debug, Clone)]
 pub struct Token<'t> {
@@ -11,15 +13,32 @@ pub struct Token<'t> {
     pub range: Range<usize>,
     /// Which sentence of the text it is in.
     pub sentence: usize,
+    /// What its language knows of it. A word in capitals is no common one, save yes and no.
+    pub class: Class,
+    word: bool,
 }
 
-impl Token<'_> {
-    pub fn is_word(&self) -> bool {
-        self.text.contains(char::is_alphanumeric)
+impl<'t> Token<'t> {
+    fn new(text: &'t str, range: Range<usize>, sentence: usize, lexicon: &Lexicon) -> Self {
+        let lower = lower(text);
+        let class = lexicon.class(&lower);
+        let word = text.contains(char::is_alphanumeric);
+        let token = Self { text, lower, range, sentence, class, word };
+        let common = !token.is_acronym() || class.has(Class::FILLER);
+        Self { class: if common { class } else { Class::default() }, ..token }
     }
 
+    pub fn has(&self, class: Class) -> bool {
+        self.class.has(class)
+    }
+
+    pub fn is_word(&self) -> bool {
+        self.word
+    }
+
+    /// In the first letter, or in the second: iPhone.
     pub fn is_capital(&self) -> bool {
-        self.text.chars().next().is_some_and(char::is_uppercase)
+        self.text.chars().take(2).any(char::is_uppercase)
     }
 
     /// Spelled in capitals, and so no common word: `US` is not `us`.
@@ -47,8 +66,8 @@ const CLITICS: [&str; 6] = ["s", "m", "re", "ve", "ll", "d"];
 const TITLES: [&str; 8] = ["mr", "mrs", "ms", "dr", "st", "sr", "sra", "г"];
 
 /// At most so many tokens of a text.
-pub fn tokens(text: &str, tokens_max: usize) -> Vec<Token<'_>> {
-    let mut tokens: Vec<Token<'_>> = Vec::new();
+pub fn tokens<'t>(text: &'t str, lexicon: &Lexicon, tokens_max: usize) -> Vec<Token<'t>> {
+    let mut tokens: Vec<Token<'_>> = Vec::with_capacity((text.len() / 5).min(tokens_max));
     let mut sentence = 0;
     let mut at = 0;
     while let Some(c) = text.get(at..).and_then(|rest| rest.chars().next()) {
@@ -68,7 +87,7 @@ pub fn tokens(text: &str, tokens_max: usize) -> Vec<Token<'_>> {
         };
         for range in split_clitic(text, at..end) {
             let Some(spelled) = text.get(range.clone()) else { continue };
-            tokens.push(Token { text: spelled, lower: lower(spelled), range, sentence });
+            tokens.push(Token::new(spelled, range, sentence, lexicon));
         }
         let titled = tokens
             .len()
@@ -124,6 +143,9 @@ fn split_clitic(text: &str, range: Range<usize>) -> impl Iterator<Item = Range<u
 }
 
 pub fn lower(word: &str) -> String {
+    if word.is_ascii() {
+        return word.to_ascii_lowercase();
+    }
     word.chars().flat_map(char::to_lowercase).map(plain).collect()
 }
 
@@ -150,10 +172,15 @@ pub fn small(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::analyse::Language;
+
+    fn english() -> &'static Lexicon {
+        Lexicon::of(Language::English)
+    }
 
     #[track_caller]
     fn check(text: &str, expect: &[&str]) {
-        let tokens = tokens(text, 100);
+        let tokens = tokens(text, english(), 100);
         assert_eq!(tokens.iter().map(|token| token.text).collect::<Vec<_>>(), expect);
         assert!(tokens.iter().all(|token| text.get(token.range.clone()) == Some(token.text)));
     }
@@ -169,13 +196,13 @@ mod tests {
 
     #[test]
     fn sentences_are_numbered() {
-        let of = tokens("Yes . Ann!\nBob", 100);
+        let of = tokens("Yes . Ann!\nBob", english(), 100);
         assert_eq!(of.iter().map(|token| token.sentence).collect::<Vec<_>>(), [0, 0, 1, 1, 2, 3]);
     }
 
     #[test]
     fn no_more_than_asked_for() {
-        assert_eq!(tokens("a b c", 3).len(), 3);
-        assert_eq!(tokens("a b c d", 3).len(), 3);
+        assert_eq!(tokens("a b c", english(), 3).len(), 3);
+        assert_eq!(tokens("a b c d", english(), 3).len(), 3);
     }
 }

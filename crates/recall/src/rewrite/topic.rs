@@ -6,7 +6,9 @@
 use super::entity::Entity;
 use super::lexicon::{Lexicon, Pronoun};
 use super::phrase::Phrase;
+use super::sought::Sought;
 use super::token::{self, Token};
+use super::year;
 
 /// Things that are remembered; the faintest is forgotten first.
 const ENTITIES_MAX: usize = 48;
@@ -21,6 +23,8 @@ pub const BRIEF_TOKENS: usize = 30;
 const BRIEF_REPLY: f32 = 1.0;
 /// What a pronoun was used for is what the talk is about.
 const CENTRE: f32 = 1.1;
+/// So is what was asked for and named.
+const ANSWER: f32 = 1.15;
 /// What a question that stands alone brings up.
 const NEW_TOPIC: f32 = 1.0;
 /// Something of a kind, of which a reply may name one.
@@ -29,10 +33,18 @@ const LONG_REPLY: f32 = 0.6;
 /// Two people who are remembered this equally well are not told apart.
 const ALIKE: f32 = 0.75;
 const ALIKE_GROUPS: f32 = 0.5;
+/// What is remembered more faintly is no second of a pair.
+const PAIRED: f32 = 0.25;
+/// Two nouns that begin with so many letters in common are forms of one.
+const STEM_CHARS: usize = 5;
+/// What is left of the weight of what only a reply spoke of, where two are chosen between.
+const REPLIED: f32 = 0.6;
 
 #[derive(Debug, Default)]
 pub struct Topics {
     entities: Vec<Entity>,
+    /// The last year that was said.
+    pub year: Option<String>,
     turn: usize,
     message: usize,
 }
@@ -44,17 +56,28 @@ impl Topics {
         self.message += 1;
     }
 
-    /// Who was asked for is named first in the reply.
-    pub fn answer_who(&mut self, reply: &str) {
+    /// What was asked for is the first name in the reply that the question did not have. Asked what, it begins the
+    /// reply; asked who, it is not where something is.
+    pub fn answer(&mut self, sought: &Sought, reply: &str) {
         let (turn, message) = (self.turn, self.message);
-        let person = |it: &Entity| it.named && it.article.is_empty() && it.person == Some(true);
-        if self.entities.iter().any(|it| it.turn == turn && it.by_user && person(it)) {
-            return;
-        }
-        let first = |it: &&mut Entity| it.message == message && it.named && reply.trim_start().starts_with(&it.name);
-        if let Some(who) = self.entities.iter_mut().find(first) {
-            who.person = Some(true);
-            who.weight = who.weight.max(CENTRE);
+        let asked = self.entities.iter().filter(|it| it.by_user && it.turn == turn);
+        let asked: Vec<String> = asked.map(|it| it.key.clone()).collect();
+        let new = |it: &&mut Entity| it.message == message && it.named && !it.by_user && !it.time && !it.is_measure();
+        let mut new = self.entities.iter_mut().filter(new);
+        let found = match sought {
+            Sought::Nothing => None,
+            Sought::Somebody => new.find(|it| !it.is_placed() && it.person != Some(false)),
+            Sought::Thing(kind) => new.find(|it| {
+                let begins = begins_with(reply, it) && !asked.iter().any(|of| within(&it.key, of));
+                it.kind == *kind || begins
+            }),
+        };
+        let Some(found) = found else { return };
+        found.weight = found.weight.max(ANSWER);
+        match sought {
+            Sought::Somebody => found.person = Some(true),
+            Sought::Thing(kind) if found.kind.is_empty() => found.kind.clone_from(kind),
+            _ => {}
         }
     }
 
@@ -71,6 +94,8 @@ impl Topics {
             entity.message = self.message;
             self.remember(entity);
         }
+        let year = tokens.iter().rev().find(|token| year::is_year(token));
+        self.year = year.map(|token| token.text.to_owned()).or(self.year.take());
         if self.entities.len() > ENTITIES_MAX {
             let excess = self.entities.len() - ENTITIES_MAX;
             self.entities.drain(..excess);
@@ -78,12 +103,12 @@ impl Topics {
     }
 
     /// What was just meant by a pronoun is likely to be meant again.
-    pub fn centre(&mut self, meant: &str, person: bool) {
+    pub fn centre(&mut self, meant: &str, person: Option<bool>) {
         let meant = token::lower(meant);
         for entity in self.entities.iter_mut().filter(|entity| entity.turn == self.turn) {
             if meant == entity.key || within(&entity.key, &meant) && meant.len() < entity.key.len() + 6 {
                 entity.weight = entity.weight.max(CENTRE);
-                entity.person = if person { Some(true) } else { entity.person };
+                entity.person = person.or(entity.person);
             }
         }
     }
@@ -118,6 +143,9 @@ impl Topics {
         entity.gender = entity.gender.or(old.gender);
         entity.person = entity.person.or(old.person);
         entity.by_user |= old.by_user;
+        if entity.kind.is_empty() {
+            entity.kind = old.kind;
+        }
         if old.key.len() > entity.key.len() || (old.key.len() == entity.key.len() && entity.article.is_empty()) {
             (entity.name, entity.key, entity.article) = (old.name, old.key, old.article);
         }
@@ -145,9 +173,15 @@ impl Topics {
     pub fn antecedent(&self, pronoun: &Pronoun, skip: impl Fn(&Entity) -> bool) -> Option<&Entity> {
         let found = self.ranked(|entity| if skip(entity) { None } else { entity.fit(pronoun) });
         let (best, salience) = *found.first()?;
+        let called = found.iter().find(|(it, _)| it.message == best.message && it.kind == best.head);
+        let best = called.map_or(best, |(it, _)| *it);
         let rival = found.iter().skip(1).find(|(other, _)| {
             let nested = within(&other.key, &best.key) || within(&best.key, &other.key);
-            !nested && other.person == best.person && other.group == best.group
+            !nested
+                && other.head != best.kind
+                && other.person == best.person
+                && other.group == best.group
+                && (other.named || !best.named)
         });
         let people = pronoun.person == Some(true) || best.group;
         let doubtful = people
@@ -164,6 +198,24 @@ impl Topics {
         found.first().map(|(entity, _)| *entity)
     }
 
+    /// The last two things of one sort that were talked about, in the order in which they came up: both, which of them.
+    pub fn pair(&self, fits: impl Fn(&Entity) -> bool) -> Option<[&Entity; 2]> {
+        let share = |it: &Entity| if it.by_user { 1.0 } else { REPLIED };
+        let found = self.ranked(|it| (it.matters() && fits(it)).then(|| share(it)));
+        let (first, _) = *found.first()?;
+        let alike = |it: &Entity| {
+            let nested = within(&it.key, &first.key) || within(&first.key, &it.key);
+            let akin = it.key.chars().zip(first.key.chars()).take_while(|(a, b)| a == b).count() >= STEM_CHARS;
+            !nested
+                && (it.named || !akin)
+                && it.named == first.named
+                && (it.person == Some(true)) == (first.person == Some(true))
+        };
+        let (second, _) = *found.iter().skip(1).find(|(it, salience)| alike(it) && *salience >= PAIRED)?;
+        let at = |of: &Entity| self.entities.iter().position(|it| it.is(of));
+        Some(if at(first) > at(second) { [second, first] } else { [first, second] })
+    }
+
     /// What the conversation is about, and what it was about before that.
     pub fn now_and_before(&self) -> Option<(&Entity, &Entity)> {
         let found = self.ranked(|it| (it.matters() && it.by_user).then_some(1.0));
@@ -171,6 +223,13 @@ impl Topics {
         let (before, _) = found.iter().find(|(it, _)| it.turn < now.turn && it.named == now.named)?;
         Some((now, before))
     }
+}
+
+/// Whether a reply begins with something, or its article.
+fn begins_with(reply: &str, entity: &Entity) -> bool {
+    let reply = token::lower(reply);
+    let rest = reply.trim_start();
+    rest.strip_prefix(&entity.article).unwrap_or(rest).trim_start().starts_with(&entity.key)
 }
 
 /// Whether one name is a part of another, and not the owner of something.

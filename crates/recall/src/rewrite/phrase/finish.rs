@@ -12,8 +12,10 @@ impl Reader<'_, '_> {
     pub(super) fn phrase(&self, words: Range<usize>, head: usize) -> Phrase {
         let of = self.tokens.get(words.clone()).unwrap_or_default();
         let class = |at: usize| self.class(at);
-        let named =
-            of.iter().any(Token::is_quote) || self.is_name(words.start) || (self.is_name(head) && head > words.start);
+        let named = of.iter().any(Token::is_quote)
+            || self.is_name(words.start)
+            || (self.is_name(head) && head > words.start)
+            || (self.is_number(head) && head > words.start + 1 && self.is_name(head - 1));
         let all = words.clone().map(class).fold(Class::default(), Class::or);
         let words_all_time = words.clone().all(|at| class(at).has(Class::TIME) || self.is_number(at));
         let person_class = Class::MAN.or(Class::WOMAN).or(Class::PERSON);
@@ -50,6 +52,7 @@ impl Reader<'_, '_> {
             wanted: self.wanted,
             group: false,
             head,
+            kind: None,
         }
     }
 
@@ -118,7 +121,7 @@ impl Reader<'_, '_> {
         match self.phrases.pop() {
             Some(before) if of.is_some_and(|at| follows(&before, at)) => self.complete(before, phrase),
             Some(before) if owner.is_some_and(|at| follows(&before, at)) => self.own(before, phrase),
-            Some(before) if phrase.named && before.words.end == phrase.words.start => self.complete(before, phrase),
+            Some(before) if phrase.named && before.words.end == phrase.words.start => self.appose(before, phrase),
             before => self.phrases.extend(before.into_iter().chain([phrase])),
         }
     }
@@ -139,6 +142,26 @@ impl Reader<'_, '_> {
         whole.words.end = phrase.words.end;
         phrase.role = Role::Oblique;
         before.role = Role::Oblique;
+        self.phrases.extend([before, phrase, whole]);
+    }
+
+    /// `The singer X` is X; elsewhere than in English `the album X` is one phrase that is declined by its first noun.
+    fn appose(&mut self, mut before: Phrase, mut phrase: Phrase) {
+        if before.named {
+            return self.complete(before, phrase);
+        }
+        phrase.be_a(&before);
+        phrase.role = before.role;
+        if phrase.person == Some(true) {
+            phrase.preposition = before.preposition;
+            before.role = Role::Oblique;
+            self.phrases.extend([before, phrase]);
+            return;
+        }
+        let mut whole = Phrase { words: before.words.start..phrase.words.end, kind: phrase.kind, ..before.clone() };
+        whole.named = self.lexicon.language != Language::English;
+        before.role = Role::Oblique;
+        phrase.role = Role::Oblique;
         self.phrases.extend([before, phrase, whole]);
     }
 

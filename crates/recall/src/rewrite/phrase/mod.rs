@@ -44,6 +44,16 @@ pub struct Phrase {
     pub group: bool,
     /// The noun that the rest describes.
     pub head: usize,
+    /// The noun that says what a name is the name of: the album X, X is an album.
+    pub kind: Option<usize>,
+}
+
+impl Phrase {
+    fn be_a(&mut self, kind: &Self) {
+        self.kind = Some(kind.head);
+        self.person = self.person.or(kind.person.filter(|person| *person));
+        self.gender = self.gender.or(kind.gender);
+    }
 }
 
 /// The phrases of a text in the order they begin; a longer one that holds others comes after them.
@@ -55,12 +65,45 @@ pub fn phrases(tokens: &[Token<'_>], lexicon: &Lexicon) -> Vec<Phrase> {
         let len = rest.iter().take_while(|token| token.sentence == first.sentence).count();
         let mut reader = Reader::new(tokens, from..from + len, lexicon);
         reader.read();
-        let groups = groups(tokens, &reader.phrases, lexicon);
+        define(tokens, &mut reader.phrases);
+        let groups = groups(tokens, &reader.phrases);
         phrases.append(&mut reader.phrases);
         phrases.extend(groups);
         from += len;
     }
     phrases
+}
+
+/// `X is an album` and `the album, X`: what a name is the name of, and whether of somebody.
+fn define(tokens: &[Token<'_>], phrases: &mut [Phrase]) {
+    for at in 1..phrases.len() {
+        let Some([first, second]) = phrases.get_mut(at - 1..=at) else { continue };
+        let article = second.determiner.unwrap_or(second.words.start);
+        let between = tokens.get(first.words.end..article).unwrap_or_default();
+        let is = between.iter().all(|it| it.has(Class::BE)) && second.determiner.is_some();
+        let comma = between.iter().all(|it| it.text == ",") && second.determiner.is_none();
+        match (first.named, second.named) {
+            _ if between.len() != 1 => {}
+            (true, false) if is => first.be_a(second),
+            (true, false) if between.iter().all(|it| it.text == ",") && is_new(tokens, second) => first.be_a(second),
+            (_, true) if comma && is_kind(tokens, first) => second.be_a(first),
+            _ => {}
+        }
+    }
+}
+
+/// `an older brother`, `first single`: what a name after it may be the name of.
+fn is_kind(tokens: &[Token<'_>], phrase: &Phrase) -> bool {
+    let kind = |it: &Token<'_>| phrase.determiner.is_some() || it.has(Class::TITLED);
+    tokens.get(phrase.head).is_some_and(|it| !it.is_capital() && kind(it))
+}
+
+/// `a play`: what is said first here.
+fn is_new(tokens: &[Token<'_>], phrase: &Phrase) -> bool {
+    phrase
+        .determiner
+        .and_then(|at| tokens.get(at))
+        .is_some_and(|it| matches!(it.lower.as_str(), "a" | "an" | "um" | "uma"))
 }
 
 /// What ties the owner to what is owned, in the languages that have such a word.
@@ -69,7 +112,7 @@ pub fn is_of(lower: &str) -> bool {
 }
 
 /// Runs of phrases that only commas and "and" stand between.
-fn groups(tokens: &[Token<'_>], phrases: &[Phrase], lexicon: &Lexicon) -> Vec<Phrase> {
+fn groups(tokens: &[Token<'_>], phrases: &[Phrase]) -> Vec<Phrase> {
     let mut groups = Vec::new();
     let mut run: Option<(Phrase, bool)> = None;
     let flat = phrases.iter().filter(|it| !it.time);
@@ -79,8 +122,8 @@ fn groups(tokens: &[Token<'_>], phrases: &[Phrase], lexicon: &Lexicon) -> Vec<Ph
             let to = phrase.determiner.unwrap_or(phrase.words.start);
             tokens.get(from..to).filter(|of| !of.is_empty())
         });
-        let joined = between.is_some_and(|of| of.iter().all(|it| it.text == "," || lexicon.is(it, Class::AND)));
-        let and = between.is_some_and(|of| of.iter().any(|it| lexicon.is(it, Class::AND)));
+        let joined = between.is_some_and(|of| of.iter().all(|it| it.text == "," || it.has(Class::AND)));
+        let and = between.is_some_and(|of| of.iter().any(|it| it.has(Class::AND)));
         match &mut run {
             Some((open, closed)) if joined && open.named == phrase.named => {
                 open.words.end = phrase.words.end;
@@ -109,7 +152,7 @@ mod tests {
     /// The phrases of a text with their roles.
     #[track_caller]
     fn check(language: Language, text: &str, expect: &[(&str, Role)]) {
-        let tokens = token::tokens(text, 100);
+        let tokens = token::tokens(text, Lexicon::of(language), 100);
         let phrases = phrases(&tokens, Lexicon::of(language));
         let spelled = |it: &Phrase| &text[tokens[it.words.start].range.start..tokens[it.words.end - 1].range.end];
         assert_eq!(phrases.iter().map(|it| (spelled(it), it.role)).collect::<Vec<_>>(), expect, "{text}");

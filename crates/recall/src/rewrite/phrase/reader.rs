@@ -37,7 +37,7 @@ pub struct Reader<'s, 't> {
 impl<'s, 't> Reader<'s, 't> {
     pub fn new(tokens: &'s [Token<'t>], sentence: Range<usize>, lexicon: &'s Lexicon) -> Self {
         let of = tokens.get(sentence.clone()).unwrap_or_default();
-        let word = |token: &Token<'_>| token.is_word() && !lexicon.is(token, Class::FILLER);
+        let word = |token: &Token<'_>| token.is_word() && !token.has(Class::FILLER);
         let first = sentence.start + of.iter().position(word).unwrap_or(0);
         Self {
             tokens,
@@ -67,7 +67,7 @@ impl<'s, 't> Reader<'s, 't> {
     }
 
     pub(super) fn class(&self, at: usize) -> Class {
-        self.tokens.get(at).map_or(Class::default(), |token| self.lexicon.of_token(token))
+        self.tokens.get(at).map_or(Class::default(), |token| token.class)
     }
 
     pub(super) fn word(&self, at: usize) -> Option<&'s Token<'t>> {
@@ -183,7 +183,9 @@ impl<'s, 't> Reader<'s, 't> {
             self.pending = false;
         }
         let Some(head) = self.tokens.get(start..end).and_then(|of| of.iter().rposition(Token::is_word)) else { return };
-        let mut phrase = self.phrase(start..end, start + head);
+        let of = |at: &usize| self.tokens.get(*at).is_some_and(|token| token.lower == "of");
+        let head = (start + 1..end).find(of).map_or(start + head, |of| of - 1);
+        let mut phrase = self.phrase(start..end, head);
         phrase.determiner = determiner.filter(|article| article + 1 == start);
         phrase.preposition = preposition.filter(|it| *it < start);
         phrase.role = self.role(&phrase);

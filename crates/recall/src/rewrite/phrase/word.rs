@@ -31,14 +31,23 @@ impl Reader<'_, '_> {
             let acts = listed
                 || next.has(Class::BE.or(Class::VERB).or(Class::ADVERB))
                 || self.tokens.get(at + 1).is_some_and(|it| self.lexicon.is_verb(&it.lower));
-            let common = common || (!beside && self.lexicon.is_verb(&token.lower));
-            return !common && (given || (!either && (beside || acts || self.sentence.len() < 4)));
+            let common = common || (!beside && (self.lexicon.is_verb(&token.lower) || self.speaks_of_many(at)));
+            let alone = self.sentence.len() < 4 && self.word(at + 1).is_none();
+            return !common && (given || (!either && (beside || acts || alone)));
         }
         match (class.has(Class::TIME), common) {
             (true, _) => after || (beside && !self.class(at + 1).has(Class::TIME)),
             (false, true) => beside,
             (false, false) => true,
         }
+    }
+
+    /// `Bacteria are`, `Vaccines train`: at the beginning of a sentence a plural is no name.
+    fn speaks_of_many(&self, at: usize) -> bool {
+        let next = self.tokens.get(at + 1).map_or("", |token| token.lower.as_str());
+        let many = self.word(at).is_some_and(|token| self.lexicon.is_plural(&token.lower));
+        self.lexicon.language == Language::English
+            && (matches!(next, "are" | "were") || (many && !matches!(next, "is" | "was" | "has")))
     }
 
     /// `of` and its kin between capitals: Museum of Art, Machado de Assis.
@@ -64,7 +73,7 @@ impl Reader<'_, '_> {
     pub(super) fn is_apposition(&self, at: usize) -> bool {
         let kind = at.checked_sub(1).map_or(Class::default(), |before| self.class(before));
         let fits = match self.lexicon.language {
-            Language::English => kind.has(Class::TITLED),
+            Language::English => kind.has(Class::TITLED.or(Class::PERSON)),
             Language::Portuguese => false,
             Language::Russian => true,
         };
@@ -142,7 +151,9 @@ impl Reader<'_, '_> {
         {
             return true;
         }
+        let acts_on = self.word(at + 1).is_some_and(Token::is_capital) && before.has(Class::AND) && ends("ed");
         infinitive
+            || acts_on
             || (ends("ed")
                 && !class.has(Class::ADJECTIVE)
                 && (self.start.is_some() || before.has(Class::BE.or(Class::SPEAKER).or(Class::ASKING))))

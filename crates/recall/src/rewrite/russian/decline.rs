@@ -36,7 +36,9 @@ pub fn in_the(entity: &Entity, case: Option<Case>) -> String {
         let last = at + 1 == words.len();
         let adjective = !last && is_adjective(&token::lower(word));
         let base = if said.is_none() { Some((*word).to_owned()) } else { nominative(word, said) };
-        let now = base.map(|base| case.map_or(base.clone(), |case| declined(&base, case, adjective, entity)));
+        let now = base.map(|base| {
+            case.map_or(base.clone(), |case| declined(&base, case, Part { adjective, surname: last && at > 0 }, entity))
+        });
         out.push(if open { now.unwrap_or_else(|| (*word).to_owned()) } else { (*word).to_owned() });
         open &= adjective || word.chars().next().is_some_and(char::is_uppercase);
     }
@@ -92,7 +94,15 @@ const ADJECTIVES: [(&str, [&str; 5]); 9] = [
     ("ие", ["их", "им", "_", "ими", "их"]),
 ];
 
-const NOUNS: [(&str, [&str; 5]); 18] = [
+const SURNAMES: [(&str, [&str; 5]); 2] = [("а", ["ой", "ой", "у", "ой", "ой"]), ("", ["а", "у", "_", "ым", "е"])];
+
+const NOUNS: [(&str, [&str; 5]); 24] = [
+    ("ии", ["ий", "иям", "_", "иями", "иях"]),
+    ("ги", ["_", "гам", "_", "гами", "гах"]),
+    ("ки", ["_", "кам", "_", "ками", "ках"]),
+    ("хи", ["_", "хам", "_", "хами", "хах"]),
+    ("ство", ["ства", "ству", "_", "ством", "стве"]),
+    ("мо", ["ма", "му", "_", "мом", "ме"]),
     ("ия", ["ии", "ии", "ию", "ией", "ии"]),
     ("ие", ["ия", "ию", "_", "ием", "ии"]),
     ("ий", ["ия", "ию", "_", "ием", "ии"]),
@@ -107,13 +117,20 @@ const NOUNS: [(&str, [&str; 5]); 18] = [
     ("й", ["я", "ю", "_", "ем", "е"]),
     ("ь", ["и", "и", "_", "ью", "и"]),
     ("ы", ["_", "ам", "_", "ами", "ах"]),
-    ("и", ["_", "_", "_", "_", "_"]),
+    ("и", ["_", "ям", "_", "ями", "ях"]),
     ("о", ["_", "_", "_", "_", "_"]),
     ("е", ["_", "_", "_", "_", "_"]),
     ("", ["а", "у", "_", "ом", "е"]),
 ];
 
-fn declined(word: &str, case: Case, adjective: bool, entity: &Entity) -> String {
+/// What a word is in its phrase.
+#[derive(Clone, Copy, Default)]
+struct Part {
+    adjective: bool,
+    surname: bool,
+}
+
+fn declined(word: &str, case: Case, part: Part, entity: &Entity) -> String {
     let person = entity.person == Some(true);
     let cyrillic = word.chars().all(|c| matches!(c, '\u{400}'..='\u{52f}'));
     let acronym = word.chars().count() > 1 && word.chars().all(char::is_uppercase);
@@ -121,9 +138,17 @@ fn declined(word: &str, case: Case, adjective: bool, entity: &Entity) -> String 
         return word.to_owned();
     }
     if let Some(stem) = word.strip_suffix('ь').filter(|_| person && entity.gender == Some(Gender::Man)) {
-        return declined(&format!("{stem}й"), case, false, entity);
+        return declined(&format!("{stem}й"), case, Part::default(), entity);
     }
-    let table: &[(&str, [&str; 5])] = if adjective { &ADJECTIVES } else { &NOUNS };
+    let surname = person && part.surname;
+    let ends = |ends: &[&str]| word.chars().count() > 4 && ends.iter().any(|end| word.ends_with(end));
+    let table: &[(&str, [&str; 5])] = match () {
+        () if part.adjective || (surname && ends(&["ский", "цкий", "ской", "ская", "цкая", "ный", "ная"])) => {
+            &ADJECTIVES
+        }
+        () if surname && ends(&["ова", "ева", "ёва", "ина", "ов", "ев", "ёв", "ин"]) => &SURNAMES,
+        () => &NOUNS,
+    };
     let Some((stem, [genitive, dative, accusative, instrumental, locative])) =
         table.iter().find_map(|(end, cases)| Some((word.strip_suffix(end)?, cases)))
     else {
@@ -152,7 +177,7 @@ mod tests {
     #[track_caller]
     fn check(text: &str, case: Option<Case>, expect: &str) {
         let lexicon = Lexicon::of(Language::Russian);
-        let tokens = token::tokens(text, 100);
+        let tokens = token::tokens(text, lexicon, 100);
         let phrases = phrase::phrases(&tokens, lexicon);
         let entity = Entity::of(text, &tokens, phrases.last().unwrap(), true, lexicon).unwrap();
         assert_eq!(in_the(&entity, case), expect);

@@ -1,0 +1,45 @@
+//! What a question asks to be named, so that the reply's name for it is what is spoken of next.
+
+use super::lexicon::{Class, Lexicon};
+use super::phrase::{Phrase, Role};
+use super::token::Token;
+
+const THE_ONE: Class = Class::DEFINITE.or(Class::THIRD);
+
+/// What a question is after.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub enum Sought {
+    #[default]
+    Nothing,
+    Somebody,
+    /// Something of a kind that it does not name.
+    Thing(String),
+}
+
+impl Sought {
+    /// What a question is after: `who`, `what is the tallest mountain`, `which city`.
+    pub fn by(tokens: &[Token<'_>], phrases: &[Phrase], lexicon: &Lexicon) -> Self {
+        let first = tokens.iter().find(|it| it.is_word() && !it.has(Class::FILLER.or(Class::AND)));
+        let Some(first) = first.filter(|it| it.has(Class::ASKING)) else { return Sought::Nothing };
+        if lexicon.is_who(&first.lower) {
+            let article =
+                |it: &Phrase| it.determiner.and_then(|at| tokens.get(at)).is_some_and(|it| it.has(Class::DEFINITE));
+            let who = phrases.iter().any(|it| it.named && it.role == Role::Topic && !article(it));
+            return if who { Sought::Nothing } else { Sought::Somebody };
+        }
+        // What is defined is no answer to be named; the one of its kind is.
+        let only = |it: &Phrase| {
+            let article = it.determiner.is_some_and(|at| tokens.get(at).is_some_and(|it| it.has(THE_ONE)));
+            it.role == Role::Topic && article && first.lower != "o" && first.lower != "que"
+        };
+        // `What was X's first album`.
+        let owned = |it: &Phrase| {
+            let kind = tokens.get(it.head).is_some_and(|it| it.has(Class::TITLED) && !it.is_capital());
+            kind && matches!(first.lower.as_str(), "what" | "which")
+                && tokens.iter().any(|it| matches!(it.text, "'" | "'s"))
+        };
+        let thing = |it: &&Phrase| !it.time && (owned(it) || (!it.named && (it.wanted || only(it))));
+        let thing = phrases.iter().find(thing).and_then(|it| tokens.get(it.head));
+        thing.map_or(Sought::Nothing, |head| Sought::Thing(head.lower.clone()))
+    }
+}
