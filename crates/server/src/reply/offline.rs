@@ -8,6 +8,7 @@ use super::Source;
 
 /// Sentences that are quoted.
 const SENTENCES_MAX: usize = 3;
+const HEADING_CHARS_MAX: usize = 60;
 
 /// Between what is quoted and whose words it is.
 const BY: &str = "” — ";
@@ -29,9 +30,17 @@ pub fn words(answer: &str) -> Cow<'_, str> {
     if [Language::English, Language::Portuguese, Language::Russian].into_iter().any(|it| nothing(it) == answer) {
         return "".into();
     }
-    let quoted = |line: &str| Some(line.strip_prefix('“')?.rsplit_once(BY)?.0.to_owned());
+    let quoted = |line: &str| Some(without_heading(line.strip_prefix('“')?.rsplit_once(BY)?.0).to_owned());
     let quotes: Option<Vec<String>> = answer.lines().filter(|line| !line.is_empty()).map(quoted).collect();
     quotes.map_or(answer.into(), |quotes| quotes.join("\n").into())
+}
+
+/// A quote may begin with the heading that it stands under, and a colon.
+fn without_heading(quote: &str) -> &str {
+    let under = quote
+        .split_once(": ")
+        .filter(|(heading, rest)| heading.chars().count() <= HEADING_CHARS_MAX && rest.starts_with(char::is_uppercase));
+    under.map_or(quote, |(_, rest)| rest)
 }
 
 impl Source {
@@ -88,6 +97,7 @@ mod tests {
         {
             assert_eq!(words(answer), answer);
         }
+        assert_eq!(words("“Hours: It opens at nine.” — Tea House"), "It opens at nine.");
         assert_eq!(words("Não encontrei nada sobre isso."), "");
     }
 }

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::super::lexicon::{Class, Lexicon};
+use super::super::russian;
 use super::super::token::Token;
 use super::Phrase;
 use crate::analyse::Language;
@@ -158,6 +159,15 @@ impl<'s, 't> Reader<'s, 't> {
     }
 
     /// Before a noun it belongs to it, after one it ends it.
+    /// A Russian noun governs those that follow it: the museum of the lighthouse is a museum. Names stand together.
+    fn governor(&self, words: Range<usize>) -> Option<usize> {
+        let spelled = |at: usize| self.tokens.get(at).filter(|it| it.is_word());
+        let plain = words.clone().all(|at| spelled(at).is_some() && !self.is_name(at));
+        let noun =
+            |at: &usize| spelled(*at).is_some_and(|it| !russian::is_adjective(&it.lower) && !it.has(Class::EMPTY));
+        (self.lexicon.language == Language::Russian && plain).then(|| words.clone().find(noun)).flatten()
+    }
+
     fn adjective(&mut self, at: usize) {
         let next = self.class(at + 1);
         let goes_on = self
@@ -185,6 +195,7 @@ impl<'s, 't> Reader<'s, 't> {
         let Some(head) = self.tokens.get(start..end).and_then(|of| of.iter().rposition(Token::is_word)) else { return };
         let of = |at: &usize| self.tokens.get(*at).is_some_and(|token| token.lower == "of");
         let head = (start + 1..end).find(of).map_or(start + head, |of| of - 1);
+        let head = self.governor(start..head + 1).unwrap_or(head);
         let mut phrase = self.phrase(start..end, head);
         phrase.determiner = determiner.filter(|article| article + 1 == start);
         phrase.preposition = preposition.filter(|it| *it < start);

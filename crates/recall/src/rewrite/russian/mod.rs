@@ -235,7 +235,9 @@ pub fn ends_as_verb(word: &str) -> bool {
 }
 
 pub fn is_plural(word: &str) -> bool {
-    word.chars().count() > 3 && word.ends_with(['ы', 'и'])
+    const OBLIQUE: [&str; 4] = ["ах", "ях", "ами", "ями"];
+    let letters = word.chars().count();
+    letters > 3 && word.ends_with(['ы', 'и']) || letters > 4 && OBLIQUE.iter().any(|end| word.ends_with(end))
 }
 
 /// By the ending of the nominative; Latin words and soft endings tell nothing.
