@@ -5,7 +5,7 @@ use crate::support::stream::Stream;
 use crate::support::{Client, Home, Server, Value, json, thread, user};
 
 fn serve(models: &Models) -> Server {
-    Home::new().serve_with(&models.settings())
+    Home::new().serve_with(&models.talking())
 }
 
 fn chat(client: &Client, message: &str, task: Option<&str>) -> Value {

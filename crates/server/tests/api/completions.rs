@@ -6,7 +6,7 @@ use crate::support::{Client, Home, Server, Value, json, says};
 const AT: &str = "/v1/chat/completions";
 
 fn serve(models: &Models) -> Server {
-    Home::new().serve_with(&models.settings())
+    Home::new().serve_with(&models.talking())
 }
 
 fn in_thread(client: &Client, of: &str) -> Client {

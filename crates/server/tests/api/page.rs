@@ -7,7 +7,7 @@ use crate::support::stream::{Frame, Stream};
 use crate::support::{Client, Home, Server, enc, eventually, thread};
 
 fn serve(models: &Models) -> Server {
-    Home::new().serve_with(&models.settings())
+    Home::new().serve_with(&models.talking())
 }
 
 /// Sends the form; where the reply is read.

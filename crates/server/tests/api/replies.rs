@@ -8,7 +8,7 @@ use crate::support::stream::{Frame, Stream};
 use crate::support::{Client, Home, Server, Value, eventually, json, says, thread};
 
 fn serve(models: &Models) -> Server {
-    Home::new().serve_with(&models.settings())
+    Home::new().serve_with(&models.talking())
 }
 
 fn ask(client: &Client, of: &str, question: &str) -> Value {
@@ -325,7 +325,7 @@ fn a_model_that_says_nothing_is_replaced() {
 #[test]
 fn a_window_that_is_too_small_leaves_the_passages() {
     let models = Models::start();
-    let settings = [models.settings()[0], ("NOVELO_MODELS_ANSWER_WINDOW_TOKENS", "60")];
+    let settings = [models.talking()[0], ("NOVELO_MODELS_ANSWER_WINDOW_TOKENS", "60")];
     let server = Home::new().serve_with(&settings);
     index(&server, "tea", "The tea house opens at nine.");
     let answer = ask(&server, "t", "When does the tea house open?");

@@ -175,6 +175,11 @@ impl Models {
         [("NOVELO_MODELS_ANSWER_URL", &self.base)]
     }
 
+    /// The same without summaries, which come when they like and would take an act from the script.
+    pub fn talking(&self) -> [(&str, &str); 2] {
+        [("NOVELO_MODELS_ANSWER_URL", &self.base), ("NOVELO_MODELS_SUMMARY_URL", "none")]
+    }
+
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap()
     }
