@@ -132,7 +132,7 @@ system:
 	if [ "$$(id -u)" != 0 ] || ! command -v apt-get >/dev/null; then \
 		echo "missing:$$missing (these are Debian's names); install them and run again" >&2; exit 1; \
 	fi; \
-	apt-get update -q && apt-get install -y -q --no-install-recommends $$missing
+	apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends $$missing
 
 $(VENV_STAMP): ci/requirements.txt
 	$(call say,python packages)
