@@ -194,9 +194,15 @@ impl Config {
     pub fn rows(&self) -> impl Iterator<Item = (&'static str, &str, &Source)> {
         let secret = |key: &str| SETTINGS.iter().any(|setting| setting.key == key && setting.is_secret());
         self.values.iter().map(move |(key, (value, source))| {
-            (*key, if secret(key) && !value.is_empty() { "***" } else { value.as_str() }, source)
+            let is_hidden = (secret(key) && !value.is_empty()) || holds_password(value);
+            (*key, if is_hidden { "***" } else { value.as_str() }, source)
         })
     }
+}
+
+/// Whether an address names whom to log in as, which `serve` refuses, and nobody should read.
+fn holds_password(value: &str) -> bool {
+    value.split_once("://").is_some_and(|(_, rest)| rest.split('/').next().is_some_and(|host| host.contains('@')))
 }
 
 fn read_file(asked: Option<&Path>) -> anyhow::Result<Vec<(&'static str, String, Source)>> {
@@ -264,6 +270,18 @@ mod tests {
         assert_eq!(gather(file, &[("NOVELO_DATA", "env")], None).unwrap().text("data"), "env");
         let config = gather(file, &[("NOVELO_DATA", "env")], Some("flag")).unwrap();
         assert_eq!((config.text("data"), config.number("threads.turns_max")), ("flag", 7));
+    }
+
+    #[test]
+    fn what_is_secret_is_not_shown() {
+        let file =
+            "[models.answer]\nkey = \"sk\"\nurl = \"http://me:pw@h/v1\"\n[models.rewrite]\nurl = \"http://h/v1@x\"\n";
+        let config = gather(file, &[], None).unwrap();
+        let shown =
+            |key: &str| config.rows().find(|(of, ..)| *of == key).map(|(_, value, _)| value.to_owned()).unwrap();
+        assert_eq!(["models.answer.key", "models.answer.url"].map(shown), ["***", "***"]);
+        assert_eq!(shown("models.rewrite.url"), "http://h/v1@x");
+        assert_eq!(shown("models.rewrite.key"), "");
     }
 
     #[test]
