@@ -3,7 +3,6 @@
 //! Owns the frames: a number, a name and JSON each, and a comment when there was nothing to say for a while, so that
 //! nobody in between takes the connection for dead.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use axum::body::Body;
@@ -12,8 +11,8 @@ use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use futures_util::stream;
 
-use super::error::{ApiError, Result};
-use crate::reply::{Event, Reader};
+use super::error::{ApiError, Code, Result};
+use crate::reply::{Event, Reader, Reply};
 
 const PING_EVERY: Duration = Duration::from_secs(15);
 const EVENT_STREAM: &str = "text/event-stream";
@@ -64,11 +63,15 @@ async fn next(reader: &mut Reader, wire: &impl Fn(usize, &Event) -> String) -> O
     }
 }
 
-/// The last event, where a client wants nothing else.
-pub async fn last(mut reader: Reader) -> Option<Arc<Event>> {
+/// What a surface makes of the whole reply, where a client wants nothing else.
+pub async fn whole<T>(mut reader: Reader, make: impl FnOnce(&Reply) -> Result<T>) -> Result<T> {
     let mut last = None;
     while let Some((_, event)) = reader.next().await {
         last = Some(event);
     }
-    last
+    match last.as_deref() {
+        Some(Event::Done(reply)) => make(reply),
+        Some(Event::Failed(error)) => Err(error.clone()),
+        _ => Err(ApiError::new(Code::Internal, "the answer ended early")),
+    }
 }

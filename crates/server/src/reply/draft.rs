@@ -11,7 +11,7 @@ use crate::model::{ToolCall, Usage};
 pub struct Draft {
     /// The message that is being written; what came before a call of a skill is stored with it.
     pub text: String,
-    /// Whether the client was told anything yet.
+    /// Whether the client was told anything yet; blanks are nothing.
     pub has_begun: bool,
     pub prompted: Prompted,
     pub answered_by: String,
@@ -44,8 +44,8 @@ impl Draft {
 
     pub fn say(&mut self, text: String, log: &Log) {
         if !text.is_empty() {
+            self.has_begun |= !text.trim().is_empty();
             self.text.push_str(&text);
-            self.has_begun = true;
             log.push(Event::Text(text));
         }
     }

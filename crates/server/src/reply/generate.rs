@@ -38,14 +38,10 @@ const RESULT_CHARS_MAX: usize = 8_000;
 
 pub async fn generate(work: &Work<'_>, prompt: Prompt, draft: &mut Draft) -> Result<()> {
     let Some(model) = work.app.models.get(work.asked.job()) else {
-        return without(work, draft, (Code::NoModel, "no model is set".to_owned()));
+        return without(work, draft, Code::NoModel, "no model is set");
     };
     if !prompt.fits {
-        return without(
-            work,
-            draft,
-            (Code::OverBudget, "the question is too long for the window of the model".to_owned()),
-        );
+        return without(work, draft, Code::OverBudget, "the question is too long for the window of the model");
     }
     let mut messages = prompt.messages;
     let (mut rounds, mut shorter) = (0, 0);
@@ -53,7 +49,7 @@ pub async fn generate(work: &Work<'_>, prompt: Prompt, draft: &mut Draft) -> Res
         draft.text.clear();
         match step(work, model, &messages, draft).await {
             Ok(calls) if calls.is_empty() && !draft.has_begun => {
-                return without(work, draft, (Code::ModelFailed, "the model answered with nothing".to_owned()));
+                return without(work, draft, Code::ModelFailed, "the model answered with nothing");
             }
             Ok(calls) if calls.is_empty() => return Ok(()),
             Ok(calls) if matches!(work.asked.manner, Manner::Relay(..)) => {
@@ -76,7 +72,7 @@ pub async fn generate(work: &Work<'_>, prompt: Prompt, draft: &mut Draft) -> Res
                 }
             }
             Err(failure) if !draft.has_begun => {
-                return without(work, draft, (Code::ModelFailed, told("the model did not answer", &failure)));
+                return without(work, draft, Code::ModelFailed, &told("the model did not answer", &failure));
             }
             Err(failure) => {
                 draft.partial = Some(Partial::ModelFailed);
@@ -130,11 +126,12 @@ fn options(asked: &Asked) -> Map<String, Value> {
 }
 
 /// The passages instead of a model, and why; who asked for a model and nobody else is told that there is none.
-fn without(work: &Work<'_>, draft: &mut Draft, (code, why): (Code, String)) -> Result<()> {
+fn without(work: &Work<'_>, draft: &mut Draft, code: Code, why: &str) -> Result<()> {
     if let Manner::Relay(job, _) = work.asked.manner {
         return Err(ApiError::new(code, format!("{why} (models.{}.url)", job.name())));
     }
     draft.answered_by = PASSAGES.to_owned();
+    draft.text.clear();
     let sources = draft.prompted.sources.clone();
     let quoted = offline::quotes(work.standalone, &sources);
     draft.notes.push(match quoted {

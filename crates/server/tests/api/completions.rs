@@ -1,5 +1,7 @@
 //! `/v1/chat/completions`: OpenAI's form, with a thread behind it or without.
 
+use std::time::Duration;
+
 use crate::support::models::{Act, Models, words};
 use crate::support::{Client, Home, Server, Value, json, says};
 
@@ -137,8 +139,14 @@ fn what_failed_can_be_sent_again_and_is_stored_once() {
     models.play([Act::Status(400, "no".into()), Act::says(&[""])]);
     say(json!([says("user", "One")])).refused(502, "model_failed");
     say(json!([says("user", "One")])).refused_with(502, "model_failed", &["with nothing"]);
+    models.play([Act::Slowly(Duration::from_millis(300), words(&["Hello there."]))]);
+    let forgetting = std::thread::spawn({
+        let client = server.client();
+        move || client.delete("/v1/users/ana/threads/other").ok()
+    });
     say(json!([says("user", "One")])).ok();
-    assert_eq!(server.said("ana", "t"), ["One", "Hello there."]);
+    forgetting.join().unwrap();
+    assert_eq!(server.said("ana", "t"), ["One", "Hello there."], "another thread was forgotten meanwhile");
     say(json!([says("user", "One"), says("assistant", "Hello there. "), says("user", "Two")])).ok();
     say(json!([says("user", "One"), says("assistant", "Hello there."), says("user", "Three")])).ok();
     let said = ["One", "Hello there.", "Two", "Hello there.", "Three", "Hello there."];

@@ -313,8 +313,8 @@ fn a_model_that_says_nothing_is_replaced() {
     let models = Models::start();
     let server = serve(&models);
     index(&server, "tea", "The tea house opens at nine.");
-    models.play([Act::says(&[]), Act::says(&["", ""])]);
-    for _ in 0..2 {
+    models.play([Act::says(&[]), Act::says(&["", ""]), Act::says(&[" ", "\n"])]);
+    for _ in 0..3 {
         let answer = server.post("/api/ask", json!({"question": "When does the tea house open?"})).ok();
         assert_eq!(answer["answer"], "“The tea house opens at nine.” — tea");
         let note = "the model answered with nothing; these are the passages that fit best";

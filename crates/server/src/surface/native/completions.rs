@@ -81,14 +81,11 @@ pub async fn complete(State(app): State<App>, caller: Caller, headers: HeaderMap
             None => Ok(sse::answer(reader, move |_, event| frame.of(event))),
         };
     }
-    match sse::last(reader).await.as_deref() {
-        Some(Event::Done(reply)) => match broken(reply) {
-            Some(error) => Err(error),
-            None => Ok(Json::of(&frame.whole(reply)).into_response()),
-        },
-        Some(Event::Failed(error)) => Err(error.clone()),
-        _ => Err(ApiError::new(Code::Internal, "the answer ended early")),
-    }
+    let whole = |reply: &Reply| match broken(reply) {
+        Some(error) => Err(error),
+        None => Ok(Json::of(&frame.whole(reply)).into_response()),
+    };
+    sse::whole(reader, whole).await
 }
 
 /// The job that a caller names, by its own name or by that of its model; the one that answers where none is named.
@@ -150,10 +147,14 @@ async fn asked(app: &Shared, place: Option<(String, String)>, messages: Vec<Mess
 const LOOK_BACK: usize = 200;
 
 /// How many of the messages the thread holds already: those of the longest run, from the first message on, that is a
-/// run of the thread too. What was answered already and is asked again is new.
+/// run of the thread too. A single message in the middle of a thread is the same words said again, and so is what was
+/// answered already.
 fn known(kept: &[Value], said: &[Message]) -> usize {
     let said: Vec<Value> = said.iter().map(words).collect();
-    let run = |from: usize| kept.iter().skip(from).zip(&said).take_while(|(a, b)| a == b).count();
+    let run = |from: usize| {
+        let length = kept.iter().skip(from).zip(&said).take_while(|(a, b)| a == b).count();
+        if length > 1 || from == 0 || from + length == kept.len() { length } else { 0 }
+    };
     let longest = (0..kept.len()).map(run).max().unwrap_or(0);
     let is_role = |message: Option<&Value>, role: Role| message.and_then(|m| m.get(0)) == Some(&json!(role.name()));
     match longest == said.len() && is_role(kept.last(), Role::Assistant) && is_role(said.last(), Role::User) {
@@ -290,6 +291,7 @@ mod tests {
         check(&["a", "b"], &["z", "b", "c"], 0);
         check(&["a", "b", "a"], &["a", "b", "a", "b"], 3);
         check(&["a", "b", "c"], &["a", "b", "edited"], 2);
+        check(&["a", "ok", "b"], &["ok", "c"], 0);
         check(&["a"], &["a"], 1);
         check(&["a "], &[" a", "b"], 1);
     }

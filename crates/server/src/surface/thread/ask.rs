@@ -58,11 +58,7 @@ pub fn asked(app: &App, user: String, thread: String, question: String) -> Resul
 
 /// The whole answer, once there is one.
 pub async fn whole(reader: Reader) -> Result<Response> {
-    match sse::last(reader).await.as_deref() {
-        Some(Event::Done(reply)) => Json::write(&**reply).map(IntoResponse::into_response),
-        Some(Event::Failed(error)) => Err(error.clone()),
-        _ => Err(ApiError::new(Code::Internal, "the answer ended early")),
-    }
+    sse::whole(reader, |reply| Json::write(reply).map(IntoResponse::into_response)).await
 }
 
 /// An event as its frame.
@@ -75,5 +71,9 @@ pub fn event(number: usize, event: &Event) -> String {
         Event::Done(reply) => ("done", serde_json::to_string(reply)),
         Event::Failed(error) => ("error", Ok(String::from_utf8_lossy(&error.body()).into_owned())),
     };
-    written.map(|data| sse::frame(number, name, &data)).unwrap_or_default()
+    let unwritten = |e| ApiError::new(Code::Internal, format!("the event {name} cannot be written: {e}"));
+    match written.map_err(unwritten) {
+        Ok(data) => sse::frame(number, name, &data),
+        Err(error) => sse::frame(number, "error", &String::from_utf8_lossy(&error.body())),
+    }
 }
