@@ -81,3 +81,8 @@ pub fn thread(user: &str, thread: &str) -> Result<DocumentPath, PathError> {
 pub fn turns(user: &str, of: &str) -> Result<CollectionPath, PathError> {
     CollectionPath::new(&[USERS, user, THREADS, of, TURNS])
 }
+
+/// `users/{user}/convo.sessions/{thread}/references/last`
+pub fn references(user: &str, of: &str) -> Result<DocumentPath, PathError> {
+    DocumentPath::new(&[USERS, user, THREADS, of, "references", "last"])
+}
