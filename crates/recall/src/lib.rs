@@ -8,11 +8,12 @@ pub mod embed;
 pub mod eval;
 pub mod extract;
 pub mod index;
+pub mod plan;
 pub mod quote;
 mod rank;
 pub mod rewrite;
 pub mod split;
 mod top;
 
-pub use analyse::dates::iso_date;
+pub use analyse::dates::{iso_date, iso_day};
 pub use index::{Hit, Index, Passage, Query, Ranked, Score, Why};

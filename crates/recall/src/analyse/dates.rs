@@ -134,7 +134,7 @@ fn is_month(text: &str, words: &[Spelled<'_>], at: usize) -> bool {
 }
 
 /// The number of a month by its folded name: English, Portuguese, or Russian in any case.
-fn month(word: &str) -> Option<i32> {
+pub(crate) fn month(word: &str) -> Option<i32> {
     const NAMES: [&[&str]; 12] = [
         &["january", "jan", "janeiro", "январь", "января", "январе"],
         &["february", "feb", "fevereiro", "fev", "февраль", "февраля", "феврале"],
@@ -220,6 +220,14 @@ pub fn asks_time(words: &Words) -> bool {
     first.iter().any(|word| WHEN.contains(word)) || (what && first.iter().skip(1).any(|word| TIME.contains(word)))
 }
 
+/// The day of a date such as `2024-12-31`.
+pub fn iso_day(text: &str) -> Option<Day> {
+    let mut parts = text.get(..10)?.splitn(3, '-').map(|part| part.parse::<i32>().ok());
+    let (year, month, day) = (parts.next()??, parts.next()??, parts.next()??);
+    let at = days(year, month, day);
+    (civil(at) == (year, month, day)).then_some(at)
+}
+
 /// The day of a time in UTC, as `2026-11-16`; empty for a time of no calendar.
 pub fn iso_date(seconds: f64) -> String {
     let shown = |(year, month, day)| format!("{year:04}-{month:02}-{day:02}");
@@ -234,7 +242,7 @@ pub fn days(year: i32, month: i32, day: i32) -> Day {
 }
 
 /// Year, month and day of a day since 1970: the other way round, by eras of 400 years.
-fn civil(day: Day) -> (i32, i32, i32) {
+pub(crate) fn civil(day: Day) -> (i32, i32, i32) {
     const ERA: i32 = 146_097;
     let day = day + 719_468;
     let (era, of_era) = (day.div_euclid(ERA), day.rem_euclid(ERA));

@@ -4,6 +4,7 @@
 
 mod data;
 pub mod rewrite;
+pub mod routing;
 
 use std::collections::BTreeMap;
 

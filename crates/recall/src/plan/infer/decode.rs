@@ -1,0 +1,337 @@
+//! The rules as they stand in their file.
+//!
+//! Owns what is told of a file that is wrong: where, and what would fit. Refuses unknown fields, intents and values, windows
+//! that are none, and names that a query could not bind.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+use novelo_engine::decode::{DecodeError, nearest};
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use super::rules::{AggregationRule, ChoiceRule, LimitRule, Rule, SubjectRule, WindowRule};
+use super::said::{Spelling, Spoken};
+use super::{LIST, Rules, Unread};
+use crate::plan::ontology::Ontology;
+use crate::plan::window::Window;
+
+/// The most rows that any limit allows.
+pub const LIMIT_MAX: u32 = 1_000;
+/// The most phrases of one list.
+pub const PHRASES_MAX: usize = 200;
+/// The longest sentence that asks for what is missing.
+pub const ASK_BYTES_MAX: usize = 500;
+
+type Phrases = BTreeMap<String, Vec<String>>;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Wire {
+    #[serde(default)]
+    aggregations: Phrases,
+    #[serde(default)]
+    compare: Vec<String>,
+    #[serde(default)]
+    unread: UnreadWire,
+    #[serde(default)]
+    intents: BTreeMap<String, Value>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct UnreadWire {
+    #[serde(default)]
+    words: Vec<String>,
+    ask: Option<String>,
+}
+
+/// An intent, without its subject, whose name is data.
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct IntentWire {
+    window: Option<WindowWire>,
+    aggregation: Option<AggregationWire>,
+    limit: Option<LimitWire>,
+    #[serde(default)]
+    choices: BTreeMap<String, ChoiceWire>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SubjectWire {
+    #[serde(default)]
+    source: Option<Vec<Source>>,
+    #[serde(default)]
+    required: bool,
+    ask: Option<String>,
+    #[serde(default)]
+    unless: Vec<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WindowWire {
+    source: Option<Vec<Source>>,
+    default: Option<Window>,
+    rows: Option<bool>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct AggregationWire {
+    allow: Vec<String>,
+    default: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct LimitWire {
+    source: Option<Vec<Source>>,
+    default: Option<u32>,
+    max: Option<u32>,
+    #[serde(default)]
+    of: Vec<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ChoiceWire {
+    source: Option<Vec<Source>>,
+    values: Phrases,
+    #[serde(default)]
+    default: Vec<String>,
+    #[serde(default)]
+    required: bool,
+    ask: Option<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Source {
+    Text,
+    Context,
+}
+
+impl Rules {
+    /// From what stands under the key `param_inference` of its file.
+    pub fn decode(value: &Value, ontology: &Ontology) -> Result<Self, DecodeError> {
+        let intents: Vec<&str> = ontology.intents().iter().map(|intent| intent.name.as_str()).collect();
+        Self::of(value, ontology.subject(), &intents)
+    }
+
+    /// The same by the names that matter here: what a subject is called, and the intents.
+    pub(super) fn of(value: &Value, subject: &str, intents: &[&str]) -> Result<Self, DecodeError> {
+        let wire: Wire = read("", value)?;
+        for name in wire.aggregations.keys() {
+            check_name("aggregations", name)?;
+        }
+        let aggregations = &wire.aggregations;
+        let compare = spellings("compare", &wire.compare)?;
+        let unread =
+            Unread { words: spellings("unread.words", &wire.unread.words)?, ask: ask("unread", wire.unread.ask)? };
+        let mut rules = Self { subject: subject.to_owned(), compare, unread, intents: BTreeMap::new() };
+        for (name, value) in &wire.intents {
+            let path = format!("intents.{name}");
+            if !intents.contains(&name.as_str()) {
+                return Err(DecodeError::new(path, format!("is no intent of the ontology{}", hint(name, intents))));
+            }
+            rules.intents.insert(name.clone(), Rule::of(&path, value, subject, aggregations)?);
+        }
+        // Words of an aggregation that no intent allows are read, too.
+        words("aggregations", aggregations, |_| true)?;
+        Ok(rules)
+    }
+}
+
+impl Rule {
+    fn of(path: &str, value: &Value, subject: &str, aggregations: &Phrases) -> Result<Self, DecodeError> {
+        let known = [subject, "window", "aggregation", "limit", "choices"];
+        let mut members = value.as_object().into_iter().flat_map(|members| members.keys());
+        if let Some(stranger) = members.find(|name| !known.contains(&name.as_str())) {
+            let problem = format!("is not known{}", hint(stranger, &known));
+            return Err(DecodeError::new(format!("{path}.{stranger}"), problem));
+        }
+        let mut value = value.clone();
+        let subject_value = value.as_object_mut().and_then(|members| members.remove(subject));
+        let wire: IntentWire = if value.is_null() { IntentWire::default() } else { read(path, &value)? };
+        let at = |name: &str| format!("{path}.{name}");
+        Ok(Self {
+            subject: subject_value.map(|value| SubjectRule::of(&at(subject), &value)).transpose()?,
+            window: wire.window.map(|window| window.rule(&at("window"))).transpose()?,
+            aggregation: wire.aggregation.map(|it| it.rule(&at("aggregation"), aggregations)).transpose()?,
+            limit: wire.limit.map(|limit| limit.rule(&at("limit"))).transpose()?,
+            choices: choices(&at("choices"), wire.choices, subject)?,
+        })
+    }
+}
+
+fn choices(
+    path: &str,
+    wire: BTreeMap<String, ChoiceWire>,
+    subject: &str,
+) -> Result<BTreeMap<String, ChoiceRule>, DecodeError> {
+    let taken = ["client_id", "from", "to", "limit", "today", "aggregation", "window", subject];
+    let mut choices = BTreeMap::new();
+    for (name, choice) in wire {
+        check_name(path, &name)?;
+        let path = format!("{path}.{name}");
+        if taken.contains(&name.as_str()) || name.strip_suffix('s') == Some(subject) {
+            return Err(DecodeError::new(path, "is a parameter that every query has; choose another name"));
+        }
+        choices.insert(name, choice.rule(&path)?);
+    }
+    Ok(choices)
+}
+
+impl SubjectRule {
+    fn of(path: &str, value: &Value) -> Result<Self, DecodeError> {
+        let wire: SubjectWire = read(path, value)?;
+        Ok(Self {
+            inherits: inherits(path, wire.source.as_deref())?,
+            is_required: wire.required,
+            ask: ask(path, wire.ask)?,
+            unless: spellings(&format!("{path}.unless"), &wire.unless)?,
+        })
+    }
+}
+
+impl WindowWire {
+    fn rule(self, path: &str) -> Result<WindowRule, DecodeError> {
+        let takes_rows = self.rows.unwrap_or(true);
+        if let Some(default) = self.default.filter(|default| default.rows().is_some() && !takes_rows) {
+            let problem = format!("is {default}, which picks rows, and rows is false");
+            return Err(DecodeError::new(format!("{path}.default"), problem));
+        }
+        Ok(WindowRule { inherits: inherits(path, self.source.as_deref())?, takes_rows, default: self.default })
+    }
+}
+
+impl AggregationWire {
+    fn rule(self, path: &str, aggregations: &Phrases) -> Result<AggregationRule, DecodeError> {
+        let mut known: Vec<&str> = aggregations.keys().map(String::as_str).collect();
+        known.push(LIST);
+        for (n, name) in self.allow.iter().enumerate() {
+            if !known.contains(&name.as_str()) {
+                let problem = format!("is no aggregation{}", hint(name, &known));
+                return Err(DecodeError::new(format!("{path}.allow[{n}]"), problem));
+            }
+        }
+        let default = self.default.unwrap_or_else(|| LIST.to_owned());
+        if !self.allow.contains(&default) {
+            return Err(DecodeError::new(
+                format!("{path}.default"),
+                format!("is {default}, which allow does not hold"),
+            ));
+        }
+        let words = words("aggregations", aggregations, |name| self.allow.iter().any(|allowed| allowed == name))?;
+        Ok(AggregationRule { allow: self.allow, default, words })
+    }
+}
+
+impl LimitWire {
+    fn rule(self, path: &str) -> Result<LimitRule, DecodeError> {
+        let max = self.max.unwrap_or(LIMIT_MAX);
+        if !(1..=LIMIT_MAX).contains(&max) {
+            return Err(DecodeError::new(
+                format!("{path}.max"),
+                format!("must be a whole number from 1 to {LIMIT_MAX}"),
+            ));
+        }
+        if self.default.is_some_and(|default| !(1..=max).contains(&default)) {
+            return Err(DecodeError::new(format!("{path}.default"), format!("must be a whole number from 1 to {max}")));
+        }
+        let of = spellings(&format!("{path}.of"), &self.of)?;
+        Ok(LimitRule { inherits: inherits(path, self.source.as_deref())?, default: self.default, max, of })
+    }
+}
+
+impl ChoiceWire {
+    fn rule(self, path: &str) -> Result<ChoiceRule, DecodeError> {
+        if self.values.is_empty() {
+            return Err(DecodeError::new(format!("{path}.values"), "must hold a value"));
+        }
+        let values: Vec<&str> = self.values.keys().map(String::as_str).collect();
+        for (n, value) in self.default.iter().enumerate() {
+            if !values.contains(&value.as_str()) {
+                let problem = format!("is none of its values{}", hint(value, &values));
+                return Err(DecodeError::new(format!("{path}.default[{n}]"), problem));
+            }
+        }
+        Ok(ChoiceRule {
+            inherits: inherits(path, self.source.as_deref())?,
+            is_required: self.required,
+            words: words(&format!("{path}.values"), &self.values, |_| true)?,
+            values: self.values.into_keys().collect(),
+            default: self.default,
+            ask: ask(path, self.ask)?,
+        })
+    }
+}
+
+/// Whether the conversation may give it: not, where nothing is said of it.
+fn inherits(path: &str, source: Option<&[Source]>) -> Result<bool, DecodeError> {
+    match source {
+        None | Some([Source::Text]) => Ok(false),
+        Some([Source::Text, Source::Context]) => Ok(true),
+        Some(_) => Err(DecodeError::new(format!("{path}.source"), "must be [text] or [text, context]")),
+    }
+}
+
+fn ask(path: &str, ask: Option<String>) -> Result<Option<String>, DecodeError> {
+    match ask {
+        Some(ask) if ask.trim().is_empty() || ask.len() > ASK_BYTES_MAX => {
+            let problem = format!("must be a sentence of at most {ASK_BYTES_MAX} bytes");
+            Err(DecodeError::new(format!("{path}.ask"), problem))
+        }
+        ask => Ok(ask),
+    }
+}
+
+/// Phrases and the names they speak for, the longest first.
+fn words(path: &str, phrases: &Phrases, is_wanted: impl Fn(&str) -> bool) -> Result<Vec<Spoken>, DecodeError> {
+    let mut words: Vec<Spoken> = Vec::new();
+    for (name, list) in phrases.iter().filter(|(name, _)| is_wanted(name)) {
+        let path = format!("{path}.{name}");
+        if list.is_empty() {
+            return Err(DecodeError::new(path, "must hold a word"));
+        }
+        words.extend(spellings(&path, list)?.into_iter().map(|spelling| (spelling, name.clone())));
+    }
+    words.sort_by_key(|(spelling, _)| Reverse(spelling.words()));
+    Ok(words)
+}
+
+fn spellings(path: &str, list: &[String]) -> Result<Vec<Spelling>, DecodeError> {
+    if list.len() > PHRASES_MAX {
+        return Err(DecodeError::new(path, format!("must hold at most {PHRASES_MAX} phrases")));
+    }
+    let spelling = |(n, text): (usize, &String)| {
+        Spelling::new(text).ok_or_else(|| DecodeError::new(format!("{path}[{n}]"), "holds no word"))
+    };
+    list.iter().enumerate().map(spelling).collect()
+}
+
+/// Names that a query can bind or a file can be found by.
+fn check_name(path: &str, name: &str) -> Result<(), DecodeError> {
+    let fits = name.starts_with(|c: char| c.is_ascii_lowercase())
+        && name.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_');
+    match fits {
+        true => Ok(()),
+        false => Err(DecodeError::new(format!("{path}.{name}"), "must be a name of small letters, digits and _")),
+    }
+}
+
+fn hint(name: &str, known: &[&str]) -> String {
+    nearest(name, known).map(|near| format!("; did you mean {near}?")).unwrap_or_default()
+}
+
+/// A part of the file as a type that says how it is read.
+fn read<T: DeserializeOwned>(path: &str, value: &Value) -> Result<T, DecodeError> {
+    serde_path_to_error::deserialize(value).map_err(|e| {
+        let below = e.path().to_string();
+        let parts = [path, &below].into_iter().filter(|part| !part.is_empty() && *part != ".").collect::<Vec<_>>();
+        DecodeError::new(parts.join("."), e.into_inner().to_string())
+    })
+}

@@ -1,0 +1,170 @@
+//! What is said, word by word, and which words already said something.
+
+use std::ops::Range;
+
+use crate::plan::text::{Question, Word};
+use crate::plan::window::Window;
+use crate::plan::window::token::Tokens;
+
+/// Words that a star in a phrase may stand for.
+const GAP_WORDS_MAX: usize = 4;
+
+/// A phrase of the rules. A star stands for a few words.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Spelling {
+    parts: Vec<Vec<Word>>,
+}
+
+/// A phrase and the value that it speaks for.
+pub type Spoken = (Spelling, String);
+
+#[derive(Debug)]
+pub struct Said<'q> {
+    pub tokens: Tokens<'q>,
+    words: &'q [Word],
+    free: Free,
+}
+
+/// Which words have not spoken yet.
+#[derive(Debug, Clone)]
+struct Free(Vec<bool>);
+
+impl Free {
+    fn take(&mut self, words: Range<usize>) {
+        self.0.iter_mut().take(words.end).skip(words.start).for_each(|is_free| *is_free = false);
+    }
+
+    fn has(&self, at: usize) -> bool {
+        self.0.get(at).copied().unwrap_or_default()
+    }
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Alike {
+    /// Whatever their endings.
+    Stem,
+    /// As they stand: `último dividendo` is one, `últimos dividendos` are many.
+    Letters,
+}
+
+impl Spelling {
+    /// None of a text without words.
+    pub fn new(text: &str) -> Option<Self> {
+        let parts = text.split('*').map(|part| Question::new(part, Vec::new()).words().to_vec());
+        let parts: Vec<_> = parts.filter(|part| !part.is_empty()).collect();
+        (!parts.is_empty()).then_some(Self { parts })
+    }
+
+    /// More words say more.
+    pub fn words(&self) -> usize {
+        self.parts.iter().map(Vec::len).sum()
+    }
+}
+
+impl<'q> Said<'q> {
+    pub fn of(question: &'q Question) -> Self {
+        let tokens = Tokens::of(&question.text);
+        let free = Free(vec![true; tokens.len()]);
+        Self { tokens, words: question.words(), free }
+    }
+
+    /// The window that is named. Its words say nothing else, but those for what is to come, which may ask for the next.
+    pub fn take_window(&mut self) -> Option<Window> {
+        let (window, words) = Window::among(&self.tokens)?;
+        if window != Window::Upcoming {
+            self.take(words);
+        }
+        Some(window)
+    }
+
+    /// Whether numbers stand as those of a date, or after the word for a day. A window would have taken them.
+    pub fn has_stray_date(&self) -> bool {
+        let number = |at: usize| self.tokens.digits(at).is_some();
+        let joined = |at: usize| number(at) && matches!(self.tokens.joint(at), Some('/' | '-' | '.'));
+        let is_date = |at: usize| number(at) && joined(at + 1) && joined(at + 2);
+        let is_day = |at: usize| self.tokens.word(at) == "dia" && number(at + 1);
+        (0..self.tokens.len()).any(|at| is_date(at) || is_day(at))
+    }
+
+    pub fn has_one(&self, spellings: &[Spelling]) -> bool {
+        spellings.iter().any(|spelling| self.has(spelling))
+    }
+
+    pub fn take(&mut self, words: Range<usize>) {
+        self.free.take(words);
+    }
+
+    pub fn is_free(&self, at: usize) -> bool {
+        self.free.has(at)
+    }
+
+    pub fn has(&self, spelling: &Spelling) -> bool {
+        self.place(spelling, Alike::Letters, &self.free).is_some()
+    }
+
+    /// Where a phrase stands first.
+    pub fn find(&self, spelling: &Spelling) -> Option<Range<usize>> {
+        let places = self.place(spelling, Alike::Letters, &self.free)?;
+        Some(places.first()?.start..places.last()?.end)
+    }
+
+    /// Where a phrase ends that begins here, whatever the endings of its words.
+    pub fn begins(&self, spelling: &Spelling, at: usize) -> Option<usize> {
+        self.place_at(spelling, Alike::Stem, &self.free, at)?.last().map(|last| last.end)
+    }
+
+    /// The values that phrases speak for, in the order of the text, each once.
+    pub fn chosen(&self, phrases: &[Spoken]) -> Vec<String> {
+        self.values(phrases, Alike::Stem)
+    }
+
+    /// The same, where endings matter.
+    pub fn spoken(&self, phrases: &[Spoken]) -> Vec<String> {
+        self.values(phrases, Alike::Letters)
+    }
+
+    /// Phrases come the longest first, and a word speaks once: of `dividend yield`, nothing is left for `yield`.
+    fn values(&self, phrases: &[Spoken], alike: Alike) -> Vec<String> {
+        let mut free = self.free.clone();
+        let mut found: Vec<(usize, &String)> = Vec::new();
+        for (spelling, value) in phrases {
+            while let Some(places) = self.place(spelling, alike, &free) {
+                found.extend(places.first().map(|first| (first.start, value)));
+                places.into_iter().for_each(|words| free.take(words));
+            }
+        }
+        found.sort_by_key(|(at, _)| *at);
+        let mut values: Vec<String> = Vec::new();
+        for (_, value) in found {
+            if !values.contains(value) {
+                values.push(value.clone());
+            }
+        }
+        values
+    }
+
+    fn place(&self, spelling: &Spelling, alike: Alike, free: &Free) -> Option<Vec<Range<usize>>> {
+        (0..self.words.len()).find_map(|at| self.place_at(spelling, alike, free, at))
+    }
+
+    /// The places of the parts of a phrase that begins here.
+    fn place_at(&self, spelling: &Spelling, alike: Alike, free: &Free, at: usize) -> Option<Vec<Range<usize>>> {
+        let mut places: Vec<Range<usize>> = Vec::with_capacity(spelling.parts.len());
+        for part in &spelling.parts {
+            let from = places.last().map_or(at, |last| last.end);
+            let to = if places.is_empty() { at } else { from + GAP_WORDS_MAX };
+            let words = |at: usize| at..at + part.len();
+            let is_here = |at: &usize| self.is_here(part, alike, *at) && words(*at).all(|at| free.has(at));
+            places.push(words((from..=to).find(is_here)?));
+        }
+        Some(places)
+    }
+
+    fn is_here(&self, part: &[Word], alike: Alike, at: usize) -> bool {
+        let Some(words) = self.words.get(at..at + part.len()) else { return false };
+        words.iter().zip(part).all(|(said, wanted)| match alike {
+            Alike::Stem => said.stem == wanted.stem,
+            Alike::Letters => said.folded == wanted.folded,
+        })
+    }
+}

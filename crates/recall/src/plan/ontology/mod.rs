@@ -1,0 +1,165 @@
+//! Which words speak for which intent.
+//!
+//! Owns the ontology as it is read and the scores of a question. Refuses files that say nothing or too much, see `decode`.
+//! Invariant: the same question has the same scores, whatever its case and accents.
+
+mod decode;
+mod pattern;
+mod score;
+mod typo;
+mod vocabulary;
+
+#[cfg(test)]
+mod decode_tests;
+#[cfg(test)]
+mod ontology_tests;
+
+use novelo_engine::decode::DecodeError;
+use serde::Serialize;
+use serde_json::Value;
+
+use self::score::{Scorer, Sum, Threshold, Unknown, is_elliptical, newest};
+use self::vocabulary::Vocabulary;
+use super::subjects::{Search, Shape};
+use super::text::{Question, Subjects, WORDS_MAX};
+use crate::analyse::Words;
+use crate::analyse::words::Spelled;
+
+/// Intents, scored by words. Read from data, checked when it is read.
+#[derive(Debug, Clone)]
+pub struct Ontology {
+    intents: Vec<Intent>,
+    subject: String,
+    shape: Shape,
+    index: Option<String>,
+    vocabulary: Vocabulary,
+    scorer: Scorer,
+    /// Words that begin a question which takes up the one before it.
+    openers: Vec<String>,
+}
+
+/// Something that can be asked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Intent {
+    pub name: String,
+    /// Where the answer is looked up.
+    pub entity: String,
+    pub bucket: Option<String>,
+}
+
+/// How a question was understood.
+#[derive(Debug, Clone)]
+pub struct Scores {
+    /// Every intent that anything speaks for, the best first.
+    pub candidates: Vec<Candidate>,
+    pub verdict: Verdict,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    /// The first candidate it is.
+    Routed,
+    /// Too little speaks for any.
+    TooLow,
+    /// The second is too near to the first.
+    TooClose,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Candidate {
+    pub intent: String,
+    pub entity: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bucket: Option<String>,
+    pub score: f64,
+    pub because: Vec<Because>,
+}
+
+/// What kind of reason an earlier turn is.
+const HISTORY: &str = "history";
+
+/// One reason for a score, or against it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Because {
+    /// `token`, `phrase`, `negative`, `bucket` or `history`.
+    pub kind: &'static str,
+    pub feature: String,
+    pub weight: f64,
+}
+
+impl Scores {
+    /// The intent that the question is routed to.
+    pub fn routed(&self) -> Option<&Candidate> {
+        self.candidates.first().filter(|_| self.verdict == Verdict::Routed)
+    }
+}
+
+impl Ontology {
+    /// From what stands under the key `ontology` of its file. Paths of errors begin with that key.
+    pub fn decode(value: &Value) -> Result<Self, DecodeError> {
+        decode::ontology(value)
+    }
+
+    fn new(subject: String, shape: Shape, index: Option<String>, threshold: Threshold, unknown: Unknown) -> Self {
+        let scorer = Scorer::new(threshold, unknown);
+        Self {
+            intents: Vec::new(),
+            subject,
+            shape,
+            index,
+            vocabulary: Vocabulary::default(),
+            scorer,
+            openers: Vec::new(),
+        }
+    }
+
+    pub fn intents(&self) -> &[Intent] {
+        &self.intents
+    }
+
+    /// What the wire calls a subject.
+    pub fn subject(&self) -> &str {
+        &self.subject
+    }
+
+    /// The query that lists the known subjects.
+    pub fn index(&self) -> Option<&str> {
+        self.index.as_deref()
+    }
+
+    /// Whether a question takes up the one before it: by how it begins, or since its intent comes from there.
+    pub fn takes_up(&self, question: &Question, routed: &Candidate) -> bool {
+        let begins = question.words().first().is_some_and(|word| self.openers.contains(&word.folded));
+        begins || routed.because.iter().any(|because| because.kind == HISTORY)
+    }
+
+    /// A question with the subjects that it names.
+    pub fn read(&self, text: &str, known: &Subjects) -> Question {
+        let words = Words::of(text, WORDS_MAX);
+        let words: Vec<Spelled<'_>> = words.iter().collect();
+        let is_ordinary = |folded: &str| self.vocabulary.is_ordinary(folded);
+        let search = Search { text, words: &words, shape: &self.shape, known, is_ordinary: &is_ordinary };
+        Question::of(text, &words, search.run())
+    }
+
+    /// Scores every intent. `earlier` are the intents of recent turns, the newest first, that may be looked back at: by a
+    /// question that says too little by itself, and nothing that needs more.
+    pub fn score(&self, question: &Question, earlier: &[&str]) -> Scores {
+        let units = self.vocabulary.read(question);
+        let spelled = |at: usize| question.words().get(at).map(|word| word.folded.clone()).unwrap_or_default();
+        let mut sums = self.scorer.sums(&units, &spelled);
+        let mut verdict = self.scorer.verdict(&sums);
+        let looks_back = verdict != Verdict::Routed && is_elliptical(&units);
+        if let Some((at, intent)) = newest(&self.intents, earlier).filter(|_| looks_back) {
+            self.scorer.look_back(&mut sums, at, &intent.name);
+            verdict = Verdict::Routed;
+        }
+        Scores { candidates: sums.into_iter().filter_map(|sum| self.candidate(sum)).collect(), verdict }
+    }
+
+    fn candidate(&self, sum: Sum) -> Option<Candidate> {
+        let Intent { name, entity, bucket } = self.intents.get(sum.intent)?.clone();
+        Some(Candidate { intent: name, entity, bucket, score: sum.score, because: sum.because })
+    }
+}
