@@ -17,6 +17,7 @@ use crate::answer::{Answer, Made};
 use crate::auth::{self, Keys};
 use crate::cache::Cache;
 use crate::config::Config;
+use crate::data::Data;
 use crate::forget::Forgets;
 use crate::load::Caches;
 use crate::memory::summary::{self, Due};
@@ -41,6 +42,8 @@ pub struct Shared {
     pub models: Models,
     pub replies: Replies,
     pub forgets: Forgets,
+    /// What questions are answered from by query.
+    pub data: Option<Arc<Data>>,
     /// Threads whose summary may have fallen behind.
     pub due: Due,
     /// Answers that were asked for again, by all that went into them.
@@ -65,10 +68,12 @@ const SWEEP_EVERY: Duration = Duration::from_secs(1);
 /// Opens the store and starts the tasks.
 pub async fn open(config: Config) -> anyhow::Result<(App, Tasks)> {
     let store = open_store(&config).await?;
+    let data = Data::open(&config)?;
+    let database = data.as_ref().map(|data| data.database.clone());
     let own_secret = auth::secret().map_err(|e| anyhow::anyhow!("no randomness: {e}"))?;
     let app = Arc::new(Shared {
         keys: Keys::load(&store, &own_secret, config.addr().ip().is_loopback()).await?,
-        policies: Policies::open(config.text("policies").into())?,
+        policies: Policies::open(config.text("policies").into(), database)?,
         recorder: Recorder::default(),
         metrics: Metrics::default(),
         caches: Caches::default(),
@@ -76,6 +81,7 @@ pub async fn open(config: Config) -> anyhow::Result<(App, Tasks)> {
         models: Models::open(&config)?,
         replies: Replies::default(),
         forgets: Forgets::default(),
+        data,
         due: Due::default(),
         made: Cache::new(MADE_BYTES_MAX),
         last: LastPrompts::default(),

@@ -44,7 +44,7 @@ settings! {
     "addr" = "127.0.0.1:7420", "address to listen on; other than loopback needs a key";
     "data" = "./novelo-data", "directory of the embedded store";
     "store" = "local", "where documents are kept: local, or memory (gone at the end)";
-    "policies" = "./policies", "directory whose presets/*.json add to the shipped ones and override them";
+    "policies" = "./policies", "directory of files that add to the shipped ones and override them: presets, prompts, context.yaml, ontology.yaml, param_inference.yaml, entities";
     "sample" = "true", "put the sample thread into a new data directory";
     "durability" = "full", "full: an acknowledged write survives power loss; relaxed: it survives a crash of the process";
     "hot_bytes" = "67108864", "memory for hot threads";
@@ -82,9 +82,10 @@ settings! {
     "models.narrate.key" = "", "as models.rewrite.key";
     "models.narrate.model" = "", "as models.summary.model";
     "models.narrate.window_tokens" = "0", "as models.answer.window_tokens";
-    "models.narrate.timeout_ms" = "20000", "how long a narration may keep silent";
+    "models.narrate.timeout_ms" = "20000", "how long a narration may take in all; then the plain answer stands";
     "memory.summary_chars" = "1200", "characters of a summary that is made here";
     "memory.task_ttl_seconds" = "86400", "forget the results of a task after this long; 0 never";
+    "ask.database" = "sample", "what /ask answers from: sample (made up), none, or a SQLite file, which is opened read-only";
     "log.level" = "info", "error, warn, info, debug or trace";
     "log.format" = "text", "text or json";
 }

@@ -5,7 +5,7 @@
 use std::sync::atomic::Ordering;
 
 use novelo_engine::{Message, scope};
-use novelo_store::{AppendTerms, NewDocument, NewId, Stamp};
+use novelo_store::{AppendTerms, NewDocument, NewId, Op, Outcome, Stamp};
 
 use crate::app::Shared;
 use crate::http::error::{ApiError, Result};
@@ -34,6 +34,18 @@ pub async fn append(
     turns: impl IntoIterator<Item = NewTurn>,
     if_seq: Option<u64>,
 ) -> Result<Vec<Stamp>> {
+    append_with(app, user, thread, turns, if_seq, None).await
+}
+
+/// The same with what is written in one go with them.
+pub async fn append_with(
+    app: &Shared,
+    user: &str,
+    thread: &str,
+    turns: impl IntoIterator<Item = NewTurn>,
+    if_seq: Option<u64>,
+    beside: Option<Op>,
+) -> Result<Vec<Stamp>> {
     let to = scope::turns(user, thread).map_err(|e| ApiError::bad_id("user or thread", &e))?;
     let at = now();
     let ttl = app.config.number("threads.ttl_seconds");
@@ -44,7 +56,9 @@ pub async fn append(
     };
     let keep_last = Some(app.config.number("threads.turns_max")).filter(|n| *n > 0);
     let documents = turns.into_iter().map(document).collect();
-    let stamps = app.store.append(&to, documents, AppendTerms { if_seq, keep_last }).await?;
+    let append = Op::Append { to, documents, terms: AppendTerms { if_seq, keep_last } };
+    let outcomes = app.store.write([Some(append), beside].into_iter().flatten().collect()).await?;
+    let Some(Outcome::Appended(stamps)) = outcomes.into_iter().next() else { return Ok(Vec::new()) };
     app.touched(user, thread);
     app.metrics.turns.fetch_add(stamps.len() as u64, Ordering::Relaxed);
     Ok(stamps)

@@ -28,7 +28,7 @@ fn the_document_is_the_golden_one() {
 
 #[test]
 fn every_operation_answers_as_its_schema_says() {
-    let server = Home::new().serve_with(&Models::start().settings());
+    let server = Home::new().serve_with(&Models::start().settings_with_data());
     let document = server.get("/openapi.json").ok();
     server.say("u", "t", &["hi"]);
     let made = server.context(json!({"user": "u", "thread": "t"}));

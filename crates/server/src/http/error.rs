@@ -28,6 +28,8 @@ pub enum Code {
     ReadOnly,
     NoModel,
     ModelFailed,
+    NoData,
+    DataFailed,
     Internal,
 }
 
@@ -65,6 +67,8 @@ table! {
     ReadOnly "read_only" SERVICE_UNAVAILABLE true "the store stopped writing; the server must be restarted";
     NoModel "no_model" SERVICE_UNAVAILABLE false "a model is needed and none is set";
     ModelFailed "model_failed" BAD_GATEWAY true "the model did not answer; the message has its words";
+    NoData "no_data" SERVICE_UNAVAILABLE false "there is no database to ask, or what is written about it is broken";
+    DataFailed "data_failed" BAD_GATEWAY true "the database did not answer in time, or refused; the log says why";
     Internal "internal" INTERNAL_SERVER_ERROR true "a fault of ours; the log has the request id";
 }
 

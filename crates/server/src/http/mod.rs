@@ -31,7 +31,7 @@ use crate::app::App;
 use error::{ApiError, Code};
 use stall::Stall;
 
-const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+pub const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 const DRAIN_MAX: Duration = Duration::from_secs(10);
 
 /// Every address the server knows.
@@ -40,6 +40,7 @@ pub fn router(app: App) -> Router {
         .merge(crate::surface::topic::routes())
         .merge(crate::surface::memory::routes())
         .merge(crate::surface::thread::routes())
+        .merge(crate::surface::ask::routes())
         .fallback(async || ApiError::new(Code::NotFound, "there is nothing at this address"))
         .method_not_allowed_fallback(async || ApiError::new(Code::MethodNotAllowed, "this address takes other methods"))
         .layer(axum::middleware::from_fn_with_state(app.clone(), observe))
@@ -109,10 +110,11 @@ fn connection_builder() -> hyper::server::conn::http1::Builder {
 }
 
 /// Gives each request an id, and logs and counts its answer.
-async fn observe(State(app): State<App>, route: Option<MatchedPath>, request: Request, next: Next) -> Response {
+async fn observe(State(app): State<App>, route: Option<MatchedPath>, mut request: Request, next: Next) -> Response {
     let started = Instant::now();
     let id = request_id(&request);
     let method = request.method().clone();
+    request.headers_mut().insert(REQUEST_ID, id.clone());
     let mut response = next.run(request).await;
     let (status, took) = (response.status(), started.elapsed());
     let route = route.as_ref().map_or("unknown", MatchedPath::as_str);

@@ -92,6 +92,8 @@ operations! {
         "Answers a message with what is remembered of a user; the model may use the skills. As a stream where that is asked for.";
     post "/api/ask" askThread [] "Question" => "Reply",
         "Answers a question to a thread from the user's documents. As a stream where that is asked for.";
+    post "/ask" askData [] "DataQuestion" => "DataAnswer",
+        "Answers a question about data by query; what it leaves out is taken from the conversation, as the policy allows.";
     post "/v1/chat/completions" completeChat [] "Completion" => "Completed",
         "OpenAI's chat completions, by the model of a job; with X-Novelo-Thread the thread is behind it.";
     get "/v1/traces/{id}" getTrace [] - => "Object", "What was recorded of an assembly, with its explanation.";

@@ -9,12 +9,12 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
 use super::draft::{Draft, PASSAGES, said};
-use super::kept::Kept;
 use super::log::Log;
 use super::prompt::{self, Prompt, Room};
 use super::{Asked, Called, Event, Manner, Partial, Skills, offline};
 use crate::app::Shared;
 use crate::http::error::{ApiError, Code, Result};
+use crate::kept::Kept;
 use crate::load::cut;
 use crate::memory::results;
 use crate::memory::skills::{Call, Skill};

@@ -8,7 +8,6 @@
 mod draft;
 mod generate;
 mod history;
-mod kept;
 mod log;
 mod offline;
 mod prompt;

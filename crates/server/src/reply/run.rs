@@ -8,12 +8,12 @@ use tokio::sync::watch;
 use super::draft::Draft;
 use super::generate::{Work, generate};
 use super::history::History;
-use super::kept::Kept;
 use super::log::Log;
 use super::prompt::Room;
 use super::{Asked, Event, Partial, Reply, Understood, prompt, rewrite};
 use crate::app::Shared;
 use crate::http::error::Result;
+use crate::kept::Kept;
 use crate::model::Job;
 
 /// When a reply ends early: nobody reads it for so long, or the server closes.
@@ -40,7 +40,7 @@ async fn answer(app: &Shared, asked: Asked, log: &Log, mut ends: Ends) -> Result
     let room = Room { tokens: room_tokens(app, asked.job()).await, is_stored: false };
     let prompt = prompt::make(app, &asked, standalone, room).await?;
     log.push(Event::Prompt(prompt.prompted.clone()));
-    let kept = Kept::begin(app, &asked).await?;
+    let kept = Kept::begin(app, asked.place(), asked.says.turns()).await?;
     let mut draft = Draft::new(prompt.prompted.clone(), note);
     let work = Work { app, asked: &asked, standalone, kept: &kept, log };
     let stopped = tokio::select! {

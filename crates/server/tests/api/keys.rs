@@ -20,7 +20,7 @@ struct Keyed {
 
 /// A server with a model and an admin key, and two users with a thread and a key each.
 fn keyed() -> Keyed {
-    let server = Home::new().serve_with(&Models::start().settings());
+    let server = Home::new().serve_with(&Models::start().settings_with_data());
     let admin = server.admin_key();
     let (a, b) = (server.user_key(&admin, "a"), server.user_key(&admin, "b"));
     admin.say("a", "t", &["a's own"]);

@@ -155,6 +155,12 @@ fn of_tasks(about: &About<'_>) -> Vec<Call> {
         ),
         call("askThread", "POST", "/api/ask".into(), json!({"question": "hi?", "thread_id": session, "user_id": of})),
         call(
+            "askData",
+            "POST",
+            "/ask".into(),
+            json!({"question": "preço do HGLG11", "conversation_id": session, "nickname": "n", "client_id": of}),
+        ),
+        call(
             "completeChat",
             "POST",
             "/v1/chat/completions".into(),

@@ -4,6 +4,7 @@
 
 #![allow(dead_code, reason = "each test binary uses its own part")]
 
+pub mod asking;
 pub mod browser;
 pub mod calls;
 pub mod client;
@@ -64,7 +65,7 @@ impl Home {
         let mut command = Command::new(env!("CARGO_BIN_EXE_novelo"));
         command.args(args).current_dir(self.dir.path()).stdin(Stdio::null());
         command.env("NOVELO_DATA", self.data()).env("NOVELO_POLICIES", self.path("policies"));
-        command.env("NOVELO_SAMPLE", "false").env("NOVELO_LOG_LEVEL", "warn");
+        command.env("NOVELO_SAMPLE", "false").env("NOVELO_ASK_DATABASE", "none").env("NOVELO_LOG_LEVEL", "warn");
         // What the developer's own environment names is not for tests.
         command.env_remove("OPENAI_API_KEY").env_remove("OPENAI_BASE_URL").env_remove("OLLAMA_HOST");
         command

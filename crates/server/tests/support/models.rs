@@ -175,6 +175,11 @@ impl Models {
         [("NOVELO_MODELS_ANSWER_URL", &self.base)]
     }
 
+    /// The same with data to ask.
+    pub fn settings_with_data(&self) -> [(&str, &str); 2] {
+        [("NOVELO_MODELS_ANSWER_URL", &self.base), ("NOVELO_ASK_DATABASE", "sample")]
+    }
+
     /// The same without summaries, which come when they like and would take an act from the script.
     pub fn talking(&self) -> [(&str, &str); 2] {
         [("NOVELO_MODELS_ANSWER_URL", &self.base), ("NOVELO_MODELS_SUMMARY_URL", "none")]

@@ -155,7 +155,7 @@ impl Beside {
     }
 }
 
-async fn start(router: Router) -> anyhow::Result<(String, (oneshot::Sender<()>, JoinHandle<()>))> {
+pub async fn start(router: Router) -> anyhow::Result<(String, (oneshot::Sender<()>, JoinHandle<()>))> {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await?;
     let at = format!("http://{}", listener.local_addr()?);
     let (stop, stopped) = oneshot::channel();
@@ -179,9 +179,9 @@ fn same_bytes(app: App, answer: Bytes) -> Router {
     Router::new().route("/", post(async move |Raw(_): Raw| Json::written(answer.to_vec()))).with_state(app)
 }
 
-type HttpClient = Client<hyper_util::client::legacy::connect::HttpConnector, Body>;
+pub type HttpClient = Client<hyper_util::client::legacy::connect::HttpConnector, Body>;
 
-fn client() -> HttpClient {
+pub fn client() -> HttpClient {
     Client::builder(TokioExecutor::new()).build_http()
 }
 
@@ -194,7 +194,7 @@ async fn throughput(at: &str, time: Duration, body: impl Fn(usize) -> String + C
     .await
 }
 
-async fn ask(client: &HttpClient, at: &str, body: String) -> anyhow::Result<Bytes> {
+pub async fn ask(client: &HttpClient, at: &str, body: String) -> anyhow::Result<Bytes> {
     let response = client.request(Request::post(at).body(Body::from(body))?).await?;
     anyhow::ensure!(response.status().is_success(), "answered {}", response.status());
     Ok(response.into_body().collect().await?.to_bytes())

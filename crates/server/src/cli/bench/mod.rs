@@ -4,6 +4,7 @@
 //! same run, in turns, and the median of the ratios counts: machines are noisy, ratios are less so.
 
 mod context;
+mod data;
 mod footprint;
 mod http;
 mod raw;
@@ -19,7 +20,7 @@ use super::{Output, progress};
 
 #[derive(clap::Args)]
 pub struct BenchArgs {
-    /// Which to run: W1 W2 W3 W4 W5 HTTP footprint appends contexts; all without names
+    /// Which to run: W1 W2 W3 W4 W5 W6 HTTP footprint appends contexts; all without names
     names: Vec<String>,
     /// Seconds for each measurement of a rate
     #[arg(long, default_value_t = 1.0)]
@@ -60,7 +61,7 @@ impl Target {
     }
 }
 
-const NAMES: [&str; 9] = ["W1", "W2", "W3", "W4", "W5", "HTTP", "footprint", "appends", "contexts"];
+const NAMES: [&str; 10] = ["W1", "W2", "W3", "W4", "W5", "W6", "HTTP", "footprint", "appends", "contexts"];
 
 pub async fn run(args: BenchArgs, out: &Output) -> anyhow::Result<ExitCode> {
     let chosen: Vec<&str> = match args.names.is_empty() {
@@ -78,6 +79,7 @@ pub async fn run(args: BenchArgs, out: &Output) -> anyhow::Result<ExitCode> {
             "W3" => thread::long_against_short().await?,
             "W4" => recall::search_and_index().await?,
             "W5" => http::topic(time).await?,
+            "W6" => data::follow_up().await?,
             "HTTP" => http::context(time).await?,
             "footprint" => footprint::measure().await?,
             "appends" => thread::appends(time).await?,

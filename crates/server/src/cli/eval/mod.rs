@@ -2,6 +2,7 @@
 
 mod recall;
 mod rewrite;
+mod routing;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -32,12 +33,18 @@ pub enum EvalCommand {
         #[arg(long, default_value = "rules")]
         with: Rewriter,
     },
+    /// How many questions the ontology sends to the intent that a human gave them
+    Routing {
+        /// Questions with their intents, as one JSON object per line
+        file: PathBuf,
+    },
 }
 
 pub fn run(command: EvalCommand, config: &Config, out: &Output) -> anyhow::Result<ExitCode> {
     match command {
         EvalCommand::Recall { file, embed } => report(&recall::measure(&file, embed, config)?, recall::print, out)?,
         EvalCommand::Rewrite { file, with } => report(&rewrite::measure(&file, with, config)?, rewrite::print, out)?,
+        EvalCommand::Routing { file } => report(&routing::measure(&file, config)?, routing::print, out)?,
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -35,7 +35,7 @@ fn with_model(cases: &[Case], config: &Config, told: &mut dyn FnMut(usize, usize
     let models = Models::open(config)?;
     let hint = "hint: models.answer.url (NOVELO_MODELS_ANSWER_URL) says where there is one";
     let model = models.get(Job::Rewrite).with_context(|| format!("there is no model that rewrites\n{hint}"))?;
-    let policies = Policies::open(config.text("policies").into())?;
+    let policies = Policies::open(config.text("policies").into(), None)?;
     let mut failed = 0;
     let mut ask = |case: &Case| {
         let said = case.said();

@@ -18,6 +18,7 @@ pub async fn live() -> Json {
 /// Ready means that a write would be taken.
 pub async fn ready(State(app): State<App>) -> Response {
     let health = app.store.health();
+    let broken = app.policies.broken().len();
     let status = if health.writable { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
     let body = serde_json::json!({
         "status": if health.writable { "ok" } else { "read_only" },
@@ -27,7 +28,8 @@ pub async fn ready(State(app): State<App>) -> Response {
         "embedder": app.indexes.embedder.state(),
         "embedding": app.indexes.waiting.progress(),
         "models": app.models.state(Detail::Public),
-        "broken_policies": app.policies.broken().len(),
+        "policy_status": app.policies.remembering().status,
+        "broken_policies": broken,
         "version": env!("CARGO_PKG_VERSION"),
     });
     (status, Json::of(&body)).into_response()

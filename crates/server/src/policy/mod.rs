@@ -1,0 +1,173 @@
+//! Policies: what users edit while the server runs.
+//!
+//! Owns the presets, the prompts, what a conversation remembers, and the catalogue of what can be asked: those shipped inside
+//! the binary, and files of the policy directory, which add to them and override them. Files are read again when they change; a
+//! broken one keeps the last good one and says so.
+
+mod preset;
+mod prompt;
+mod remembering;
+mod watch;
+
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use crate::data::catalogue::{self, Catalogue};
+use crate::data::database::Database;
+pub use preset::Preset;
+pub use prompt::Prompt;
+pub use remembering::{Remembering, Status};
+pub use watch::File;
+use watch::Part;
+
+/// The preset that a thread uses when the request names none.
+pub const DEFAULT: &str = "chat";
+
+/// All of them. Whoever looks one up re-reads the directory when it is time.
+#[derive(Debug)]
+pub struct Policies {
+    dir: PathBuf,
+    /// What the catalogue is checked against; without one there is none.
+    database: Option<Arc<Database>>,
+    shipped: Vec<Arc<Preset>>,
+    state: Mutex<State>,
+}
+
+#[derive(Debug)]
+struct State {
+    presets: Part<Vec<Arc<Preset>>>,
+    prompts: Part<prompt::Own>,
+    remembering: Part<Remembering>,
+    catalogue: Part<Option<Arc<Catalogue>>>,
+    looked: Instant,
+}
+
+const LOOK_EVERY: Duration = Duration::from_secs(1);
+
+impl Policies {
+    pub fn open(dir: PathBuf, database: Option<Arc<Database>>) -> anyhow::Result<Self> {
+        let shipped = preset::shipped()?;
+        let state = State {
+            presets: Part::new(shipped.clone()),
+            prompts: Part::new(prompt::Own::new()),
+            remembering: Part::new(Remembering::default()),
+            catalogue: Part::new(None),
+            looked: Instant::now(),
+        };
+        let policies = Self { dir, database, shipped, state: Mutex::new(state) };
+        policies.reload(&mut policies.lock());
+        Ok(policies)
+    }
+
+    pub fn preset(&self, name: &str) -> Option<Arc<Preset>> {
+        self.current().presets.value.iter().find(|p| p.name.as_deref() == Some(name)).cloned()
+    }
+
+    pub fn prompt(&self, prompt: Prompt) -> Arc<str> {
+        let own = self.current().prompts.value.iter().find(|(of, _)| *of == prompt).map(|(_, text)| text.clone());
+        own.unwrap_or_else(|| prompt.shipped().trim().into())
+    }
+
+    pub fn remembering(&self) -> Remembering {
+        self.current().remembering.value.clone()
+    }
+
+    /// What can be asked of the database; `None` where there is no database, or never was a catalogue that fits it.
+    pub fn catalogue(&self) -> Option<Arc<Catalogue>> {
+        self.current().catalogue.value.clone()
+    }
+
+    pub fn names(&self) -> Vec<String> {
+        self.lock().presets.value.iter().filter_map(|p| p.name.clone()).collect()
+    }
+
+    /// What is wrong with the files, a line each.
+    pub fn broken(&self) -> Vec<String> {
+        let mut state = self.lock();
+        self.reload(&mut state);
+        let State { presets, prompts, remembering, catalogue, .. } = &*state;
+        [&presets.broken, &prompts.broken, &remembering.broken, &catalogue.broken]
+            .into_iter()
+            .flatten()
+            .cloned()
+            .collect()
+    }
+
+    fn current(&self) -> MutexGuard<'_, State> {
+        let mut state = self.lock();
+        if state.looked.elapsed() >= LOOK_EVERY {
+            self.reload(&mut state);
+        }
+        state
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn reload(&self, state: &mut State) {
+        state.looked = Instant::now();
+        let all = |below, extension| File::all(&self.dir, below, extension);
+        let one = |name| File::one(&self.dir, name).into_iter();
+        state
+            .presets
+            .renew(all("presets", "json"), |files, before, broken| preset::take(files, &self.shipped, before, broken));
+        state.prompts.renew(all("prompts", "txt"), prompt::take);
+        let take = |files: &[File], before: &_, broken: &mut _| remembering::take(&self.dir, files, before, broken);
+        state.remembering.renew(one(remembering::FILE).collect(), take);
+        if let Some(database) = &self.database {
+            let files = one(catalogue::ONTOLOGY).chain(one(catalogue::RULES)).chain(all(catalogue::ENTITIES, "yaml"));
+            let take = |files: &[File], before: &_, broken: &mut _| catalogue::take(files, database, before, broken);
+            state.catalogue.renew_with(files.collect(), database.generation(), take);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_removed_file_gives_way_to_the_shipped_preset() {
+        let dir = tempfile::tempdir().unwrap();
+        let presets = dir.path().join("presets");
+        std::fs::create_dir(&presets).unwrap();
+        for name in ["chat", "mine"] {
+            std::fs::write(presets.join(name).with_extension("json"), r#"{"budget_tokens": 7}"#).unwrap();
+        }
+        let policies = Policies::open(dir.path().to_owned(), None).unwrap();
+        let budget = |name: &str| policies.preset(name).map(|p| p.recipe.budget_tokens);
+        assert_eq!((budget("chat"), budget("mine")), (Some(Some(7)), Some(Some(7))));
+        std::fs::write(presets.join("mine.json"), "{").unwrap();
+        std::fs::remove_file(presets.join("chat.json")).unwrap();
+        assert_eq!(policies.broken().len(), 1);
+        assert_eq!((budget("chat"), budget("mine")), (Some(Some(24_000)), Some(Some(7))));
+        std::fs::remove_file(presets.join("mine.json")).unwrap();
+        assert!(policies.broken().is_empty());
+        assert_eq!(budget("mine"), None);
+    }
+
+    #[test]
+    fn a_prompt_is_the_file_or_the_last_good_one() {
+        let dir = tempfile::tempdir().unwrap();
+        let prompts = dir.path().join("prompts");
+        std::fs::create_dir(&prompts).unwrap();
+        let policies = Policies::open(dir.path().to_owned(), None).unwrap();
+        let write = |name: &str, text: &str| {
+            std::fs::write(prompts.join(name), text).unwrap();
+            policies.broken()
+        };
+        assert_eq!(&*policies.prompt(Prompt::Rewrite), Prompt::Rewrite.shipped().trim());
+        assert!(write("rewrite.txt", " Say it again.\n").is_empty());
+        assert_eq!(&*policies.prompt(Prompt::Rewrite), "Say it again.");
+        std::fs::remove_file(prompts.join("rewrite.txt")).unwrap();
+        assert!(policies.broken().is_empty());
+        assert_eq!(&*policies.prompt(Prompt::Rewrite), Prompt::Rewrite.shipped().trim());
+        assert!(write("rewite.txt", "x")[0].contains("there are rewrite, summary, narrate"));
+        std::fs::remove_file(prompts.join("rewite.txt")).unwrap();
+        assert!(write("summary.txt", "Sum up.").is_empty());
+        assert!(write("summary.txt", &"x".repeat(64 * 1024 + 1))[0].contains("more than 65536 bytes"));
+        assert_eq!(&*policies.prompt(Prompt::Summary), "Sum up.");
+    }
+}
