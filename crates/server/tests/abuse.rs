@@ -10,8 +10,9 @@ use std::time::{Duration, Instant};
 
 use novelo_engine::limits::{
     APPEND_MESSAGES_MAX, BODY_BYTES_MAX, HEADER_WAIT_S_MAX, ID_BYTES_MAX, INLINE_MESSAGES_MAX, JSON_DEPTH_MAX,
-    MESSAGE_BYTES_MAX,
+    MESSAGE_BYTES_MAX, QUESTION_BYTES_MAX,
 };
+use support::asking::{self, question};
 use support::{Answer, Client, Server, Value, json, says, thread, user};
 
 /// A server that must still be well after whatever a test does to it.
@@ -397,3 +398,236 @@ fn pipelined_requests_are_answered_in_order() {
     let statuses: Vec<&str> = text.match_indices("HTTP/1.1 ").map(|(at, _)| &text[at + 9..at + 12]).collect();
     assert_eq!(statuses, ["200", "200", "404"]);
 }
+
+/// A server with data to ask, that answers whatever it is asked, soon, and is well afterwards.
+struct Asked(Server);
+
+impl Asked {
+    fn start() -> Self {
+        Self(asking::serve())
+    }
+
+    /// Sends a body as it is; the answer must come soon and be one of these.
+    #[track_caller]
+    fn send(&self, body: &[u8], allowed: &[u16]) -> Answer {
+        let started = Instant::now();
+        let answer = self.0.try_call("POST", "/ask", body).unwrap();
+        let took = started.elapsed();
+        let about = String::from_utf8_lossy(&body[..body.len().min(200)]).into_owned();
+        asking::is_decent(&answer, allowed, &about);
+        assert!(took < Duration::from_secs(1), "{about}: it took {took:?}");
+        answer
+    }
+
+    #[track_caller]
+    fn send_text(&self, field: &str, text: &str, allowed: &[u16]) -> Answer {
+        let mut body = question("u", "c", "preço do HGLG11");
+        body[field] = json!(text);
+        self.send(body.to_string().as_bytes(), allowed)
+    }
+
+    #[track_caller]
+    fn check_well(&self) {
+        assert_eq!(asking::tickers(&asking::ask(&self.0, "u", "well", "preço do HGLG11")), ["HGLG11"]);
+        asking::never_panicked(&self.0.home);
+    }
+}
+
+const FIELDS: [&str; 4] = ["question", "conversation_id", "nickname", "client_id"];
+
+#[test]
+fn a_question_about_data_has_exactly_its_fields() {
+    let server = Asked::start();
+    for field in FIELDS {
+        let refused = |body: &Value| {
+            let answer = server.send(body.to_string().as_bytes(), &[422]);
+            assert_eq!(answer.refused(422, "invalid_field")["param"], field, "{body}");
+        };
+        let mut body = question("u", "c", "preço do HGLG11");
+        for wrong in [json!(""), json!(7), json!(true), json!([]), json!({}), json!(["x"]), json!(1e300), Value::Null] {
+            body[field] = wrong;
+            refused(&body);
+        }
+        body.as_object_mut().unwrap().remove(field);
+        refused(&body);
+        let whole = question("u", "c", "preço do HGLG11").to_string();
+        let twice = whole.replacen('{', &format!("{{\"{field}\":\"x\","), 1);
+        server.send(twice.as_bytes(), &[400, 422]);
+        let deep = whole.replacen('{', &format!("{{\"{field}\":{},", nested(10_000)), 1);
+        server.send(deep.as_bytes(), &[400, 422]);
+        let deep = whole.replacen('{', &format!("{{\"{field}\":{}", "[".repeat(100_000)), 1);
+        server.send(deep.as_bytes(), &[400, 422]);
+    }
+    for (name, value) in
+        [("history", json!([])), ("last_reference", json!({})), ("Question", json!("x")), ("", json!(1))]
+    {
+        let mut body = question("u", "c", "preço do HGLG11");
+        body[name] = value;
+        server.send(body.to_string().as_bytes(), &[422]).refused_with(422, "invalid_field", &[name]);
+    }
+    for body in ["", "null", "[]", "\"x\"", "7", "{", "{}", "{\"question\"", "question=x", "\u{feff}{}"] {
+        server.send(body.as_bytes(), &[400, 422]);
+    }
+    for bad in [&b"\xff"[..], b"\xc3", b"\xed\xa0\x80", b"\xc0\xaf"] {
+        let body = [br#"{"conversation_id":"c","nickname":"n","client_id":"u","question":""#, bad, br#""}"#].concat();
+        server.send(&body, &[400]).refused(400, "malformed_json");
+    }
+    assert!(server.0.said("u", "c").is_empty(), "nothing of it was kept");
+    server.check_well();
+}
+
+#[test]
+fn a_long_question_is_answered_soon_or_refused() {
+    let server = Asked::start();
+    server.send_text("question", &"a".repeat(QUESTION_BYTES_MAX), &[200]);
+    server.send_text("question", &"a".repeat(QUESTION_BYTES_MAX + 1), &[422]).refused_with(
+        422,
+        "invalid_field",
+        &["QUESTION_BYTES_MAX"],
+    );
+    server.send_text("question", &"preço ".repeat(1024 * 1024 / 6), &[422]);
+    for field in ["conversation_id", "nickname", "client_id"] {
+        server.send_text(field, &"i".repeat(ID_BYTES_MAX), &[200]);
+        server.send_text(field, &"i".repeat(ID_BYTES_MAX + 1), &[422]).refused_with(
+            422,
+            "invalid_field",
+            &["ID_BYTES_MAX"],
+        );
+        server.send_text(field, &"i".repeat(1024 * 1024), &[422]);
+    }
+    for word in [
+        "preço ",
+        "HGLG11 ",
+        "a ",
+        "últimos 12 meses ",
+        "HGLG 11 ",
+        "2024-01-01 ",
+        "e ",
+        "@ticker ",
+        "dividendo",
+        "-",
+        "1",
+        "' ",
+        "\u{301}",
+    ] {
+        let words = word.repeat(10_000.min(QUESTION_BYTES_MAX / word.len()));
+        server.send_text("question", &words, &[200]);
+        server.send_text(
+            "question",
+            &format!("compare o preço do HGLG11 com {words}").chars().take(60_000).collect::<String>(),
+            &[200, 422],
+        );
+    }
+    let different: String = (0..10_000).map(|n| format!("w{n:x} ")).collect();
+    server.send_text("question", &different, &[200]);
+    let funds: String = (0..9_000_u32).map(|n| format!("{}{:02} ", letters(n / 100), n % 100)).collect();
+    server.send_text("question", &format!("preço de {funds}"), &[200, 422]);
+    server.check_well();
+}
+
+/// Four letters that tell a number.
+fn letters(n: u32) -> String {
+    (0..4).map(|place| char::from(b'A' + (n / 26_u32.pow(place) % 26) as u8)).collect()
+}
+
+#[test]
+fn every_odd_character_is_answered() {
+    let server = Asked::start();
+    let controls: Vec<String> = (0..=0x20).chain(0x7f..=0xa0).filter_map(char::from_u32).map(String::from).collect();
+    for control in &controls {
+        server.send_text("question", &format!("preço{control}do HGLG11"), &[200, 422]);
+        for field in ["nickname", "conversation_id", "client_id"] {
+            server.send_text(field, &format!("a{control}b"), &[200, 422]);
+        }
+    }
+    for odd in ODDITIES {
+        for text in
+            [(*odd).to_owned(), format!("preço do {odd}"), format!("{odd}HGLG11{odd} preço{odd}"), odd.repeat(200)]
+        {
+            server.send_text("question", &text, &[200, 422]);
+            server.send_text("nickname", &text, &[200, 422]);
+            server.send_text("conversation_id", &text, &[200, 422]);
+            server.send_text("client_id", &text, &[200, 422]);
+        }
+    }
+    server.check_well();
+}
+
+const ODDITIES: &[&str] = &[
+    "\u{0}",
+    "\u{feff}",
+    "\u{200b}",
+    "\u{200d}",
+    "\u{202e}",
+    "\u{2066}x\u{2069}",
+    "\u{2028}",
+    "\u{2029}",
+    "\u{fffd}",
+    "\u{ffff}",
+    "\u{10ffff}",
+    "\u{e000}",
+    "\u{e0041}",
+    "e\u{301}",
+    "\u{301}",
+    "z\u{300}\u{301}\u{302}\u{303}\u{304}\u{305}",
+    "İ",
+    "ı",
+    "ß",
+    "ẞ",
+    "ŉ",
+    "ǆ",
+    "ﬃ",
+    "Å",
+    "Ω",
+    "ﷺ",
+    "½",
+    "²",
+    "٣",
+    "१२",
+    "１１",
+    "ⅻ",
+    "ＨＧＬＧ１１",
+    "НGLG11",
+    "𝐇𝐆𝐋𝐆𝟏𝟏",
+    "hglg¹¹",
+    "👩‍👩‍👧‍👦",
+    "🇧🇷",
+    "👍🏽",
+    "#️⃣",
+    "שלום",
+    "مرحبا",
+    "ไทยไม่มีวรรค",
+    "中文问题",
+    "한국어",
+    "ᄒ\u{1161}\u{11ab}",
+    "\u{1f468}\u{200d}",
+    "٪",
+    "“",
+    "–",
+    "…",
+    "\\",
+    "\"",
+    "'",
+    "`",
+    "{ticker}",
+    "{}",
+    "%s%n",
+    "$(x)",
+    "<script>alert(1)</script>",
+    "\r\n",
+    "| a | b |",
+    "\u{1b}[31m",
+    "9999999999999999999999999",
+    "-0",
+    "1e999",
+    "0000-00-00",
+    "31/02/2024",
+    "últimos 99999999999999999999 meses",
+    "ano 0",
+    "99/99/9999",
+    "top 18446744073709551616",
+    "em 2024-13-45",
+    "entre 2024 e 1",
+    "últimos -5 dias",
+    "há 0 meses",
+];

@@ -10,6 +10,8 @@ use std::sync::Arc;
 use std::sync::mpsc::{Sender, channel};
 use std::time::Duration;
 
+use support::asking::{self, is_gone, reason, references, tickers};
+use support::models::{Act, Models};
 use support::{Client, Home, Server, Value, holding, json, says, thread, user};
 
 const WRITERS: usize = 16;
@@ -239,4 +241,42 @@ fn a_crash_in_a_forget_leaves_all_or_nothing() {
         let is_clean = || server.get("/health/ready").ok()["erasing"] == json!(false);
         assert!(support::eventually(is_clean) && holding(&home.data(), CANARY).is_none(), "the files end up clean");
     }
+}
+
+/// Kills the server while a narrator keeps an answer waiting.
+fn crash_in_an_answer(server: Server, models: &Models, text: &str) -> Arc<Home> {
+    let (client, body, before) = (server.client(), asking::question("demo", "c", text), models.asked().len());
+    let asking = std::thread::spawn(move || client.try_call("POST", "/ask", body.to_string().as_bytes()).is_ok());
+    assert!(support::eventually(|| models.asked().len() > before), "the narrator is asked");
+    let home = server.kill();
+    assert!(!asking.join().unwrap(), "the answer never came");
+    home
+}
+
+#[test]
+fn a_crash_between_a_question_and_its_answer_keeps_the_question_alone() {
+    let models = Models::start();
+    models.otherwise(Act::Hangs);
+    let silent = [asking::SAMPLE];
+    let home = asking::home(asking::CONTEXT);
+    let home = crash_in_an_answer(home.serve_with(&models.settings_with_data()), &models, "preço do KNRI11");
+    let server = home.serve_with(&silent);
+    assert_eq!(server.said("demo", "c"), ["preço do KNRI11"]);
+    server.get(&references("demo", "c")).refused(404, "not_found");
+    let bare = asking::ask(&server, "demo", "c", "e o preço?");
+    assert_eq!((reason(&bare), &bare["status"]), ("no_candidate", &json!("incomplete")));
+    assert_eq!(tickers(&asking::ask(&server, "demo", "c", "preço do HGLG11")), ["HGLG11"]);
+
+    // With a reference from before, that one stays, whole.
+    let before = asking::reference(&server, "demo", "c");
+    server.kill();
+    let home = crash_in_an_answer(home.serve_with(&models.settings_with_data()), &models, "preço do MXRF11");
+    let server = home.serve_with(&silent);
+    assert_eq!(asking::reference(&server, "demo", "c"), before);
+    assert_eq!(asking::turns(&server, "demo", "c").len(), 6);
+    assert_eq!(tickers(&asking::ask(&server, "demo", "c", "e o preço?")), ["HGLG11"]);
+    assert_eq!(asking::reference(&server, "demo", "c")["turn_index"], json!(8));
+    assert_eq!(server.get("/v1/doctor").ok()["findings"], json!([]));
+    server.delete(&thread("demo", "c", "")).ok();
+    is_gone(&server, "demo", "c");
 }

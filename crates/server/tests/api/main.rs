@@ -5,6 +5,7 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod ask;
 mod assistant;
 mod completions;
 mod context;

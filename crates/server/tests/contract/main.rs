@@ -6,6 +6,7 @@
 //! ```http TC-LIM-2 TC-ERR-4
 //! SET memory.short_term_window = 2                   a setting, from the next start of the server on
 //! WRITE repo/a.txt "two\nlines"                      a file below the server's directory, which is {home}
+//! DATABASE own.db "CREATE TABLE …; INSERT …"         a SQLite file there, made or changed by a script
 //!
 //! POST /context/topicContextYoj/run?userId=ana       method and address
 //! authorization: {ana}                               headers, if any; {ana} is a key of ana's, {admin} an admin's
@@ -25,7 +26,8 @@
 //! characters) and `"<text:a...b>"` stand for many values, an element `"..."` for any number of elements, a member
 //! `"..."` for any other members. `{now}` and `{week}` are times in seconds, with `+60` or `-60` where needed.
 //! `{{list 3 TEXT}}` writes a text three times with commas, `{{repeat 3 TEXT}}` without; `{{list 2-4 TEXT}}` counts
-//! from 2 to 4, and `{n}` is the number. `{embedder}` is the address of a server of embeddings that knows a few words.
+//! from 2 to 4, and `{n}` is the number. In a text for a file, `\u007bname}` is a `{name}` that nothing is filled in for.
+//! `{embedder}` is the address of a server of embeddings that knows a few words.
 //! A stream of events compares as the array of its frames, `[{"id", "event", "data"}]`, comments left out.
 //!
 //! `{model}` is the address of a model server that does as it is told, a line for each request to come:
@@ -79,6 +81,23 @@ macro_rules! surfaces {
 }
 
 surfaces! {
+    ask {
+        answers
+        call
+        data
+        doors
+        isolation
+        narrator
+        own
+        parameters
+        planner
+        policy
+        privacy
+        recent
+        reference
+        scopes
+        turns
+    }
     memory {
         chat
         conversation

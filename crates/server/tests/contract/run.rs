@@ -76,6 +76,7 @@ impl Step {
         match &self.act {
             Act::Set(setting) => format!("SET {}", setting.key),
             Act::Write { name, .. } => format!("WRITE {name}"),
+            Act::Database { name, .. } => format!("DATABASE {name}"),
             Act::Restart => "RESTART".to_owned(),
             Act::Model { .. } => "MODEL".to_owned(),
             Act::Call(call) => format!("{} {}", call.method, call.path),
@@ -97,11 +98,11 @@ impl World<'_> {
                 }
                 self.settings.push((name, fill(&setting.value, &self.names)?));
             }
-            Act::Write { name, text } => {
-                let text = fill(text, &self.names)?;
-                let text: String =
-                    serde_json::from_str(&text).map_err(|e| format!("the text is no JSON string: {e}"))?;
-                self.home.write(name, &text);
+            Act::Write { name, text } => _ = self.home.write(name, &self.text(text)?),
+            Act::Database { name, sql } => {
+                let sql = self.text(sql)?;
+                let ran = rusqlite::Connection::open(self.home.path(name)).and_then(|file| file.execute_batch(&sql));
+                ran.map_err(|e| format!("the script does not run: {e}"))?;
             }
             Act::Restart => drop(self.server.take().map(Server::kill)),
             Act::Model { always, act } => {
@@ -116,6 +117,12 @@ impl World<'_> {
             Act::Call(call) => self.call(call)?,
         }
         Ok(())
+    }
+
+    /// What a JSON string of the page says.
+    fn text(&self, written: &str) -> Result<String, String> {
+        let filled = fill(written, &self.names)?;
+        serde_json::from_str(&filled).map_err(|e| format!("the text is no JSON string: {e}"))
     }
 
     fn call(&mut self, call: &Call) -> Result<(), String> {

@@ -127,6 +127,17 @@ fn a_file_is_written_as_it_is_told() {
 }
 
 #[test]
+fn a_database_is_made_and_changed_by_its_scripts() {
+    let made = r#"DATABASE own.db "CREATE TABLE t (n); INSERT INTO t VALUES (1)""#;
+    assert_eq!(failures(&format!("{made}\nDATABASE own.db \"UPDATE t SET n = 2\"")), [""; 0]);
+    let again = failures(&format!("{made}\n{made}"));
+    assert!(again[0].starts_with("a.md:4: TC-A-1: step 2, DATABASE own.db: the script does not run: table t already"));
+    let problem = "the text is no JSON string: expected value at line 1 column 1";
+    assert_eq!(failures("DATABASE own.db x"), [format!("a.md:3: TC-A-1: step 1, DATABASE own.db: {problem}")]);
+    assert!(read("```http TC-A-1\nDATABASE own.db\n```\n").is_err());
+}
+
+#[test]
 fn a_call_is_made_until_the_answer_comes() {
     let steps = r#"POST /v1/users/ana/threads/t/turns
 {"messages": [{"role": "user", "content": "again"}]}
@@ -162,7 +173,7 @@ fn a_page_that_is_none_is_refused() {
         ("```http TC-A-1\nRESTART\n=> 200\n```\n", "a.md:3: no request line: => 200"),
         (
             "```http TC-A-1\nSET memory.short_max 2\n```\n",
-            "a.md:2: SET KEY = VALUE, or WRITE NAME \"TEXT\", not: SET memory.short_max 2",
+            "a.md:2: SET KEY = VALUE, or WRITE or DATABASE NAME \"TEXT\", not: SET memory.short_max 2",
         ),
         ("```http TC-A-1\nGET /\n=> 200\nhas x\n{}\n```\n", "a.md:5: neither a request nor a check: {}"),
         (

@@ -17,6 +17,11 @@ pub enum Act {
         name: String,
         text: String,
     },
+    /// A SQLite file below the server's directory, made or changed by a script.
+    Database {
+        name: String,
+        sql: String,
+    },
     /// The server ends at once and starts again on the same data.
     Restart,
     /// What the model does with the next request, or with all for which nothing was said.
@@ -127,9 +132,10 @@ fn act(line: &str) -> Result<Option<Act>, String> {
             Some(Act::Model { always: always.is_some(), act: always.unwrap_or(rest).to_owned() })
         }
         "WRITE" => rest.split_once(' ').map(|(name, text)| Act::Write { name: name.into(), text: text.into() }),
+        "DATABASE" => rest.split_once(' ').map(|(name, sql)| Act::Database { name: name.into(), sql: sql.into() }),
         _ => return Ok(None),
     };
-    parts.map(Some).ok_or_else(|| format!("SET KEY = VALUE, or WRITE NAME \"TEXT\", not: {line}"))
+    parts.map(Some).ok_or_else(|| format!("SET KEY = VALUE, or WRITE or DATABASE NAME \"TEXT\", not: {line}"))
 }
 
 fn take(call: &mut Call, part: Part, line: &str) -> Result<Part, String> {

@@ -1,0 +1,11 @@
+//! `/ask` on the real binary: conversations, what they keep and inherit, and whatever goes wrong beside them.
+
+mod bounds;
+mod broken;
+mod canaries;
+mod concurrent;
+mod follow_ups;
+mod forgotten;
+mod hostile;
+mod own;
+mod reasons;
