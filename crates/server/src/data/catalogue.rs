@@ -147,9 +147,10 @@ fn make(files: &[File], database: &Database) -> Result<(Catalogue, Vec<String>),
     let one = |problem| vec![problem];
     let ontology_text = ontology_text(own(ONTOLOGY)).map_err(one)?;
     let ontology = ontology_text.read_under("ontology", Ontology::decode).map_err(one)?;
-    let rules = rules(own(RULES), &ontology).map_err(one)?;
+    let (rules, rules_text) = rules(own(RULES), &ontology).map_err(one)?;
     let subjects = known(&ontology_text, &ontology, database).map_err(one)?;
     let entities = entities(files, &ontology_text, &ontology, &rules, database)?;
+    check_aggregations(&ontology, &rules, &entities).map_err(|fault| one(rules_text.fault(fault)))?;
     let is_idle = |file: &&File| file.is_below(ENTITIES) && !entities.contains_key(file.name());
     let idle = files.iter().filter(is_idle).map(|file| file.tell("no intent has this entity")).collect();
     static EDITIONS: AtomicU64 = AtomicU64::new(0);
@@ -159,15 +160,33 @@ fn make(files: &[File], database: &Database) -> Result<(Catalogue, Vec<String>),
 }
 
 /// The parameters of the file; or those that are shipped, for the intents that the ontology has of them.
-fn rules(own: Option<&File>, ontology: &Ontology) -> Result<Rules, String> {
+fn rules<'f>(own: Option<&'f File>, ontology: &Ontology) -> Result<(Rules, Text<'f>), String> {
     let text = match own {
         Some(file) => Text::of(file)?,
         None => Text::shipped(RULES, include_str!("../../../../policies/param_inference.yaml")),
     };
-    text.read_under("param_inference", |value| match own {
+    let rules = text.read_under("param_inference", |value| match own {
         Some(_) => Rules::decode(value, ontology),
         None => Rules::decode(&only_known(value.clone(), ontology), ontology),
-    })
+    })?;
+    Ok((rules, text))
+}
+
+/// Whatever may be asked for must have its query: another in its place would answer something else.
+fn check_aggregations(
+    ontology: &Ontology,
+    rules: &Rules,
+    entities: &BTreeMap<String, Entity>,
+) -> Result<(), DecodeError> {
+    for intent in ontology.intents() {
+        let Some(entity) = entities.get(&intent.entity) else { continue };
+        if let Some(missing) = rules.aggregations(&intent.name).iter().find(|name| !entity.answers(name)) {
+            let path = format!("param_inference.intents.{}.aggregation.allow", intent.name);
+            let problem = format!("has {missing}, and {ENTITIES}/{}.yaml has no such query", entity.name);
+            return Err(DecodeError::new(path, problem));
+        }
+    }
+    Ok(())
 }
 
 fn only_known(mut rules: Value, ontology: &Ontology) -> Value {

@@ -89,6 +89,12 @@ pub enum Taken {
 type Found<T> = Option<(T, Taken)>;
 
 impl Rules {
+    /// What an intent may be asked to reckon.
+    pub fn aggregations(&self, intent: &str) -> &[String] {
+        let rule = self.intents.get(intent).and_then(|rule| rule.aggregation.as_ref());
+        rule.map_or(&[], |rule| &rule.allow)
+    }
+
     /// The names of all choices, whichever intents take them.
     pub fn choices(&self) -> BTreeSet<&str> {
         self.intents.values().flat_map(|rule| rule.choices.keys()).map(String::as_str).collect()

@@ -182,9 +182,9 @@ impl Entity {
         Ok(())
     }
 
-    /// The aggregations that it has a query of its own for.
-    pub fn aggregations(&self) -> impl Iterator<Item = &str> {
-        self.queries.keys().map(String::as_str)
+    /// Whether it has a query of its own for an aggregation.
+    pub fn answers(&self, aggregation: &str) -> bool {
+        self.queries.contains_key(aggregation)
     }
 
     /// The query for an aggregation; that for `list` where it has none of its own.

@@ -105,7 +105,7 @@ pub async fn doctor(State(app): State<App>, caller: Caller) -> Result<Json> {
         .map(|f| serde_json::json!({"place": f.place, "what": f.what, "advice": f.advice}))
         .collect();
     findings.extend(app.policies.broken().into_iter().map(|what| {
-        serde_json::json!({"place": "policies", "what": what, "advice": "mend the file; the last good one is in force"})
+        serde_json::json!({"place": "policies", "what": what, "advice": "mend the file; the last good one is in force, where there was one"})
     }));
     if let Some(fault) = &app.indexes.embedder.fault {
         let advice = "mend what is named, or set embed to none; until then searches are lexical";

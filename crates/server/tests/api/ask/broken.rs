@@ -104,6 +104,12 @@ const CASES: &[Case] = &[
         field: "param_inference.intents.fiis_quota_prices.window.default",
         ..RULES
     },
+    Case {
+        fault: ("allow: [list, max, min, avg, latest]", "allow: [list, max, min, avg, latest, sum]"),
+        line: "      aggregation: {allow: [list, max, min, avg, latest, sum]",
+        field: "param_inference.intents.fiis_quota_prices.aggregation.allow",
+        ..RULES
+    },
     Case { fault: ("rows_max: 800", "rows_max: 0"), line: "rows_max:", field: "rows_max", ..PRICES },
     Case { fault: ("rows_max: 800", "rows_mux: 300"), line: "rows_mux:", field: "rows_mux", ..PRICES },
     Case { fault: ("columns:", "columns: ]"), line: "", field: "", ..PRICES },
