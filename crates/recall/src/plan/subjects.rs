@@ -63,7 +63,7 @@ impl Subjects {
 
     /// Whether it is one of them; all are, where none are listed.
     pub fn has(&self, subject: &str) -> bool {
-        self.is_empty() || self.known.iter().any(|known| known == subject)
+        self.is_empty() || self.codes.contains_key(&folded_words(subject).concat())
     }
 
     pub fn len(&self) -> usize {

@@ -1,7 +1,7 @@
 //! Files that are read again when they change.
 
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
+use std::time::{Duration, Instant, SystemTime};
 
 /// A file as it was when it was last looked at.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -67,6 +67,9 @@ impl File {
     }
 }
 
+/// How long what is broken is left alone, when nothing has changed.
+const RETRY_AFTER: Duration = Duration::from_secs(10);
+
 /// What was read from some files, and what is wrong with them.
 #[derive(Debug)]
 pub struct Part<T> {
@@ -74,26 +77,31 @@ pub struct Part<T> {
     /// A line each.
     pub broken: Vec<String>,
     seen: Option<(Vec<File>, u64)>,
+    read: Instant,
 }
 
 impl<T> Part<T> {
     pub fn new(value: T) -> Self {
-        Self { value, broken: Vec::new(), seen: None }
+        Self { value, broken: Vec::new(), seen: None, read: Instant::now() }
     }
 
     /// Reads the files where they are not those that were seen last.
     pub fn renew(&mut self, files: Vec<File>, read: impl FnOnce(&[File], &T, &mut Vec<String>) -> T) {
-        self.renew_with(files, 0, read);
+        if self.seen.as_ref().is_none_or(|(seen, _)| *seen != files) {
+            self.renew_with(files, 0, read);
+        }
     }
 
-    /// The same with something else that they are read beside, told by its state. What is in order is not read again for it.
+    /// The same with something else that they are read beside, told by its state. What is in order is not read again for it; what
+    /// is not, is read again when that changes, and now and then, since it may have been locked.
     pub fn renew_with(&mut self, files: Vec<File>, beside: u64, read: impl FnOnce(&[File], &T, &mut Vec<String>) -> T) {
-        let is_settled = |then: u64| self.broken.is_empty() || then == beside;
+        let is_settled = |then: u64| self.broken.is_empty() || (then == beside && self.read.elapsed() < RETRY_AFTER);
         if self.seen.as_ref().is_some_and(|(seen, then)| *seen == files && is_settled(*then)) {
             return;
         }
         self.broken.clear();
         self.value = read(&files, &self.value, &mut self.broken);
         self.seen = Some((files, beside));
+        self.read = Instant::now();
     }
 }
