@@ -139,7 +139,11 @@ impl<'a> Work<'a> {
         };
         let window = parameters.window.map(|window| found.span.in_words(window)).unwrap_or_default();
         let (aggregation, subjects) = (parameters.aggregation.as_str(), parameters.subjects.as_slice());
-        entity.present(&found.rows, &Spoken { aggregation, subjects, window: &window, question })
+        let told = entity.present(&found.rows, &Spoken { aggregation, subjects, window: &window, question });
+        match self.catalogue.rules.unmet(question) {
+            Some(remark) => format!("{told}\n\n{remark}"),
+            None => told,
+        }
     }
 
     /// The answer in the words of a model, where there is one for it.

@@ -120,6 +120,21 @@ fn what_nobody_said_gives_way() {
 }
 
 #[test]
+fn a_condition_that_is_not_applied_is_told() {
+    let shipped = shipped();
+    let Catalogue { ontology, rules, .. } = &*shipped.catalogue;
+    let unmet =
+        |text: &str| rules.unmet(&ontology.read(text, &shipped.catalogue.subjects(&shipped.database))).is_some();
+    for text in ["fundos com dy acima de 10%", "fiis com vacância menor que 5 por cento", "receitas acima de 36 meses"]
+    {
+        assert!(unmet(text), "{text}");
+    }
+    for text in ["preço do HGLG11", "dividendos de mais de um fundo", "maior que o IFIX?", "top 10 fiis"] {
+        assert!(!unmet(text), "{text}");
+    }
+}
+
+#[test]
 fn a_time_that_is_not_understood_is_not_today() {
     let shipped = shipped();
     for text in ["no dia 10", "em 31/02/2025", "amanhã", "daqui a 1 ano", "na segunda quinzena"] {

@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use super::rules::{AggregationRule, ChoiceRule, LimitRule, Rule, SubjectRule, WindowRule};
 use super::said::{Spelling, Spoken};
-use super::{LIST, Rules, Unread};
+use super::{LIST, Remark, Rules};
 use crate::plan::ontology::Ontology;
 use crate::plan::window::Window;
 
@@ -34,17 +34,25 @@ struct Wire {
     #[serde(default)]
     compare: Vec<String>,
     #[serde(default)]
-    unread: UnreadWire,
+    unread: RemarkWire,
+    #[serde(default)]
+    conditions: RemarkWire,
     #[serde(default)]
     intents: BTreeMap<String, Value>,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct UnreadWire {
+struct RemarkWire {
     #[serde(default)]
     words: Vec<String>,
-    ask: Option<String>,
+    say: Option<String>,
+}
+
+impl RemarkWire {
+    fn read(self, path: &str) -> Result<Remark, DecodeError> {
+        Ok(Remark { words: spellings(&format!("{path}.words"), &self.words)?, say: ask(path, self.say)? })
+    }
 }
 
 /// An intent, without its subject, whose name is data.
@@ -129,9 +137,8 @@ impl Rules {
         }
         let aggregations = &wire.aggregations;
         let compare = spellings("compare", &wire.compare)?;
-        let unread =
-            Unread { words: spellings("unread.words", &wire.unread.words)?, ask: ask("unread", wire.unread.ask)? };
-        let mut rules = Self { subject: subject.to_owned(), compare, unread, intents: BTreeMap::new() };
+        let (unread, conditions) = (wire.unread.read("unread")?, wire.conditions.read("conditions")?);
+        let mut rules = Self { subject: subject.to_owned(), compare, unread, conditions, intents: BTreeMap::new() };
         for (name, value) in &wire.intents {
             let path = format!("intents.{name}");
             if !intents.contains(&name.as_str()) {

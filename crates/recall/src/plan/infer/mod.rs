@@ -34,15 +34,17 @@ pub struct Rules {
     /// What the files and the wire call a subject.
     subject: String,
     compare: Vec<Spelling>,
-    unread: Unread,
+    unread: Remark,
+    conditions: Remark,
     intents: BTreeMap<String, Rule>,
 }
 
-/// Words of time that no window is read from. Who says them and is answered for today would be answered wrongly.
+/// Words that are not understood, and what is said then: of a time that no window is read from, of a condition that no query
+/// knows. An answer that passes over them would be a wrong one.
 #[derive(Debug, Clone, Default)]
-struct Unread {
+struct Remark {
     words: Vec<Spelling>,
-    ask: Option<String>,
+    say: Option<String>,
 }
 
 /// What the conversation has to offer; nothing, where its policy does not allow it.
@@ -104,11 +106,18 @@ impl Rules {
     pub fn sentence(&self, intent: &str, missing: &str) -> Option<&str> {
         let rule = self.intents.get(intent)?;
         let ask = match missing {
-            WINDOW => &self.unread.ask,
+            WINDOW => &self.unread.say,
             missing if missing == self.subject => &rule.subject.as_ref()?.ask,
             missing => &rule.choices.get(missing)?.ask,
         };
         ask.as_deref()
+    }
+
+    /// What an answer must say of a condition in the question, such as a number that something must be above: none is applied.
+    pub fn unmet(&self, question: &Question) -> Option<&str> {
+        let said = Said::of(question);
+        let is_one = |words: &Spelling| said.find(words).is_some_and(|place| said.is_number(place.end));
+        self.conditions.say.as_deref().filter(|_| self.conditions.words.iter().any(is_one))
     }
 
     /// The parameters of a question with this intent.

@@ -86,6 +86,10 @@ impl<'q> Said<'q> {
         (0..self.tokens.len()).any(|at| is_date(at) || is_day(at))
     }
 
+    pub fn is_number(&self, at: usize) -> bool {
+        self.tokens.digits(at).is_some()
+    }
+
     pub fn has_one(&self, spellings: &[Spelling]) -> bool {
         spellings.iter().any(|spelling| self.has(spelling))
     }
