@@ -85,7 +85,7 @@ fn run(
 ) -> std::result::Result<Found, QueryError> {
     let last_day = match &entity.last_day {
         Some(sql) => database
-            .query(sql, &[("client_id", user.into())], LAST_DAY)?
+            .query(sql, &[], LAST_DAY)?
             .rows
             .first()
             .and_then(|row| row.first().and_then(Value::as_str).and_then(novelo_recall::iso_day)),

@@ -108,10 +108,11 @@ impl<'a> Work<'a> {
         // A question that says what it is about says all that it means: only one that takes up another takes after it.
         let earlier = understood.answers.iter().find(|meta| meta.intent.as_ref() == Some(&chosen.intent));
         let earlier = earlier.filter(|_| self.catalogue.ontology.takes_up(&understood.question, &chosen));
-        let unnamed = past.references.resolve(&self.policy, &reference::Asked { subjects: &[], ..named });
+        // What it would inherit if it named none, for "compare com XPML11".
+        let last = past.references.resolve(&self.policy, &reference::Asked { subjects: &[], ..named });
         let given = Given {
             inherited: if resolved.used() { &resolved.subjects } else { &[] },
-            reference: if may_look_back && unnamed.used() { &unnamed.subjects } else { &[] },
+            reference: if may_look_back && last.used() { &last.subjects } else { &[] },
             parameters: earlier.filter(|_| may_look_back).and_then(|meta| meta.parameters.as_ref()),
         };
         let parameters = self.catalogue.rules.infer(&chosen.intent, &understood.question, &given);

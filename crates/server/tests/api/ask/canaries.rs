@@ -15,7 +15,7 @@ const QUESTIONS: [&str; 10] = [
     "qual o preço do dólar {}?",
     "minhas posições {}",
     "notícias do MXRF11 {}",
-    "e o preço? {}",
+    "e o preço de fechamento? {}",
 ];
 
 /// The canaries of one turn. They have letters only, so that no reading of words tears them apart.
@@ -65,7 +65,7 @@ fn an_answer_holds_nothing_of_the_turns_before_it() {
     let server = home(CONTEXT).serve_with(&[SAMPLE]);
     let bodies = numbered(converse(&server, None));
     check(&bodies);
-    assert!(inherited(&bodies) >= 2, "follow-ups look back: {bodies:?}");
+    assert!(inherited(&bodies) >= 3, "follow-ups look back: {bodies:?}");
     let kept = json!(turns(&server, "demo", "c")).to_string();
     let [asked, nick, _] = canaries(0);
     assert!(kept.contains(&asked) && kept.contains(&nick), "the turns themselves are kept");
@@ -79,7 +79,7 @@ fn a_narrator_that_is_not_told_history_cannot_repeat_it() {
     let server = home(&silent).serve_with(&models.settings_with_data());
     let bodies = numbered(converse(&server, Some(&models)));
     check(&bodies);
-    assert!(inherited(&bodies) >= 2, "follow-ups look back: {bodies:?}");
+    assert!(inherited(&bodies) >= 3, "follow-ups look back: {bodies:?}");
     let told: Vec<String> = models.asked().iter().map(|asked| asked.body.to_string()).collect();
     assert!(told.len() >= 5, "{told:?}");
     let turn_of = |told: &String| (0..QUESTIONS.len()).find(|n| told.contains(&canaries(*n)[0])).unwrap();
