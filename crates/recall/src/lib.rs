@@ -4,9 +4,11 @@
 //! no storage, no network and no clock: passages and vectors come in, rankings go out.
 
 mod analyse;
+pub mod decide;
 pub mod embed;
 pub mod eval;
 pub mod extract;
+pub mod finish;
 pub mod index;
 pub mod plan;
 pub mod quote;

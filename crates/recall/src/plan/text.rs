@@ -83,14 +83,19 @@ impl Question {
 
 impl Word {
     pub(super) fn new(folded: &str) -> Self {
-        // The stemmer takes `dividendo` for a form of a verb and its plural for none; here they are one noun.
-        let noun = folded.strip_suffix('s').filter(|noun| noun.ends_with("ndo")).unwrap_or(folded);
-        Self { folded: folded.to_owned(), stem: Language::Portuguese.stem(noun) }
+        Self { folded: folded.to_owned(), stem: stem(folded) }
     }
 }
 
+/// The stem of a folded word.
+pub(crate) fn stem(folded: &str) -> String {
+    // The stemmer takes `dividendo` for a form of a verb and its plural for none; here they are one noun.
+    let noun = folded.strip_suffix('s').filter(|noun| noun.ends_with("ndo")).unwrap_or(folded);
+    Language::Portuguese.stem(noun)
+}
+
 /// The folded words of a text, with their stems.
-pub(super) fn words(text: &str) -> Vec<Word> {
+pub(crate) fn words(text: &str) -> Vec<Word> {
     Words::of(text, WORDS_MAX).iter().map(|spelled| Word::new(spelled.folded)).collect()
 }
 

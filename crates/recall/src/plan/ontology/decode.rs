@@ -26,7 +26,7 @@ pub const WEIGHT_MAX: f64 = 100.0;
 /// Where the ontology stands in its file.
 const ROOT: &str = "ontology";
 
-type Decoded<T> = Result<T, DecodeError>;
+pub(crate) type Decoded<T> = Result<T, DecodeError>;
 
 pub fn ontology(value: &Value) -> Decoded<Ontology> {
     let mut fields = Fields::of(ROOT, value)?;
@@ -270,7 +270,7 @@ fn read_weight(path: &str, weight: &Value) -> Decoded<f64> {
     weight.ok_or_else(|| DecodeError::new(path, format!("must have a weight above 0, up to {WEIGHT_MAX}")))
 }
 
-fn map<'v>(
+pub(crate) fn map<'v>(
     fields: &mut Fields<'v>,
     name: &'static str,
     entries_max: usize,
@@ -285,7 +285,7 @@ fn map<'v>(
     Ok(members.into_iter().flatten())
 }
 
-fn entry_words(path: &str, entry: &Value) -> Decoded<Vec<Word>> {
+pub(crate) fn entry_words(path: &str, entry: &Value) -> Decoded<Vec<Word>> {
     // YAML reads `12` and `no` as what they are not meant to be here.
     let spelled = match entry {
         Value::String(text) => text.clone(),
@@ -299,7 +299,7 @@ fn entry_words(path: &str, entry: &Value) -> Decoded<Vec<Word>> {
     }
 }
 
-fn check_count(path: &str, count: usize, max: usize) -> Decoded<()> {
+pub(crate) fn check_count(path: &str, count: usize, max: usize) -> Decoded<()> {
     if count > max { Err(DecodeError::new(path, format!("must have at most {max} entries"))) } else { Ok(()) }
 }
 
@@ -309,7 +309,7 @@ fn check_length(path: &str, text: &str) -> Decoded<()> {
 }
 
 /// Names are told on the wire and are those of files.
-fn check_name(path: &str, name: &str) -> Decoded<()> {
+pub(crate) fn check_name(path: &str, name: &str) -> Decoded<()> {
     let fits = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-';
     match !name.is_empty() && name.len() <= NAME_BYTES_MAX && name.bytes().all(fits) {
         true => Ok(()),

@@ -3,7 +3,7 @@
 //! Owns the ontology as it is read and the scores of a question. Refuses files that say nothing or too much, see `decode`.
 //! Invariant: the same question has the same scores, whatever its case and accents.
 
-mod decode;
+pub(crate) mod decode;
 mod pattern;
 mod score;
 mod typo;
