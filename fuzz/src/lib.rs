@@ -9,6 +9,7 @@ mod laws;
 use std::collections::BTreeMap;
 
 use novelo_engine::component::{show_summary, show_user_data};
+use novelo_engine::module::{Manifest, Situation};
 use novelo_engine::{Loaded, Message, Recipe, Turn, path};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
@@ -64,8 +65,25 @@ fn reads(data: &[u8]) {
     if let Some(Ok(recipe)) = serde_json::from_slice(data).ok().map(|value| Recipe::decode("recipe", &value)) {
         assert!(recipe.needs().len() <= recipe.components.len());
     }
+    if let Ok(value) = serde_json::from_slice::<Value>(data) {
+        chooses(&value);
+    }
     if let Some(Ok(segments)) = std::str::from_utf8(data).ok().map(path::decode) {
         let encoded: Vec<String> = segments.iter().map(|s| path::encode_segment(s)).collect();
         assert_eq!(path::decode(&encoded.join("/")), Ok(segments), "a path changed on its way out and back in");
+    }
+}
+
+/// What is chosen from any manifest, with any text, can stand in a recipe.
+fn chooses(value: &Value) {
+    let text = value.get("text").and_then(Value::as_str).unwrap_or("{name}: {steps}, {intensity}").to_owned();
+    let Ok(manifest) = Manifest::decode(value, |_| Some(text.clone())) else { return };
+    let calm = Situation { openness: 1, ..Situation::default() };
+    let heavy = Situation { openness: 3, intensity: 9.0, guided: true, heuristics: &["x"], opening: Some(2), ..calm };
+    for situation in [calm, heavy, Situation { fast: true, ..calm }, Situation { greeting: true, ..heavy }] {
+        let chosen = manifest.choose(&situation);
+        assert_eq!(chosen, manifest.choose(&situation), "same situation, other modules");
+        let recipe = json!({"components": Manifest::recipe_components(&chosen)});
+        Recipe::decode("recipe", &recipe).expect("modules that were chosen are components");
     }
 }

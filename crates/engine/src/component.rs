@@ -76,12 +76,12 @@ impl Recipe {
     /// What must be loaded for it, each once.
     pub fn needs(&self) -> Vec<Need> {
         let need = |component: &Component| match component {
-            Component::Literal { .. } => None,
+            Component::Literal { .. } | Component::Module(_) => None,
             Component::History { .. } => Some(Need::Turns),
             Component::Summary => Some(Need::Summary),
             Component::UserData => Some(Need::UserData),
             Component::Collection { name, shape, .. } => Some(Need::Collection { name: name.clone(), shape: *shape }),
-            Component::Recall(recall) => Some(Need::Recall(*recall)),
+            Component::Recall { recall, .. } => Some(Need::Recall(recall.clone())),
         };
         let replaces = self.filters.iter().any(|f| matches!(f, Filter::CollapseGroupReplacer));
         let mut needs = Vec::new();
@@ -128,11 +128,14 @@ impl Component {
             Self::UserData => {
                 out.extend(loaded.user_data.map(|m| Piece::stored(aside("userData", None), "userData", m, tokenizer)))
             }
-            Self::Recall(recall) => {
-                let found = loaded.recalled.iter().filter(|recalled| recalled.recall == *recall);
-                let message = found.filter_map(|recalled| recalled.message.as_ref());
+            Self::Recall { recall, empty } => {
+                let mut found = loaded.recalled.iter().filter(|recalled| recalled.recall == *recall);
+                let message = found.find_map(|recalled| recalled.message.as_ref()).or(empty.as_ref());
                 let origin = Origin::Recall { from: recall.from };
                 out.extend(message.map(|m| Piece::stored(origin, "recall", m, tokenizer)));
+            }
+            Self::Module(module) => {
+                out.push(Piece::stored(Origin::Module(module), "module", &module.message, tokenizer));
             }
             Self::Collection { name, framings, shape } => {
                 for read in loaded.read(name, *shape) {

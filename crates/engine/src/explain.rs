@@ -47,16 +47,17 @@ impl Explanation {
 impl Row {
     fn of(piece: &Piece<'_>) -> Self {
         let (origin, id, seq, index) = match piece.origin {
-            Origin::Turn { seq, id } => ("history", Some(id.to_owned()), Some(seq), None),
-            Origin::Inline { index } => ("inline", None, None, Some(index)),
-            Origin::Question => ("question", None, None, None),
-            Origin::Component { name, item } => (name, item.map(|i| i.id.to_string()), None, None),
-            Origin::Recall { from } => (from.name(), None, None, None),
-            Origin::Group(shown) => ("group", Some(shown.group.name.to_string()), None, None),
-            Origin::Made => ("made", None, None, None),
+            Origin::Turn { seq, id } => ("history".into(), Some(id.to_owned()), Some(seq), None),
+            Origin::Inline { index } => ("inline".into(), None, None, Some(index)),
+            Origin::Question => ("question".into(), None, None, None),
+            Origin::Component { name, item } => (name.to_owned(), item.map(|i| i.id.to_string()), None, None),
+            Origin::Recall { from } => (from.name().to_owned(), None, None, None),
+            Origin::Module(module) => (format!("module {}", module.name), None, None, None),
+            Origin::Group(shown) => ("group".into(), Some(shown.group.name.to_string()), None, None),
+            Origin::Made => ("made".into(), None, None, None),
         };
         Self {
-            origin: origin.to_owned(),
+            origin,
             role: piece.role().map(|r| r.name()),
             tokens: piece.tokens,
             fate: piece.fate,

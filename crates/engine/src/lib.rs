@@ -13,6 +13,7 @@ pub mod group;
 pub mod json;
 pub mod limits;
 pub mod message;
+pub mod module;
 pub mod pairs;
 pub mod path;
 pub mod payload;

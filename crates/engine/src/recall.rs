@@ -22,8 +22,8 @@ pub enum Source {
     Documents,
 }
 
-/// How much is recalled from where.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+/// How much is recalled from where, and how it is shown.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Recall {
     pub from: Source,
     pub hits_max: u32,
@@ -31,6 +31,12 @@ pub struct Recall {
     pub per_level: Option<u32>,
     /// Characters of one hit.
     pub chars_max: u32,
+    /// What stands over it, where that is not the heading of the source.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub heading: Option<Box<str>>,
+    /// What is shown where nothing was found.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub empty: Option<Box<str>>,
 }
 
 /// What was recalled, and what nearly was.
@@ -67,6 +73,7 @@ impl Recalled {
 }
 
 const CHARS_MAX: u32 = 10_000;
+const TEXT_BYTES_MAX: usize = 1_000;
 
 impl Source {
     const ALL: [Self; 3] = [Self::Memories, Self::Turns, Self::Documents];
@@ -93,7 +100,7 @@ impl Source {
             Self::Turns => (4, None, 300),
             Self::Documents => (4, None, 1_200),
         };
-        Recall { from: self, hits_max, per_level, chars_max }
+        Recall { from: self, hits_max, per_level, chars_max, heading: None, empty: None }
     }
 }
 
@@ -115,7 +122,14 @@ impl Recall {
             hits_max: fields.number("hits", 1, most)?.unwrap_or(default.hits_max),
             per_level: per_level.or(default.per_level),
             chars_max: fields.number("chars", 1, CHARS_MAX)?.unwrap_or(default.chars_max),
+            heading: decode_text(fields, "heading")?,
+            empty: decode_text(fields, "empty")?,
         })
+    }
+
+    /// What stands in the prompt where nothing was found, if anything does.
+    pub fn show_empty(&self) -> Option<Message> {
+        self.empty.as_deref().map(|text| Message::text(Role::System, text))
     }
 
     /// Texts as a prompt shows them: a line each, equal ones once, each cut to where the words are that found it. A text
@@ -129,9 +143,17 @@ impl Recall {
                 lines.push(line);
             }
         }
-        let heading = self.from.heading();
+        let heading = self.heading.as_deref().unwrap_or(self.from.heading());
         (!lines.is_empty()).then(|| Message::text(Role::System, &format!("{heading}\n{}", lines.join("\n"))))
     }
+}
+
+fn decode_text(fields: &mut Fields<'_>, name: &'static str) -> Result<Option<Box<str>>, DecodeError> {
+    let text = fields.string(name)?;
+    if text.is_some_and(|text| text.is_empty() || text.len() > TEXT_BYTES_MAX) {
+        return Err(DecodeError::new(fields.path(name), format!("must be a string of 1 to {TEXT_BYTES_MAX} bytes")));
+    }
+    Ok(text.map(Box::from))
 }
 
 /// Words of fewer letters are everywhere.
@@ -182,6 +204,41 @@ mod tests {
         check(turns(), &[far], Some("Relevant conversation memory:\nFire broke o"));
         check(turns(), &["fire and then much was said"], Some("Relevant conversation memory:\nfire and the"));
         check(turns(), &["nothing of the kind"], Some("Relevant conversation memory:\nnothing of t"));
+    }
+
+    #[test]
+    fn a_recall_may_have_its_own_heading() {
+        let headed = serde_json::json!({"from": "memories", "heading": "MEMORIAS:", "empty": "MEMORIAS: nenhuma."});
+        check(headed.clone(), &["tea"], Some("MEMORIAS:\ntea"));
+        check(headed, &[], None);
+    }
+
+    #[test]
+    fn texts_hold_at_the_cap_and_one_past_it() {
+        for name in ["heading", "empty"] {
+            let decode = |bytes: usize| {
+                let recall = serde_json::json!({"from": "turns", name: "x".repeat(bytes)});
+                Recall::decode(&mut Fields::of("c", &recall).unwrap())
+            };
+            let text = |recall: Recall| if name == "heading" { recall.heading } else { recall.empty };
+            assert_eq!(text(decode(1).unwrap()).as_deref(), Some("x"));
+            assert_eq!(text(decode(1_000).unwrap()).map(|text| text.len()), Some(1_000));
+            for bytes in [0, 1_001] {
+                let error = decode(bytes).unwrap_err().to_string();
+                assert_eq!(error, format!("c.{name} must be a string of 1 to 1000 bytes"));
+            }
+        }
+    }
+
+    #[test]
+    fn what_was_stored_before_it_had_texts_is_still_read() {
+        let old = r#"{"from":"memories","hits_max":6,"per_level":2,"chars_max":1000}"#;
+        let recall: Recall = serde_json::from_str(old).unwrap();
+        assert_eq!(recall, Source::Memories.defaults());
+        assert_eq!(serde_json::to_string(&recall).unwrap(), old, "what says nothing new is stored as before");
+        let headed = Recall { heading: Some("H".into()), empty: Some("E".into()), ..recall };
+        let stored = serde_json::to_string(&headed).unwrap();
+        assert_eq!(serde_json::from_str::<Recall>(&stored).unwrap(), headed);
     }
 
     #[test]

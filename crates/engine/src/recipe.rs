@@ -10,6 +10,8 @@ use crate::Role;
 use crate::decode::{DecodeError, Fields, nearest};
 use crate::filter::Filter;
 use crate::limits::{BUDGET_TOKENS_MAX, RECIPE_DEPTH_MAX, RECIPE_FILTERS_MAX, RECIPE_NODES_MAX};
+use crate::message::Message;
+use crate::module::Module;
 use crate::piece::{Framing, Tag};
 use crate::reach::Level;
 use crate::recall::Recall;
@@ -47,8 +49,12 @@ pub enum Component {
         framings: Framings,
         shape: Shape,
     },
-    /// What a search finds for the question.
-    Recall(Recall),
+    /// What a search finds for the question, and what is shown where it finds nothing.
+    Recall {
+        recall: Recall,
+        empty: Option<Message>,
+    },
+    Module(Module),
 }
 
 /// What a document of a collection is shown as.
@@ -87,7 +93,8 @@ impl Framings {
     }
 }
 
-const KINDS: [&str; 9] = ["literal", "history", "summary", "userData", "recall", "collection", "group", "yoj", "ista"];
+const KINDS: [&str; 10] =
+    ["literal", "module", "history", "summary", "userData", "recall", "collection", "group", "yoj", "ista"];
 
 impl Recipe {
     /// Reads a recipe that stands at `path`.
@@ -186,8 +193,8 @@ impl Tree<'_> {
         let mut fields = Fields::of(path, node)?;
         let kind = fields.string("kind")?.ok_or_else(|| DecodeError::new(fields.path("kind"), "is missing"))?;
         let children = fields.list("children")?;
-        if kind == "literal" && fields.value("children").is_some() {
-            return Err(DecodeError::new(format!("{path}[children]"), "must not stand on a literal"));
+        if matches!(kind, "literal" | "module") && fields.value("children").is_some() {
+            return Err(DecodeError::new(format!("{path}[children]"), format!("must not stand on a {kind}")));
         }
         let leaf = leaf(kind, &mut fields)?;
         fields.finish()?;
@@ -215,7 +222,11 @@ fn leaf(kind: &str, fields: &mut Fields<'_>) -> Result<Option<Component>, Decode
         "history" => Component::History { framing: Framing::new(fields.added_text("framing")?.unwrap_or("")) },
         "summary" => Component::Summary,
         "userData" => Component::UserData,
-        "recall" => Component::Recall(Recall::decode(fields)?),
+        "recall" => {
+            let recall = Recall::decode(fields)?;
+            Component::Recall { empty: recall.show_empty(), recall }
+        }
+        "module" => Component::Module(Module::decode(fields)?),
         "group" => {
             fields.string("name")?;
             return Ok(None);

@@ -67,6 +67,50 @@ fn errors_name_the_path() {
 }
 
 #[test]
+fn modules_are_leaves_with_a_name_and_a_text() {
+    let module = |module: Value| Recipe::decode("recipe", &json!({"components": [module]}));
+    let components = |value: Value| module(value).unwrap().components;
+    let plain = Module { name: "m".into(), priority: 50, pinned: false, message: Message::text(Role::System, "be") };
+    assert_eq!(components(json!({"kind": "module", "name": "m", "value": "be"})), [Component::Module(plain.clone())]);
+    let weighed = json!({"kind": "module", "name": "m", "value": "be", "priority": 1_000, "pinned": true});
+    assert_eq!(components(weighed), [Component::Module(Module { priority: 1_000, pinned: true, ..plain })]);
+    for (value, expect) in [
+        (json!({"kind": "module", "value": "x"}), "recipe.components[0].name is missing"),
+        (json!({"kind": "module", "name": "m"}), "recipe.components[0].value is missing"),
+        (
+            json!({"kind": "module", "name": "m", "value": "x", "priority": 1_001}),
+            "recipe.components[0].priority must be a whole number from 0 to 1000",
+        ),
+        (
+            json!({"kind": "module", "name": "m", "value": "x", "pinned": 1}),
+            "recipe.components[0].pinned must be true or false",
+        ),
+        (
+            json!({"kind": "module", "name": "m", "value": "x", "children": []}),
+            "recipe.components[0][children] must not stand on a module",
+        ),
+        (
+            json!({"kind": "module", "name": "m", "value": "x", "role": "user"}),
+            "recipe.components[0].role is not known",
+        ),
+    ] {
+        assert_eq!(module(value).unwrap_err().to_string(), expect);
+    }
+}
+
+#[test]
+fn names_of_modules_hold_at_the_cap_and_one_past_it() {
+    let named =
+        |name: &str| Recipe::decode("recipe", &json!({"components": [{"kind": "module", "name": name, "value": "x"}]}));
+    named("x").unwrap();
+    named(&"x".repeat(64)).unwrap();
+    for bad in ["", &"x".repeat(65), "a\nb"] {
+        let error = named(bad).unwrap_err().to_string();
+        assert_eq!(error, "recipe.components[0].name must be 1 to 64 bytes without control characters", "{bad:?}");
+    }
+}
+
+#[test]
 fn depth_holds_at_the_cap_and_one_past_it() {
     Recipe::decode("recipe", &json!({"components": [nested(RECIPE_DEPTH_MAX)]})).unwrap();
     let error = refused(json!({"components": [nested(RECIPE_DEPTH_MAX + 1)]}));

@@ -724,6 +724,152 @@ mod dedupe {
     }
 }
 
+mod module_budget {
+    use super::*;
+    use novelo_engine::limits::BUDGET_TOKENS_MAX;
+
+    const PINNED: Option<u32> = None;
+
+    /// Modules by text and priority. Up to two letters cost 16 tokens, and each four more one more.
+    fn modules(list: &[(&str, Option<u32>)], max_tokens: u32) -> Value {
+        let module = |(text, priority): &(&str, Option<u32>)| {
+            let pinned = *priority == PINNED;
+            json!({"kind": "module", "name": "m", "value": text, "priority": priority, "pinned": pinned})
+        };
+        let mut recipe = only("moduleBudget", json!({"maxTokens": max_tokens}));
+        recipe["components"] = list.iter().map(module).collect();
+        recipe
+    }
+
+    #[test]
+    fn it_holds_at_the_cap_and_one_below() {
+        let two = [("a", Some(50)), ("b", Some(50))];
+        check(&[], modules(&two, 32), &["s:a", "s:b"]);
+        check(&[], modules(&two, 31), &["s:a", "- s:b"]);
+        check(&[], modules(&two, 16), &["s:a", "- s:b"]);
+        check(&[], modules(&two, 15), &["- s:a", "- s:b"]);
+        check(&[], modules(&two, 0), &["- s:a", "- s:b"]);
+    }
+
+    #[test]
+    fn what_is_pinned_comes_first_then_the_higher_priority() {
+        let four = [("a", Some(10)), ("b", Some(90)), ("c", PINNED), ("d", Some(1_000))];
+        check(&[], modules(&four, 16), &["- s:a", "- s:b", "s:c", "- s:d"]);
+        check(&[], modules(&four, 32), &["- s:a", "- s:b", "s:c", "s:d"]);
+        check(&[], modules(&four, 48), &["- s:a", "s:b", "s:c", "s:d"]);
+    }
+
+    #[test]
+    fn of_equal_ones_the_first_stays() {
+        check(&[], modules(&[("a", Some(50)), ("b", Some(50))], 16), &["s:a", "- s:b"]);
+        let mut recipe = modules(&[("a", PINNED), ("b", PINNED)], 16);
+        (recipe["components"][0]["priority"], recipe["components"][1]["priority"]) = (json!(1), json!(99));
+        check(&[], recipe, &["s:a", "- s:b"]);
+    }
+
+    #[test]
+    fn one_without_room_leaves_it_to_the_next() {
+        let long = "a".repeat(14);
+        let list = [(long.as_str(), Some(90)), ("b", Some(50)), ("c", Some(10))];
+        check(&[], modules(&list, 18), &[&format!("- s:{long}"), "s:b", "- s:c"]);
+        let pinned = [(long.as_str(), PINNED), ("b", PINNED)];
+        check(&[], modules(&pinned, 18), &[&format!("- s:{long}"), "s:b"]);
+    }
+
+    #[test]
+    fn reasons_give_the_numbers() {
+        let list = [("a".repeat(14), Some(90)), ("b".to_owned(), Some(50)), ("c".to_owned(), Some(60))];
+        let list: Vec<(&str, Option<u32>)> = list.iter().map(|(text, priority)| (text.as_str(), *priority)).collect();
+        check_whys(
+            &[],
+            modules(&list, 36),
+            &[
+                "moduleBudget: fits, 36 tokens were left",
+                "moduleBudget: needs 16 tokens, 1 were left",
+                "moduleBudget: fits, 17 tokens were left",
+            ],
+        );
+    }
+
+    #[test]
+    fn notes_count_what_it_did() {
+        let expect = json!([{"note": "modules_cut", "kept": 2, "dropped": 1, "tokens": 32, "max_tokens": 40}]);
+        check_notes(&["u:hi"], modules(&[("a", PINNED), ("b", Some(1)), ("c", Some(0))], 40), expect);
+        let nothing = json!([{"note": "modules_cut", "kept": 0, "dropped": 0, "tokens": 0, "max_tokens": 40}]);
+        check_notes(&["u:hi"], modules(&[], 40), nothing);
+    }
+
+    #[test]
+    fn nothing_but_modules_is_touched() {
+        let mut recipe = modules(&[("a", PINNED)], 0);
+        let components = recipe["components"].as_array_mut().unwrap();
+        components.push(json!({"kind": "literal", "value": "be brief"}));
+        components.push(json!({"kind": "recall", "from": "memories", "empty": "none"}));
+        check(&["s:no", "u:hi"], recipe.clone(), &["- s:a", "+ s:be brief", "s:none", "s:no", "u:hi"]);
+        check_whys(&["s:no", "u:hi"], recipe, &["moduleBudget: needs 16 tokens, 0 were left"]);
+    }
+
+    #[test]
+    fn a_text_is_read_with_the_recipe_and_not_with_each_prompt() {
+        let mut recipe = modules(&[("a", PINNED)], 16);
+        let nothing_found = json!({"kind": "recall", "from": "memories", "empty": "none"});
+        recipe["components"].as_array_mut().unwrap().push(nothing_found);
+        with_assembly(&[], recipe, |assembly| {
+            assert_eq!(assembly.pieces.iter().map(Piece::is_verbatim).collect::<Vec<_>>(), [true, true]);
+        });
+    }
+
+    #[test]
+    fn what_is_out_already_takes_no_room() {
+        let mut recipe = modules(&[("a", PINNED), ("b", Some(9)), ("c", Some(8))], 32);
+        recipe["components"][1]["value"] = json!("a");
+        recipe["filters"].as_array_mut().unwrap().insert(0, json!("dedupe"));
+        check(&[], recipe.clone(), &["s:a", "- s:a", "s:c"]);
+        let whys = [
+            "moduleBudget: fits, 32 tokens were left",
+            "dedupe: repeats the message before it",
+            "moduleBudget: fits, 16 tokens were left",
+        ];
+        check_whys(&[], recipe, &whys);
+    }
+
+    #[test]
+    fn one_that_was_cut_costs_what_is_left_of_it() {
+        let mut recipe = modules(&[(&"a".repeat(60), PINNED)], 17);
+        let cut = json!({"name": "sizeLimiter", "options": {"maxContentChars": 4}});
+        recipe["filters"].as_array_mut().unwrap().insert(0, cut);
+        check(&[], recipe, &["~ s:aaaa"]);
+    }
+
+    #[test]
+    fn the_tokenizer_of_the_recipe_counts() {
+        let text = "word ".repeat(20);
+        let mut recipe = modules(&[(text.as_str(), PINNED)], 38);
+        check(&[], recipe.clone(), &[&format!("- s:{text}")]);
+        recipe["tokenizer"] = json!("o200k_base");
+        check(&[], recipe, &[&format!("s:{text}")]);
+    }
+
+    #[test]
+    fn the_log_windows_leave_modules_where_they_are() {
+        let mut recipe = modules(&[("a", Some(1))], 16);
+        let window = json!({"name": "historyWindow", "options": {"turns": 1}});
+        recipe["filters"].as_array_mut().unwrap().insert(0, window);
+        recipe["budget_tokens"] = json!(32);
+        check(&["u:one4", "u:two4"], recipe, &["s:a", "- u:one4", "u:two4"]);
+    }
+
+    #[test]
+    fn the_option_holds_at_the_cap_and_one_past_it() {
+        let refused = |options: Value| Recipe::decode("recipe", &only("moduleBudget", options)).unwrap_err().problem;
+        Recipe::decode("recipe", &only("moduleBudget", json!({"maxTokens": BUDGET_TOKENS_MAX}))).unwrap();
+        let range = "must be a whole number from 0 to 10000000";
+        assert_eq!(refused(json!({"maxTokens": BUDGET_TOKENS_MAX + 1})), range);
+        assert_eq!(refused(json!({})), "is missing");
+        assert_eq!(refused(json!({"maxTokens": 1, "keep": 1})), "is not known");
+    }
+}
+
 mod budget {
     use super::*;
 

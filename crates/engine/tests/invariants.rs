@@ -15,7 +15,7 @@ use novelo_engine::group::{Group, Groups};
 use novelo_engine::piece::{Fate, Origin};
 use novelo_engine::reach::Level;
 use novelo_engine::recall::Recalled;
-use novelo_engine::recipe::Shape;
+use novelo_engine::recipe::{Component, Shape};
 use novelo_engine::{Assembly, Explanation, Loaded, Message, Need, Recipe, Turn};
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -50,11 +50,12 @@ fn message(raw: &str) -> Message {
     Message::accept(raw.to_owned().into()).expect(raw)
 }
 
-/// Something is found for every recall.
-fn recalled(need: &Need) -> Option<Recalled> {
+/// For every recall something is found, or nothing is.
+fn recalled(need: &Need, found: bool) -> Option<Recalled> {
     let Need::Recall(recall) = need else { return None };
-    let message = recall.show([("tea, no sugar", vec![]), ("a \"dog\" 😀", vec!["dog"])]);
-    Some(Recalled { recall: *recall, hits: Vec::new(), near: Vec::new(), problems: Vec::new(), message })
+    let texts = [("tea, no sugar", vec![]), ("a \"dog\" 😀", vec!["dog"])];
+    let message = recall.show(texts.into_iter().filter(|_| found));
+    Some(Recalled { recall: recall.clone(), hits: Vec::new(), near: Vec::new(), problems: Vec::new(), message })
 }
 
 fn turns(raw: &[String]) -> Vec<Turn> {
@@ -78,7 +79,7 @@ impl Case {
         let inline: Vec<Message> = self.inline.iter().map(|raw| message(raw)).collect();
         let aside = Message::text(novelo_engine::Role::System, "aside");
         let question = Message::text(novelo_engine::Role::User, "and?");
-        let recalled: Vec<Recalled> = recipe.needs().iter().filter_map(recalled).collect();
+        let recalled: Vec<Recalled> = recipe.needs().iter().filter_map(|need| recalled(need, self.asks)).collect();
         let loaded = Loaded {
             recalled: &recalled,
             summary_upto: self.asks.then_some(2),
@@ -93,6 +94,7 @@ impl Case {
             question: self.asks.then_some(&question),
         };
         if let Ok(assembly) = laws::assembled(&recipe, &loaded, self.budget_tokens) {
+            shows_what_was_recalled(&recipe, &assembly, self.asks);
             and(&assembly);
         }
     }
@@ -130,6 +132,24 @@ proptest! {
     #[test]
     fn after_backfill_every_call_is_answered(case in case(with_last(generate::backfill()), "approx")) {
         case.check(laws::paired);
+    }
+
+    #[test]
+    fn modules_in_the_prompt_are_those_that_a_slow_walk_keeps(
+        modules in prop::collection::vec(generate::module(), 0..9),
+        raw in generate::transcript(Plain),
+        max_tokens in 0..200u32,
+    ) {
+        let filters = json!([{"name": "moduleBudget", "options": {"maxTokens": max_tokens}}]);
+        let recipe = Recipe::decode("recipe", &json!({"components": modules, "filters": filters})).unwrap();
+        let inline: Vec<Message> = raw.iter().map(|raw| message(raw)).collect();
+        let loaded = Loaded { inline: &inline, ..Loaded::default() };
+        let assembly = laws::assembled(&recipe, &loaded, None).unwrap();
+        let (of_modules, of_log) = assembly.pieces.split_at(modules.len());
+        prop_assert!(of_log.iter().all(|piece| piece.fate == Fate::Kept), "the log was touched");
+        let costs: Vec<u32> = of_modules.iter().map(|piece| piece.tokens).collect();
+        let kept: Vec<bool> = of_modules.iter().map(|piece| !piece.is_out()).collect();
+        prop_assert_eq!(kept, slow_walk(&modules, &costs, max_tokens));
     }
 
     #[test]
@@ -226,6 +246,43 @@ proptest! {
     fn the_laws_hold_for_exact_tokens(case in case(with_last(generate::backfill()), "o200k_base")) {
         case.check(laws::paired);
     }
+}
+
+/// Which modules stay: again and again the best of those that were not looked at yet.
+fn slow_walk(modules: &[Value], costs: &[u32], max_tokens: u32) -> Vec<bool> {
+    let is_pinned = |at: usize| modules[at]["pinned"] == true;
+    let priority = |at: usize| modules[at]["priority"].as_u64().unwrap_or(50);
+    let goes_before = |a: usize, b: usize| match (is_pinned(a), is_pinned(b)) {
+        (true, true) => a < b,
+        (false, false) => priority(a) > priority(b) || (priority(a) == priority(b) && a < b),
+        (first, _) => first,
+    };
+    let mut kept = vec![false; modules.len()];
+    let mut waiting: Vec<usize> = (0..modules.len()).collect();
+    let mut used = 0;
+    while let Some(best) = waiting.iter().copied().find(|a| waiting.iter().all(|b| a == b || goes_before(*a, *b))) {
+        waiting.retain(|at| *at != best);
+        kept[best] = used + costs[best] <= max_tokens;
+        used += if kept[best] { costs[best] } else { 0 };
+    }
+    kept
+}
+
+/// A recall shows what was found under its heading, else what it shows for nothing, else nothing.
+fn shows_what_was_recalled(recipe: &Recipe, assembly: &Assembly<'_>, found: bool) {
+    let expect = recipe.components.iter().filter_map(|component| match component {
+        Component::Recall { recall, .. } if found => {
+            let usual =
+                if recall.from.name() == "turns" { "Relevant conversation memory:" } else { "Relevant memory:" };
+            let heading = recall.heading.as_deref().unwrap_or(usual);
+            Some(format!("{heading}\ntea, no sugar\na \"dog\" 😀"))
+        }
+        Component::Recall { recall, .. } => recall.empty.as_deref().map(str::to_owned),
+        _ => None,
+    });
+    let recalled = assembly.pieces.iter().filter(|piece| matches!(piece.origin, Origin::Recall { .. }));
+    let shown = recalled.map(|piece| piece.base().said().unwrap().into_owned());
+    assert_eq!(shown.collect::<Vec<_>>(), expect.collect::<Vec<_>>());
 }
 
 fn prompt(assembly: &Assembly<'_>) -> Vec<Value> {

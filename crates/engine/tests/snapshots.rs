@@ -318,3 +318,34 @@ fn what_was_recalled_yields_before_a_prompt_is_refused() {
     assert_eq!(turns, 2, "what it leaves is room for a turn");
     assert!(told[1].starts_with("memories dropped budget: needs"), "{told:?}");
 }
+
+#[test]
+fn modules_and_a_recall_that_found_nothing() {
+    let question = Message::text(Role::User, "Não aguento mais");
+    let loaded = Loaded { question: Some(&question), ..Loaded::default() };
+    let module = |name: &str, text: &str, priority: u32, pinned: bool| json!({"kind": "module", "name": name, "value": text, "priority": priority, "pinned": pinned});
+    let recipe = json!({
+        "components": [
+            module("identity", "Be warm, and brief.", 50, true),
+            module("examples", "Once upon a time there was a garden that nobody had seen.", 10, false),
+            module("steps", "Go V, I, A.", 90, false),
+            {"kind": "recall", "from": "memories", "heading": "MEMORIAS:", "empty": "MEMORIAS: nenhuma."},
+        ],
+        "filters": [{"name": "moduleBudget", "options": {"maxTokens": 50}}],
+    });
+    insta::assert_snapshot!(text(recipe.clone(), &loaded), @r#"
+    4 messages from 5 pieces, 79 tokens no budget (approx)
+    + module identity  system        21  kept      moduleBudget: fits, 50 tokens were left  | Be warm, and brief.
+    - module examples  system        30  dropped   moduleBudget: needs 30 tokens, 10 were left  | Once upon a time there was a garden that nobody …
+    + module steps     system        19  kept      moduleBudget: fits, 29 tokens were left  | Go V, I, A.
+    + memories         system        20  kept      recall: as stored  | MEMORIAS: nenhuma.
+    + question         user          19  kept      question: as stored  | Não aguento mais
+    note {"note":"modules_cut","kept":2,"dropped":1,"tokens":40,"max_tokens":50}
+    "#);
+    insta::assert_snapshot!(prompt(recipe, &loaded), @r#"
+    {"role":"system","content":"Be warm, and brief."}
+    {"role":"system","content":"Go V, I, A."}
+    {"role":"system","content":"MEMORIAS: nenhuma."}
+    {"role":"user","content":"Não aguento mais"}
+    "#);
+}

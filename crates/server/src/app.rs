@@ -19,6 +19,7 @@ use crate::cache::Cache;
 use crate::config::Config;
 use crate::data::Data;
 use crate::forget::Forgets;
+use crate::guide::Guides;
 use crate::load::Caches;
 use crate::memory::summary::{self, Due};
 use crate::model::Models;
@@ -41,6 +42,8 @@ pub struct Shared {
     pub indexes: Indexes,
     pub models: Models,
     pub replies: Replies,
+    /// What guided replies keep between requests.
+    pub guides: Guides,
     pub forgets: Forgets,
     /// What questions are answered from by query.
     pub data: Option<Arc<Data>>,
@@ -80,6 +83,7 @@ pub async fn open(config: Config) -> anyhow::Result<(App, Tasks)> {
         indexes: Indexes::new(config.number("index_bytes") as usize, Embedder::open(&config).await),
         models: Models::open(&config)?,
         replies: Replies::default(),
+        guides: Guides::default(),
         forgets: Forgets::default(),
         data,
         due: Due::default(),

@@ -38,11 +38,11 @@ impl<K: Hash + Eq + Clone, V: Clone> Cache<K, V> {
         Some(value)
     }
 
-    /// Keeps a value that takes so many bytes; one that would fill the cache by itself is not kept.
-    pub fn insert(&self, key: K, value: V, bytes: usize) {
+    /// Keeps a value that takes so many bytes, and says whether it did; one that would fill the cache by itself is not kept.
+    pub fn insert(&self, key: K, value: V, bytes: usize) -> bool {
         let mut generations = self.lock();
         generations.old.remove(&key);
-        self.enter(&mut generations, key, value, bytes);
+        self.enter(&mut generations, key, value, bytes)
     }
 
     /// Lets go of all but these.
@@ -53,13 +53,13 @@ impl<K: Hash + Eq + Clone, V: Clone> Cache<K, V> {
         generations.young_bytes = generations.young.values().map(|(_, bytes)| bytes).sum();
     }
 
-    fn enter(&self, generations: &mut Generations<K, V>, key: K, value: V, bytes: usize) {
+    fn enter(&self, generations: &mut Generations<K, V>, key: K, value: V, bytes: usize) -> bool {
         let room = self.bytes_max / 2;
         if let Some((_, before)) = generations.young.remove(&key) {
             generations.young_bytes -= before;
         }
         if bytes > room {
-            return;
+            return false;
         }
         if generations.young_bytes + bytes > room {
             generations.old = std::mem::take(&mut generations.young);
@@ -67,6 +67,7 @@ impl<K: Hash + Eq + Clone, V: Clone> Cache<K, V> {
         }
         generations.young_bytes += bytes;
         generations.young.insert(key, (value, bytes));
+        true
     }
 
     /// No code of others runs under this lock but `keep`, which only compares.
@@ -93,8 +94,8 @@ mod tests {
     #[test]
     fn what_does_not_fit_is_not_kept() {
         let cache = Cache::new(100);
-        cache.insert("a", 1, 50);
-        cache.insert("a", 2, 51);
+        assert!(cache.insert("a", 1, 50));
+        assert!(!cache.insert("a", 2, 51));
         assert_eq!(cache.get(&"a"), None);
     }
 

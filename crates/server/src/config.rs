@@ -44,7 +44,7 @@ settings! {
     "addr" = "127.0.0.1:7420", "address to listen on; other than loopback needs a key";
     "data" = "./novelo-data", "directory of the embedded store";
     "store" = "local", "where documents are kept: local, or memory (gone at the end)";
-    "policies" = "./policies", "directory of files that add to the shipped ones and override them: presets, prompts, context.yaml, ontology.yaml, param_inference.yaml, entities";
+    "policies" = "./policies", "directory of files that add to the shipped ones and override them: presets, prompts, context.yaml, ontology.yaml, param_inference.yaml, entities, eco";
     "sample" = "true", "put the sample thread into a new data directory";
     "durability" = "full", "full: an acknowledged write survives power loss; relaxed: it survives a crash of the process";
     "hot_bytes" = "67108864", "memory for hot threads";
@@ -57,6 +57,8 @@ settings! {
     "memory.medium_max" = "500", "newest memories that the level medium holds";
     "memory.short_term_window" = "10", "newest messages that a memory context shows";
     "memory.summary_threshold_messages" = "20", "messages of a thread after which those before the window are summed up";
+    "load.timeout_ms" = "3000", "how long each search for a prompt may take; then the prompt goes without, and says so; 0: no limit";
+    "replies.patience_ms" = "5000", "how long an answer that is streamed goes on when nobody reads it, so that it can be come back to";
     "embed" = "none", "where embeddings come from: none, local (a directory), or openai (any server of that form)";
     "embedding.dir" = "./models/all-MiniLM-L6-v2", "sentence-transformers directory for embed = local";
     "embedding.url" = "https://api.openai.com/v1" or "OPENAI_BASE_URL", "base address for embed = openai; /embeddings is added";
@@ -86,6 +88,12 @@ settings! {
     "memory.summary_chars" = "1200", "characters of a summary that is made here";
     "memory.task_ttl_seconds" = "86400", "forget the results of a task after this long; 0 never";
     "ask.database" = "sample", "what /ask answers from: sample (made up), none, or a SQLite file, which is opened read-only";
+    "eco.locale" = "pt-BR", "whose help lines /ask-eco gives in a crisis: one that policies/eco/safety.yaml has";
+    "eco.cache_seconds" = "60", "how long the same conversation is answered as before; 0 never";
+    "eco.guest_max" = "20", "messages of one guest in a window; 0: any number";
+    "eco.address_max" = "100", "messages of guests from one address in a window; 0: any number";
+    "eco.guest_window_seconds" = "3600", "how long that window is";
+    "eco.address_header" = "", "header in which a proxy says who asks, such as X-Forwarded-For; empty: the address of the connection";
     "log.level" = "info", "error, warn, info, debug or trace";
     "log.format" = "text", "text or json";
 }

@@ -72,6 +72,7 @@ pub async fn forget(app: &Shared, user: &str, what: &[Prefix], traces: Traces<'_
     if let Some(thread) = in_threads {
         forgotten.traces += app.recorder.forget(user, thread);
         app.replies.forget(user, thread);
+        app.guides.forget(user, thread);
     }
     what.iter().for_each(|prefix| app.caches.forget(prefix));
     app.indexes.forget(user);

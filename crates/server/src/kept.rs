@@ -51,14 +51,28 @@ impl Kept {
         self.0.as_ref().map_or(0, |place| place.seq)
     }
 
+    /// Adds one turn; its number, where it is kept.
+    pub async fn add_one(&self, app: &Shared, message: Message) -> Result<Option<u64>> {
+        let Some(place) = &self.0 else { return Ok(None) };
+        let add = turns::append(app, &place.user, &place.thread, [message.into()], None);
+        let stamps = self.unless_forgotten(app, add).await?;
+        Ok(stamps.and_then(|stamps| stamps.first().map(|stamp| stamp.seq)))
+    }
+
+    /// Stores something that was made from the question; `None` where that was forgotten meanwhile.
+    pub async fn unless_forgotten<T>(&self, app: &Shared, write: impl Future<Output = Result<T>>) -> Result<Option<T>> {
+        let forgets = app.forgets.writing().await;
+        match &self.0 {
+            Some(place) if place.is_forgotten(app, *forgets).await? => Ok(None),
+            _ => write.await.map(Some),
+        }
+    }
+
     /// Adds turns; whether they are kept as they should be.
     pub async fn add(&self, app: &Shared, messages: Vec<Message>) -> Result<bool> {
         let Some(place) = self.0.as_ref().filter(|_| !messages.is_empty()) else { return Ok(true) };
-        let forgets = app.forgets.writing().await;
-        if place.is_forgotten(app, *forgets).await? {
-            return Ok(false);
-        }
-        turns::append(app, &place.user, &place.thread, messages.into_iter().map(Into::into), None).await.map(|_| true)
+        let add = turns::append(app, &place.user, &place.thread, messages.into_iter().map(Into::into), None);
+        Ok(self.unless_forgotten(app, add).await?.is_some())
     }
 
     /// Adds a turn and, in the same write, what is said of it by its number; whether they are kept as they should be.

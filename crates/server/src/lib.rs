@@ -13,6 +13,7 @@ pub mod config;
 pub mod data;
 pub mod flow;
 pub mod forget;
+mod guide;
 pub mod http;
 pub mod ids;
 pub mod kept;

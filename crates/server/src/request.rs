@@ -5,10 +5,12 @@
 use std::sync::Arc;
 
 use novelo_engine::reach::Reach;
+use novelo_engine::recall::Recalled;
 use novelo_engine::{Message, Tokenizer};
 use serde_json::Value;
 
 use crate::answer::Answer;
+use crate::load::Source;
 use crate::policy::Preset;
 
 /// A request for a context, checked.
@@ -22,6 +24,8 @@ pub struct Request {
     pub question: Option<String>,
     /// What is searched for, where that is not the question.
     pub query: Option<String>,
+    /// What was searched for already, for recalls of the recipe that are the same as these.
+    pub recalled: Vec<(Recalled, Vec<Source>)>,
     pub recipe: RecipeChoice,
     pub messages: Vec<Message>,
     pub filters: Option<Value>,

@@ -185,9 +185,9 @@ fn without_a_model_the_passages_answer() {
 }
 
 #[test]
-fn a_model_that_dies_leaves_what_it_said() {
+fn a_model_that_dies_twice_leaves_what_it_said() {
     let models = Models::start();
-    models.play([Act::DiesAfter(3, words(&["It ", "opens ", "at ", "nine."]))]);
+    models.play([Act::DiesAfter(3, words(&["It ", "opens ", "at ", "nine."])), Act::Status(500, String::new())]);
     let server = with_model(&models);
     let browser = chat(DESK, &server);
     answered(&browser, "When does the Harbour Tea House open?", 1);
@@ -197,6 +197,24 @@ fn a_model_that_dies_leaves_what_it_said() {
     browser.screenshot("model-down");
     let stored = server.get(&thread("anonymous", &thread_id(&browser), "/turns?last=1")).ok();
     assert_eq!(stored["turns"][0]["message"]["partial"], "model_failed");
+}
+
+#[test]
+fn a_model_that_dies_is_asked_again_and_what_it_said_goes() {
+    let models = Models::start();
+    let whole = Act::Slowly(Duration::from_millis(1_500), words(&["The house opens at ten."]));
+    models.play([Act::DiesAfter(2, words(&["It opens at nine.\n\n", "Or was it"])), whole]);
+    let server = with_model(&models);
+    let browser = chat(DESK, &server);
+    ask(&browser, "When does the Harbour Tea House open?", 1);
+    browser.until("document.querySelector('.answer').innerText.includes('Or was it')");
+    browser.until("document.querySelector('.answer').innerText === 'The house opens at ten.'");
+    browser.until(RESTS);
+    assert_eq!(browser.text(".answer"), "The house opens at ten.");
+    assert_eq!(browser.text(".note"), "The model failed at first, and was asked again.");
+    browser.screenshot("asked-again");
+    assert_eq!(browser.complaints(), Vec::<String>::new());
+    assert_eq!(server.said("anonymous", &thread_id(&browser))[1], "The house opens at ten.");
 }
 
 #[test]

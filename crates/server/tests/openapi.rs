@@ -6,6 +6,7 @@ mod support;
 
 use std::path::PathBuf;
 
+use support::asking::course;
 use support::calls::{About, documented, every};
 use support::models::Models;
 use support::{Answer, Home, Server, Value, json};
@@ -33,9 +34,10 @@ fn every_operation_answers_as_its_schema_says() {
     server.say("u", "t", &["hi"]);
     let made = server.context(json!({"user": "u", "thread": "t"}));
     let trace = made["trace_id"].as_str().unwrap();
+    let course = course(&server, "u");
     let admin = server.admin_key();
     let key = admin.post("/v1/keys", json!({"admin": true})).ok();
-    let about = About { user: "u", thread: "t", trace, key: key["id"].as_str().unwrap() };
+    let about = About { user: "u", thread: "t", trace, course: &course, key: key["id"].as_str().unwrap() };
     let mut left = documented(&server);
     for call in every(&about) {
         let answer = call.send(&admin);

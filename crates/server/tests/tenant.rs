@@ -90,7 +90,7 @@ fn store(admin: &Client, of: &str, id: &str) {
 fn seen_by_bob(bob: &Client, id: &str) -> String {
     let made = bob.context(json!({"thread": id, "explain": true}));
     let trace = made["trace_id"].as_str().unwrap();
-    let calls = every(&About { user: B, thread: id, trace, key: "none" });
+    let calls = every(&About { user: B, thread: id, trace, course: trace, key: "none" });
     let reads =
         calls.iter().filter(|call| call.method == "GET" || ["makeContext", "replayTrace"].contains(&call.operation));
     let docs =
@@ -119,7 +119,7 @@ fn no_id_of_another_user_shows_anything_to_bob() {
         let seen = seen_by_bob(&bob, &id);
         assert!(!seen.contains(CANARY), "{id:?}: {seen}");
         let trace = admin.context(json!({"user": id, "thread": id}))["trace_id"].as_str().unwrap().to_owned();
-        for call in every(&About { user: &id, thread: &id, trace: &trace, key: "none" }) {
+        for call in every(&About { user: &id, thread: &id, trace: &trace, course: &trace, key: "none" }) {
             let about_nobody = ["getLive", "getReady", "getChatPage", "getChatAsset", "listModels", "listSkills"];
             if !about_nobody.contains(&call.operation) {
                 call.refused(&bob, 403, "forbidden");

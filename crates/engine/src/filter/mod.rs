@@ -17,12 +17,14 @@ mod collapse_group_replacer;
 mod dedupe;
 mod file_contents_limiter;
 mod history_window;
+mod module_budget;
 mod size_limiter;
 mod stable_window;
 mod tool_call_backfill;
 
 pub use file_contents_limiter::FileContentsLimiter;
 pub use history_window::HistoryWindow;
+pub use module_budget::ModuleBudget;
 pub use size_limiter::SizeLimiter;
 pub use stable_window::StableWindow;
 pub use tool_call_backfill::ToolCallBackfill;
@@ -35,6 +37,7 @@ pub enum Filter {
     ToolCallBackfill(ToolCallBackfill),
     HistoryWindow(HistoryWindow),
     StableWindow(StableWindow),
+    ModuleBudget(ModuleBudget),
     CollapseGroupReplacer,
     Dedupe,
     /// A name nobody knows: skipped, and said so.
@@ -77,6 +80,12 @@ pub enum Note {
     Evicted {
         turns: usize,
         tokens: u32,
+    },
+    ModulesCut {
+        kept: usize,
+        dropped: usize,
+        tokens: u32,
+        max_tokens: u32,
     },
     Deduped {
         dropped: usize,
@@ -137,6 +146,7 @@ impl Filter {
             "toolCallBackfill" => Self::ToolCallBackfill(ToolCallBackfill::decode(&mut options)?),
             "historyWindow" => Self::HistoryWindow(HistoryWindow::decode(&mut options)?),
             "stableWindow" => Self::StableWindow(StableWindow::decode(&mut options)?),
+            "moduleBudget" => Self::ModuleBudget(ModuleBudget::decode(&mut options)?),
             "collapseGroupReplacer" => Self::CollapseGroupReplacer,
             "dedupe" => Self::Dedupe,
             _ => return Ok(Self::Unknown(name.to_owned())),
@@ -151,6 +161,7 @@ impl Filter {
             Self::ToolCallBackfill(options) => options.apply(draft),
             Self::HistoryWindow(options) => options.apply(draft),
             Self::StableWindow(options) => options.apply(draft),
+            Self::ModuleBudget(options) => options.apply(draft),
             Self::CollapseGroupReplacer => collapse_group_replacer::apply(draft, loaded),
             Self::Dedupe => dedupe::apply(draft),
             Self::Unknown(name) => {

@@ -51,6 +51,13 @@ pub struct Message {
     edited: Edited,
 }
 
+/// The same bytes.
+impl PartialEq for Message {
+    fn eq(&self, other: &Self) -> bool {
+        self.raw == other.raw
+    }
+}
+
 /// A stored message: its place in a thread.
 #[derive(Debug, Clone)]
 pub struct Turn {

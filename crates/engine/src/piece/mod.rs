@@ -17,6 +17,7 @@ use crate::component::Item;
 use crate::group::Shown;
 use crate::json::{self, Span};
 use crate::message::{Message, Role};
+use crate::module::Module;
 use crate::payload::{FilePayload, Placeholder};
 use crate::recall::Source;
 use crate::tokens::{self, OVERHEAD_TOKENS, Tokenizer};
@@ -80,6 +81,7 @@ pub enum Origin<'a> {
     Recall {
         from: Source,
     },
+    Module(&'a Module),
     /// Stands in for the turns of a group.
     Group(&'a Shown),
     /// Made by a filter, to stand after another piece.
@@ -129,7 +131,7 @@ impl<'a> Piece<'a> {
 
     /// Whether it belongs to the conversation, rather than to what stands around it.
     pub fn is_log(&self) -> bool {
-        !matches!(self.origin, Origin::Component { .. } | Origin::Recall { .. })
+        !matches!(self.origin, Origin::Component { .. } | Origin::Recall { .. } | Origin::Module(_))
     }
 
     fn is_made(&self) -> bool {

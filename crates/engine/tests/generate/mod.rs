@@ -127,6 +127,7 @@ pub fn filters() -> impl Strategy<Value = Vec<Value>> {
         (1..400u32, 0..=10u32).prop_map(|(max, keep)| {
             json!({"name": "stableWindow", "options": {"maxTokens": max, "keep": f64::from(keep) / 10.0}})
         }),
+        module_budget(),
         Just(json!("dedupe")),
         Just(json!("collapseGroupReplacer")),
         Just(json!("sparkle")),
@@ -136,6 +137,10 @@ pub fn filters() -> impl Strategy<Value = Vec<Value>> {
         filter
     });
     vec(prop_oneof![3 => own, 1 => sized, 1 => file_limiter(), 2 => backfill()], 0..4)
+}
+
+pub fn module_budget() -> impl Strategy<Value = Value> {
+    (0..120u32).prop_map(|max| json!({"name": "moduleBudget", "options": {"maxTokens": max}}))
 }
 
 /// A list of the three that the slow reference knows.
@@ -182,7 +187,9 @@ pub fn components() -> impl Strategy<Value = Vec<Value>> {
             .prop_map(|role| json!({"kind": "literal", "role": role, "value": "\"lit\"\n"})),
         Just(json!({"kind": "summary"})),
         Just(json!({"kind": "userData"})),
-        select(vec!["memories", "turns"]).prop_map(|from| json!({"kind": "recall", "from": from})),
+        (select(vec!["memories", "turns"]), option::of(Just("HERE \"are\":")), option::of(Just("none 😀")))
+            .prop_map(|(from, head, empty)| json!({"kind": "recall", "from": from, "heading": head, "empty": empty})),
+        module(),
         (option::of(Just("> ")), select(vec!["message", "data"]))
             .prop_map(|(f, shape)| json!({"kind": "collection", "name": "notes", "framing": f, "as": shape})),
     ];
@@ -192,4 +199,15 @@ pub fn components() -> impl Strategy<Value = Vec<Value>> {
         before.extend(after);
         before
     })
+}
+
+/// A module whose text may be cut, repeated, or too long for its budget.
+pub fn module() -> impl Strategy<Value = Value> {
+    let priority = option::of(prop_oneof![Just(0u32), Just(50), 0..=1_000u32]);
+    let text = prop_oneof![3 => "[a-z\\\\\"\n😀 ]{0,160}", 1 => Just("aside".to_owned())];
+    (select(vec!["base", "tone \"é\"", "m"]), text, priority, option::of(any::<bool>())).prop_map(
+        |(name, value, priority, pinned)| {
+            json!({"kind": "module", "name": name, "value": value, "priority": priority, "pinned": pinned})
+        },
+    )
 }

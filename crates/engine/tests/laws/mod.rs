@@ -93,6 +93,15 @@ fn partitioned(recipe: &Recipe, loaded: &Loaded<'_>, assembly: &Assembly<'_>) {
     assert_eq!(indices, (0..loaded.inline.len()).collect::<Vec<_>>(), "messages are not accounted for once each");
     let questions = rows.iter().filter(|row| row.origin == "question").count();
     assert_eq!(questions, usize::from(loaded.question.is_some()));
+    let modules = recipe.components.iter().filter_map(|component| match component {
+        Component::Module(module) => Some(module),
+        _ => None,
+    });
+    let considered = assembly.pieces.iter().filter_map(|piece| match piece.origin {
+        Origin::Module(module) => Some(module),
+        _ => None,
+    });
+    assert!(considered.eq(modules), "modules are not accounted for once each, in their order");
     let unread: u64 = rows.iter().filter_map(|row| row.turns).sum();
     assert_eq!(unread, loaded.turns_before);
     let kept: u32 =
@@ -106,7 +115,7 @@ fn in_order(assembly: &Assembly<'_>) {
         Origin::Turn { seq, .. } => Some((0, seq)),
         Origin::Inline { index } => Some((1, index as u64)),
         Origin::Question => Some((2, 0)),
-        Origin::Component { .. } | Origin::Recall { .. } | Origin::Group(_) | Origin::Made => None,
+        Origin::Component { .. } | Origin::Recall { .. } | Origin::Module(_) | Origin::Group(_) | Origin::Made => None,
     };
     let unmoved = assembly.messages().filter(|p| !p.was(Fate::Moved)).filter_map(place);
     assert!(unmoved.collect::<Vec<_>>().is_sorted(), "kept turns are no subsequence of the log");
@@ -122,6 +131,7 @@ fn untouched(recipe: &Recipe, loaded: &Loaded<'_>, assembly: &Assembly<'_>) {
             Origin::Turn { seq, .. } => loaded.turns.iter().find(|t| t.seq == seq).map(|t| &t.message),
             Origin::Inline { index } => loaded.inline.get(index),
             Origin::Question => loaded.question,
+            Origin::Module(module) => Some(&module.message),
             Origin::Component { .. } | Origin::Recall { .. } | Origin::Group(_) | Origin::Made => continue,
         };
         let mut bytes = Vec::new();
@@ -136,8 +146,8 @@ fn untouched(recipe: &Recipe, loaded: &Loaded<'_>, assembly: &Assembly<'_>) {
 /// Only a filter that was told to drop by size or by repetition, or to collapse it, takes it away.
 fn newest_user_kept(assembly: &Assembly<'_>) {
     let said = |p: &&Piece<'_>| {
-        !matches!(p.origin, Origin::Component { .. } | Origin::Recall { .. } | Origin::Group(_) | Origin::Made)
-            && p.base().is(Role::User)
+        let aside = matches!(p.origin, Origin::Component { .. } | Origin::Recall { .. } | Origin::Module(_));
+        !aside && !matches!(p.origin, Origin::Group(_) | Origin::Made) && p.base().is(Role::User)
     };
     if let Some(newest) = assembly.pieces.iter().rev().find(said) {
         assert!(

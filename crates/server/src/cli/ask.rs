@@ -1,6 +1,7 @@
 //! `novelo ask`: one question, its answer as it comes.
 
 use std::process::ExitCode;
+use std::time::Duration;
 
 use hyper::Method;
 use serde_json::{Value, json};
@@ -34,6 +35,7 @@ pub struct ThreadArgs {
 pub const INTERRUPTED: u8 = 130;
 
 const PATH: &str = "/api/ask";
+const DISMISS_MAX: Duration = Duration::from_secs(3);
 
 pub async fn run(client: &Client, args: AskArgs, out: &Output) -> anyhow::Result<ExitCode> {
     let ThreadArgs { user, thread } = args.of;
@@ -73,20 +75,39 @@ pub async fn tell(
     screen: &mut Screen,
     interrupts: &mut Signal,
 ) -> anyhow::Result<Option<Value>> {
+    let mut events = None;
     let told = tokio::select! {
-        told = show(client, wish, screen) => told.map(Some),
+        told = show(client, wish, screen, &mut events) => told.map(Some),
         _ = interrupts.recv() => Ok(None),
     };
     screen.end_line()?;
+    if let (Ok(None), Some(reply)) = (&told, events.and_then(|events| events.reply)) {
+        dismiss(client, &reply).await;
+    }
     told
 }
 
-async fn show(client: &Client, wish: &Value, screen: &mut Screen) -> anyhow::Result<Value> {
-    let mut events = Events::of(client, PATH, wish).await?;
+async fn show(
+    client: &Client,
+    wish: &Value,
+    screen: &mut Screen,
+    events: &mut Option<Events>,
+) -> anyhow::Result<Value> {
+    let events = events.insert(Events::of(client, PATH, wish).await?);
     loop {
         match events.next().await? {
             Event::Text(text) => screen.say(&text)?,
+            Event::Anew => screen.end_line()?,
             Event::Done(answer) => return Ok(answer),
         }
+    }
+}
+
+/// Tells the server that the rest is not wanted, and lets it keep what there is before the next question comes.
+async fn dismiss(client: &Client, reply: &str) {
+    let path = format!("/chat/replies/{reply}");
+    let dismissed = tokio::time::timeout(DISMISS_MAX, client.call(Method::DELETE, &path, None)).await;
+    if !matches!(dismissed, Ok(Ok(_))) {
+        tracing::debug!("the server ends by itself what nobody reads");
     }
 }

@@ -16,6 +16,8 @@ use crate::model::sse::{Frame, Frames};
 #[derive(Debug)]
 pub enum Event {
     Text(String),
+    /// What was said so far does not count.
+    Anew,
     /// The last one: the whole answer.
     Done(Value),
 }
@@ -25,6 +27,8 @@ pub struct Events {
     body: Body,
     frames: Frames,
     ready: VecDeque<Frame>,
+    /// What the answer is asked for by, as soon as it is told.
+    pub reply: Option<String>,
 }
 
 impl Events {
@@ -35,13 +39,16 @@ impl Events {
         if !head.status.is_success() {
             return Err(refusal(&body.collect().await?.to_bytes()));
         }
-        Ok(Self { body, frames: Frames::default(), ready: VecDeque::new() })
+        Ok(Self { body, frames: Frames::default(), ready: VecDeque::new(), reply: None })
     }
 
     /// The next one. An answer that ends without its last event is an error.
     pub async fn next(&mut self) -> anyhow::Result<Event> {
         loop {
             while let Some(frame) = self.ready.pop_front() {
+                if let Some((name, _)) = frame.id.rsplit_once('.') {
+                    self.reply = Some(name.to_owned());
+                }
                 if let Some(event) = read(&frame)? {
                     return Ok(event);
                 }
@@ -61,11 +68,11 @@ impl Events {
 }
 
 fn read(frame: &Frame) -> anyhow::Result<Option<Event>> {
-    if !matches!(frame.event.as_str(), "text" | "done" | "error") {
-        return Ok(None);
-    }
-    if frame.event == "error" {
-        return Err(refusal(&frame.data));
+    match frame.event.as_str() {
+        "text" | "done" => {}
+        "anew" => return Ok(Some(Event::Anew)),
+        "error" => return Err(refusal(&frame.data)),
+        _ => return Ok(None),
     }
     let value: Value = serde_json::from_slice(&frame.data).context("the answer is not JSON")?;
     Ok(Some(match value.get("delta").and_then(Value::as_str) {

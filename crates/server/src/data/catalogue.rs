@@ -77,19 +77,19 @@ impl Catalogue {
 }
 
 /// One of the files, or what is shipped in its place.
-struct Text<'f> {
+pub(crate) struct Text<'f> {
     file: Option<&'f File>,
     name: String,
     text: Cow<'static, str>,
 }
 
 impl<'f> Text<'f> {
-    fn of(file: &'f File) -> Result<Self, String> {
+    pub(crate) fn of(file: &'f File) -> Result<Self, String> {
         let text = file.load().map_err(|problem| file.tell(problem))?;
         Ok(Self { file: Some(file), name: file.name().to_owned(), text: text.into() })
     }
 
-    fn shipped(name: &str, text: &'static str) -> Self {
+    pub(crate) fn shipped(name: &str, text: &'static str) -> Self {
         Self { file: None, name: name.to_owned(), text: text.into() }
     }
 
@@ -101,12 +101,12 @@ impl<'f> Text<'f> {
     }
 
     /// Reads it as YAML, and what comes of that as a whole.
-    fn read<T>(&self, read: impl FnOnce(&Yaml) -> Result<T, Problem>) -> Result<T, String> {
+    pub(crate) fn read<T>(&self, read: impl FnOnce(&Yaml) -> Result<T, Problem>) -> Result<T, String> {
         Yaml::read(&self.text).and_then(|yaml| read(&yaml)).map_err(|problem| self.tell(&problem))
     }
 
     /// A fault that shows only beside other files.
-    fn fault(&self, error: DecodeError) -> String {
+    pub(crate) fn fault(&self, error: DecodeError) -> String {
         let problem = Yaml::read(&self.text).map(|yaml| yaml.problem(error));
         self.tell(&problem.unwrap_or_else(|problem| problem))
     }

@@ -18,24 +18,29 @@ use super::{Asked, Data, Status};
 use crate::app::Shared;
 use crate::http::error::{ApiError, Code, Result};
 use crate::kept::Kept;
+use crate::model::Job;
 use crate::telemetry::now;
+use crate::trace::Tracer;
 
 /// Answers a question, and stores both where the policy says so.
-pub async fn ask(app: &Shared, asked: Asked) -> Result<Answered> {
+pub async fn ask(app: &Shared, asked: Asked, tracer: &Tracer) -> Result<Answered> {
     let mut clock = Clock::new();
-    let work = Work::new(app, &asked)?;
+    let work = Work::new(app, &asked, tracer)?;
     let past = Past::load(app, &work.policy, &asked).await?;
     clock.mark("load");
     let understood = work.understand(&past);
+    tell::mark_scores(tracer, &understood.scores);
     clock.mark("plan");
     let kept = work.register(&understood).await?;
     clock.mark("register");
     let planned = work.plan(&past, &understood, kept.turns());
+    tell::mark_reference(tracer, &planned);
     let found = work.look_up(&planned).await?;
     clock.mark("query");
     let plain = work.present(&understood.question, &planned, found.as_ref());
     clock.mark("present");
     let (answer, narration) = work.narrate(&past, &planned, found.as_ref(), plain).await;
+    tell::mark_narration(tracer, &narration);
     clock.mark("narrate");
     let is_kept = work.record(&past, &planned, &kept, &answer).await?;
     clock.mark("record");
@@ -46,6 +51,7 @@ pub async fn ask(app: &Shared, asked: Asked) -> Result<Answered> {
 struct Work<'a> {
     app: &'a Shared,
     asked: &'a Asked,
+    tracer: &'a Tracer,
     data: Arc<Data>,
     catalogue: Arc<Catalogue>,
     policy: Arc<Policy>,
@@ -69,12 +75,19 @@ pub struct Planned {
 }
 
 impl<'a> Work<'a> {
-    fn new(app: &'a Shared, asked: &'a Asked) -> Result<Self> {
-        let none = |problem: &str| ApiError::new(Code::NoData, problem);
+    fn new(app: &'a Shared, asked: &'a Asked, tracer: &'a Tracer) -> Result<Self> {
+        let policy = app.policies.remembering().policy;
+        let none = |problem: &str| {
+            tracer.in_memory();
+            ApiError::new(Code::NoData, problem)
+        };
         let data = app.data.clone().ok_or_else(|| none("there is no database to ask; ask.database names one"))?;
         let broken = || none("the ontology, its parameters or its entities are broken; `novelo doctor` says which");
         let catalogue = app.policies.catalogue().ok_or_else(broken)?;
-        Ok(Self { app, asked, data, catalogue, policy: app.policies.remembering().policy })
+        if !policy.enabled {
+            tracer.in_memory();
+        }
+        Ok(Self { app, asked, tracer, data, catalogue, policy })
     }
 
     fn understand(&self, past: &Past) -> Understood {
@@ -123,7 +136,9 @@ impl<'a> Work<'a> {
     async fn look_up(&self, planned: &Planned) -> Result<Option<Found>> {
         let Some(chosen) = planned.chosen.as_ref().filter(|_| planned.status == Status::Ok) else { return Ok(None) };
         let plan = Plan { entity: &chosen.entity, parameters: &planned.parameters, user: &self.asked.user };
-        look_up(&self.data, &self.catalogue, plan).await.map(Some)
+        let found = look_up(&self.data, &self.catalogue, plan).await?;
+        self.tracer.cache("rows", found.is_cached, None);
+        Ok(Some(found))
     }
 
     fn entity(&self, planned: &Planned) -> Option<&Entity> {
@@ -164,7 +179,14 @@ impl<'a> Work<'a> {
         let is_told = |entity: &str| self.catalogue.entity(entity).is_some_and(|entity| entity.is_narrated);
         let past = past.to_wire(&self.policy, &entity.name, is_told);
         let told = Told { intent: &chosen.intent, entity, rows: &found.rows, answer: &plain, past };
+        let model = self.app.models.get(Job::Narrate);
+        if let Some(model) = model {
+            self.tracer.model(model.name());
+            self.tracer.prompt_ready();
+        }
         let (said, narration) = narrate(self.app, self.asked, told).await;
+        // Its server may say what it is called only when it is asked.
+        model.into_iter().for_each(|model| self.tracer.model(model.name()));
         (said.unwrap_or(plain), narration)
     }
 

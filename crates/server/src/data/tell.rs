@@ -5,15 +5,16 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use novelo_engine::reference::Reason;
-use novelo_recall::plan::{Because, Candidate, Span, Taken, Verdict};
+use novelo_recall::plan::{Because, Candidate, Scores, Span, Taken, Verdict};
 use serde::{Serialize, Serializer};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::database::Rows;
 use super::lookup::Found;
 use super::narrate::Narration;
 use super::run::{Planned, Understood};
 use super::{Asked, Status};
+use crate::trace::Tracer;
 
 /// The answer to a question.
 #[derive(Debug, Serialize)]
@@ -142,6 +143,33 @@ pub fn answer(asked: &Asked, parts: Parts) -> Answered {
         },
     };
     Answered { status: planned.status, results: rows, meta, answer }
+}
+
+/// What speaks for each intent, as the answer tells it.
+pub fn mark_scores(tracer: &Tracer, scores: &Scores) {
+    for one in scores.candidates.iter().take(CANDIDATES_MAX) {
+        let because = one.because.iter().map(|because| {
+            let Because { kind, feature, weight } = because;
+            format!("{kind} {feature} {weight:+}")
+        });
+        tracer.heuristic(&one.intent, one.score, because.collect::<Vec<_>>().join(", "));
+    }
+    let best = scores.candidates.first().map_or("no intent", |best| &best.intent);
+    tracer.heuristic("verdict", json!(scores.verdict), best);
+}
+
+/// Whether the question takes after the conversation, and why.
+pub fn mark_reference(tracer: &Tracer, planned: &Planned) {
+    let reason = json!(planned.resolved.reason);
+    tracer.heuristic("reference", inherits(planned), reason.as_str().unwrap_or_default());
+}
+
+/// The answer is there: in the words of a model or, where it failed, in plain ones.
+pub fn mark_narration(tracer: &Tracer, narration: &Narration) {
+    tracer.first_token();
+    if let (Some(_), Some(reason)) = (&narration.model, narration.reason) {
+        tracer.error("model", reason);
+    }
 }
 
 /// Whether subjects were inherited: the reference may apply to a question that then takes none, or is not routed.

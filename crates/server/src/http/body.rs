@@ -97,7 +97,7 @@ pub fn parse<'b, T: Deserialize<'b>>(bytes: &'b [u8]) -> Result<T> {
 fn wrong_field<'b, T: Deserialize<'b>>(bytes: &'b [u8], error: &serde_json::Error) -> ApiError {
     let found = serde_path_to_error::deserialize::<_, T>(&mut serde_json::Deserializer::from_slice(bytes));
     let param = found.err().map(|e| e.path().to_string()).filter(|path| path != ".");
-    ApiError { code: Code::InvalidField, message: error.to_string(), param }
+    ApiError { param, ..ApiError::new(Code::InvalidField, error.to_string()) }
 }
 
 /// Ids of the address, decoded.

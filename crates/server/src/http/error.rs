@@ -24,6 +24,7 @@ pub enum Code {
     Stale,
     Timeout,
     Busy,
+    RateLimited,
     DiskFull,
     ReadOnly,
     NoModel,
@@ -63,6 +64,7 @@ table! {
     Stale "stale" CONFLICT false "if_seq or If-Match names an old state; read again";
     Timeout "timeout" REQUEST_TIMEOUT true "the body took too long to arrive";
     Busy "busy" TOO_MANY_REQUESTS true "too many writes are waiting";
+    RateLimited "rate_limited" TOO_MANY_REQUESTS true "a guest, or an address, asked too often; Retry-After says when there is more";
     DiskFull "disk_full" INSUFFICIENT_STORAGE true "the disk is full; nothing was written";
     ReadOnly "read_only" SERVICE_UNAVAILABLE true "the store stopped writing; the server must be restarted";
     NoModel "no_model" SERVICE_UNAVAILABLE false "a model is needed and none is set";
@@ -79,6 +81,8 @@ pub struct ApiError {
     pub code: Code,
     pub message: String,
     pub param: Option<String>,
+    /// When trying again can help.
+    pub retry_after_s: u64,
 }
 
 pub type Result<T> = std::result::Result<T, ApiError>;
@@ -91,12 +95,12 @@ impl Code {
 
 impl ApiError {
     pub fn new(code: Code, message: impl Into<String>) -> Self {
-        Self { code, message: message.into(), param: None }
+        Self { code, message: message.into(), param: None, retry_after_s: 1 }
     }
 
     pub fn invalid(param: impl Into<String>, problem: impl std::fmt::Display) -> Self {
         let param = param.into();
-        Self { code: Code::InvalidField, message: format!("{param} {problem}"), param: Some(param) }
+        Self { param: Some(param.clone()), ..Self::new(Code::InvalidField, format!("{param} {problem}")) }
     }
 
     pub fn not_found(what: impl std::fmt::Display) -> Self {
@@ -113,7 +117,7 @@ impl ApiError {
         let Some(param) = &self.param else { return self };
         let said = self.message.starts_with(param.as_str());
         let message = if said { format!("{outer}.{}", self.message) } else { self.message };
-        Self { code: self.code, param: Some(format!("{outer}.{param}")), message }
+        Self { param: Some(format!("{outer}.{param}")), message, ..self }
     }
 
     pub fn body(&self) -> Vec<u8> {
@@ -132,7 +136,7 @@ impl IntoResponse for ApiError {
         let headers = response.headers_mut();
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
         if row.retry {
-            headers.insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
+            headers.insert(header::RETRY_AFTER, HeaderValue::from(self.retry_after_s));
         }
         if self.code == Code::Unauthorized {
             headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
@@ -150,7 +154,7 @@ impl From<DecodeError> for ApiError {
 
 impl From<OverBudget> for ApiError {
     fn from(error: OverBudget) -> Self {
-        Self { code: Code::OverBudget, message: error.to_string(), param: Some("budget_tokens".into()) }
+        Self { param: Some("budget_tokens".into()), ..Self::new(Code::OverBudget, error.to_string()) }
     }
 }
 

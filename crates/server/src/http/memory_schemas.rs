@@ -217,7 +217,7 @@ fn replies() -> Value {
                 "sources": {"type": "array", "items": source}, "tokens": whole(),
                 "budget_tokens": {"type": ["integer", "null"]}, "trace_id": text(), "answered_by": text(),
                 "usage": usage, "calls": {"type": "array", "items": call},
-                "partial": {"enum": ["client_left", "model_failed", "server_stopped"]},
+                "partial": {"enum": ["client_left", "model_failed", "server_stopped"]}, "fallback": flag(),
                 "notes": {"type": "array", "items": text()},
             }),
         ),

@@ -5,12 +5,13 @@
 
 pub mod body;
 pub mod error;
+mod guide_schemas;
 mod memory_schemas;
 pub mod openapi;
 pub mod sse;
 mod stall;
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -20,6 +21,7 @@ use axum::extract::{MatchedPath, Request, State};
 use axum::http::{HeaderName, HeaderValue};
 use axum::middleware::Next;
 use axum::response::Response;
+use hyper::service::{Service, service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::GracefulShutdown;
 use hyper_util::service::TowerToHyperService;
@@ -32,6 +34,10 @@ use error::{ApiError, Code};
 use stall::Stall;
 
 pub const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+/// The other end of a connection; every request knows it.
+#[derive(Debug, Clone, Copy)]
+pub struct Peer(pub IpAddr);
+
 const DRAIN_MAX: Duration = Duration::from_secs(10);
 
 /// Every address the server knows.
@@ -41,6 +47,8 @@ pub fn router(app: App) -> Router {
         .merge(crate::surface::memory::routes())
         .merge(crate::surface::thread::routes())
         .merge(crate::surface::ask::routes())
+        .merge(crate::surface::eco::routes(app.clone()))
+        .merge(crate::surface::debug::routes())
         .fallback(async || ApiError::new(Code::NotFound, "there is nothing at this address"))
         .method_not_allowed_fallback(async || ApiError::new(Code::MethodNotAllowed, "this address takes other methods"))
         .layer(axum::middleware::from_fn_with_state(app.clone(), observe))
@@ -65,11 +73,14 @@ pub async fn serve(router: Router, listener: TcpListener, stop: impl Future<Outp
             accepted = accept(&listener, &room) => accepted,
             () = &mut stop => break,
         };
-        let Some((stream, place)) = accepted else { continue };
-        let connection = graceful.watch(
-            connection_builder()
-                .serve_connection(TokioIo::new(Stall::new(stream)), TowerToHyperService::new(router.clone())),
-        );
+        let Some((stream, peer, place)) = accepted else { continue };
+        let routed = TowerToHyperService::new(router.clone());
+        let service = service_fn(move |mut request| {
+            request.extensions_mut().insert(peer);
+            routed.call(request)
+        });
+        let connection =
+            graceful.watch(connection_builder().serve_connection(TokioIo::new(Stall::new(stream)), service));
         tokio::spawn(async move {
             if let Err(error) = connection.await {
                 tracing::debug!(%error, "a connection ended early");
@@ -86,14 +97,14 @@ pub async fn serve(router: Router, listener: TcpListener, stop: impl Future<Outp
 async fn accept(
     listener: &TcpListener,
     room: &Arc<Semaphore>,
-) -> Option<(TcpStream, tokio::sync::OwnedSemaphorePermit)> {
+) -> Option<(TcpStream, Peer, tokio::sync::OwnedSemaphorePermit)> {
     let place = room.clone().acquire_owned().await.ok()?;
     match listener.accept().await {
-        Ok((stream, _)) => {
+        Ok((stream, peer)) => {
             if let Err(error) = stream.set_nodelay(true) {
                 tracing::debug!(%error, "TCP_NODELAY was refused");
             }
-            Some((stream, place))
+            Some((stream, Peer(peer.ip()), place))
         }
         Err(error) => {
             tracing::warn!(%error, "a connection was not accepted");

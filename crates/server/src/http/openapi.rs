@@ -6,7 +6,7 @@
 use serde_json::{Map, Value, json};
 
 use super::error::TABLE;
-use super::memory_schemas;
+use super::{guide_schemas, memory_schemas};
 
 /// One operation: method, path, what it does, its parameters, and the names of the schemas it takes and gives.
 pub struct Operation {
@@ -94,10 +94,13 @@ operations! {
         "Answers a question to a thread from the user's documents. As a stream where that is asked for.";
     post "/ask" askData [] "DataQuestion" => "DataAnswer",
         "Answers a question about data by query; what it leaves out is taken from the conversation, as the policy allows.";
+    post "/ask-eco" askGuided ["debug"] "GuidedMessage" => "GuidedAnswer",
+        "Weighs and routes a message, and answers as the moment calls for. As a stream where that is asked for.";
     post "/v1/chat/completions" completeChat [] "Completion" => "Completed",
         "OpenAI's chat completions, by the model of a job; with X-Novelo-Thread the thread is behind it.";
-    get "/v1/traces/{id}" getTrace [] - => "Object", "What was recorded of an assembly, with its explanation.";
-    post "/v1/traces/{id}/replay" replayTrace [] - => "Replay", "Makes an old prompt again and compares the bytes.";
+    get "/v1/traces/{id}" getTrace [] - => "Object", "What was recorded of a prompt, with its explanation, or of the course of a request.";
+    post "/v1/traces/{id}/replay" replayTrace [] - => "Replay", "Makes an old prompt again and compares the bytes; of a request, the last one that was made for it.";
+    get "/debug/trace/{id}" debugTrace [] - => "Course", "The course of a request, for an admin: caches, heuristics, modules, latency, errors. As a page where a browser asks.";
     get "/v1/keys" listKeys [] - => "Keys", "Lists keys; their secrets are not kept.";
     post "/v1/keys" createKey [] "NewKey" => "Key", "Makes a key; the secret is in this answer only.";
     delete "/v1/keys/{id}" revokeKey [] - => "Object", "Revokes a key.";
@@ -170,6 +173,7 @@ fn content(schema: &str) -> Value {
         "Lines" => json!({"application/x-ndjson": text}),
         "Text" => json!({"text/plain": text}),
         "Page" => json!({"text/html": text}),
+        "Course" => json!({"application/json": {"schema": {"$ref": "#/components/schemas/Course"}}, "text/html": text}),
         "Asset" => json!({"text/css": text, "text/javascript": text, "image/svg+xml": text}),
         _ => json!({"application/json": {"schema": {"$ref": format!("#/components/schemas/{schema}")}}}),
     }
@@ -193,7 +197,8 @@ fn parameters(operation: &Operation) -> Value {
     let header = |name: &str| json!({"name": name, "in": "header", "schema": {"type": "string"}});
     let headers = match operation.id {
         "appendTurns" => vec![header("Idempotency-Key")],
-        "completeChat" => vec![header("X-Novelo-Thread")],
+        "completeChat" => vec![header("X-Novelo-Thread"), header("Last-Event-ID")],
+        "askThread" | "chatWithMemory" | "askGuided" => vec![header("Last-Event-ID")],
         "putDocument" | "patchDocument" | "deleteDocument" => vec![header("If-Match")],
         _ => Vec::new(),
     };
@@ -210,7 +215,7 @@ fn list_of(schema: &str) -> Value {
 
 fn all_schemas() -> Value {
     let mut all = schemas();
-    for more in [server_schemas(), topic_schemas(), memory_schemas::all()] {
+    for more in [server_schemas(), guide_schemas::all(), topic_schemas(), memory_schemas::all()] {
         if let (Value::Object(all), Value::Object(more)) = (&mut all, more) {
             all.extend(more);
         }

@@ -1,25 +1,29 @@
-//! The one way in which a stream of events leaves.
+//! The one way in which a stream of events leaves, and in which a client comes back to it.
 //!
-//! Owns the frames: a number, a name and JSON each, and a comment when there was nothing to say for a while, so that
-//! nobody in between takes the connection for dead.
+//! Owns the frames: an id, a name and JSON each, and a comment when there was nothing to say for a while, so that nobody in
+//! between takes the connection for dead. An id is the name of the reply and the number of the event; who sends it as
+//! `Last-Event-ID` is told what comes behind it, wherever it was asked.
 
 use std::time::Duration;
 
 use axum::body::Body;
-use axum::http::{HeaderMap, HeaderValue, header};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use futures_util::stream;
 
 use super::error::{ApiError, Code, Result};
-use crate::reply::{Event, Reader, Reply};
+use crate::app::Shared;
+use crate::auth::Caller;
+use crate::reply::{Event, Form, Reader, Reply, Told};
+use crate::trace::TRACE_ID;
 
 const PING_EVERY: Duration = Duration::from_secs(15);
 const EVENT_STREAM: &str = "text/event-stream";
-
+pub const LAST_EVENT_ID: &str = "Last-Event-ID";
 /// A frame of the usual form.
-pub fn frame(number: usize, name: &str, data: &str) -> String {
-    format!("id: {number}\nevent: {name}\ndata: {data}\n\n")
+pub fn frame(id: &str, name: &str, data: &str) -> String {
+    format!("id: {id}\nevent: {name}\ndata: {data}\n\n")
 }
 
 /// Whether a client asks for a stream, by the body or by its header.
@@ -28,50 +32,156 @@ pub fn is_wanted(asked: Option<bool>, headers: &HeaderMap) -> bool {
     asked.unwrap_or_else(|| headers.get_all(header::ACCEPT).iter().any(accepts))
 }
 
-/// The number of the last event that a client has; 0 where it has none.
-pub fn last_event_id(headers: &HeaderMap) -> Result<usize> {
-    let Some(id) = headers.get("last-event-id") else { return Ok(0) };
-    let id = id.to_str().ok().and_then(|id| id.trim().parse().ok());
-    id.ok_or_else(|| ApiError::invalid("Last-Event-ID", "must be the number of an event"))
+/// What a client comes back to with `Last-Event-ID`, if it does: a reply of its own, told in a form of this surface.
+pub fn resume(
+    app: &Shared,
+    caller: &Caller,
+    headers: &HeaderMap,
+    fits: impl Fn(&Form) -> bool,
+) -> Result<Option<Reader>> {
+    let Some(last) = last_event_id(headers)? else { return Ok(None) };
+    let name = last.name.ok_or_else(|| malformed("must be NAME.NUMBER, as an event had it"))?;
+    reader(app, caller, (name, last.number), fits).map(Some)
 }
 
-/// The answer that tells events as they come: `wire` gives the frames of an event and its number, none for what its
-/// surface does not tell.
-pub fn answer(reader: Reader, wire: impl Fn(usize, &Event) -> String + Send + Sync + 'static) -> Response {
-    let frames = stream::unfold((reader, wire), |(mut reader, wire)| async move {
-        let frame = next(&mut reader, &wire).await?;
-        Some((Ok::<_, std::convert::Infallible>(frame), (reader, wire)))
+/// The reply of a name, from behind `Last-Event-ID` on, which may be a bare number here.
+pub fn named(
+    app: &Shared,
+    caller: &Caller,
+    headers: &HeaderMap,
+    name: &str,
+    fits: impl Fn(&Form) -> bool,
+) -> Result<Reader> {
+    let last = last_event_id(headers)?;
+    if last.is_some_and(|last| last.name.is_some_and(|of| of != name)) {
+        return Err(malformed("is of another reply"));
+    }
+    reader(app, caller, (name, last.map_or(0, |last| last.number)), fits)
+}
+
+/// Who may not see a reply is told that there is none.
+fn reader(app: &Shared, caller: &Caller, at: (&str, usize), fits: impl Fn(&Form) -> bool) -> Result<Reader> {
+    let found = app.replies.resume(at.0, at.1, caller, fits);
+    found.ok_or_else(|| ApiError::not_found("such reply, or no longer"))
+}
+
+/// The last event that a client has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct LastEvent<'h> {
+    /// Of its reply, where it is told.
+    name: Option<&'h str>,
+    number: usize,
+}
+
+fn last_event_id(headers: &HeaderMap) -> Result<Option<LastEvent<'_>>> {
+    let Some(id) = headers.get(LAST_EVENT_ID) else { return Ok(None) };
+    let id = id.to_str().map_or("", str::trim);
+    let (name, number) = match id.rsplit_once('.') {
+        Some((name, number)) => (Some(name), number),
+        None => (None, id),
+    };
+    let is_number = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
+    let number = number.parse().ok().filter(|_| is_number && name != Some(""));
+    number.map(|number| Some(LastEvent { name, number })).ok_or_else(|| malformed("is not the id of an event"))
+}
+
+fn malformed(problem: &str) -> ApiError {
+    ApiError::invalid(LAST_EVENT_ID, problem)
+}
+
+/// The answer that tells events as they come: `wire` gives the frames of an event, none for what its surface does not
+/// tell.
+pub fn answer(reader: Reader, wire: impl Fn(&Told) -> String + Send + Sync + 'static) -> Response {
+    answer_after(None, reader, wire)
+}
+
+/// The same after a frame that is told at once.
+pub fn answer_after(
+    head: Option<String>,
+    reader: Reader,
+    wire: impl Fn(&Told) -> String + Send + Sync + 'static,
+) -> Response {
+    let trace_id = reader.trace_id();
+    let frames = stream::unfold((head, reader, wire), |(head, mut reader, wire)| async move {
+        let frame = match head {
+            Some(head) => head.into(),
+            None => next(&mut reader, &wire).await?,
+        };
+        Some((Ok::<_, std::convert::Infallible>(frame), (None, reader, wire)))
     });
     let headers = [
         (header::CONTENT_TYPE, EVENT_STREAM),
         (header::CACHE_CONTROL, "no-store"),
-        (header::HeaderName::from_static("x-accel-buffering"), "no"),
+        (HeaderName::from_static("x-accel-buffering"), "no"),
     ];
-    (headers, Body::from_stream(frames)).into_response()
+    traced(&trace_id, Ok((headers, Body::from_stream(frames)).into_response()))
 }
 
-async fn next(reader: &mut Reader, wire: &impl Fn(usize, &Event) -> String) -> Option<Bytes> {
+async fn next(reader: &mut Reader, wire: &impl Fn(&Told) -> String) -> Option<Bytes> {
     loop {
         let Ok(read) = tokio::time::timeout(PING_EVERY, reader.next()).await else {
             return Some(Bytes::from_static(b": ping\n\n"));
         };
-        let (number, event) = read?;
-        let frames = wire(number, &event);
+        let frames = wire(&read?);
         if !frames.is_empty() {
             return Some(frames.into());
         }
     }
 }
 
-/// What a surface makes of the whole reply, where a client wants nothing else.
-pub async fn whole<T>(mut reader: Reader, make: impl FnOnce(&Reply) -> Result<T>) -> Result<T> {
+/// An answer, or a refusal, that says what its course is asked for by.
+pub fn traced(trace_id: &str, answer: Result<Response>) -> Response {
+    let mut response = answer.unwrap_or_else(IntoResponse::into_response);
+    let id = HeaderValue::try_from(trace_id).expect("an id is letters, digits and marks that stand in an address");
+    response.headers_mut().insert(TRACE_ID, id);
+    response
+}
+
+/// The last event of a reply; an error, where that is the last.
+pub async fn last(mut reader: Reader) -> Result<Told> {
     let mut last = None;
-    while let Some((_, event)) = reader.next().await {
-        last = Some(event);
+    while let Some(told) = reader.next().await {
+        last = Some(told);
     }
-    match last.as_deref() {
-        Some(Event::Done(reply)) => make(reply),
-        Some(Event::Failed(error)) => Err(error.clone()),
-        _ => Err(ApiError::new(Code::Internal, "the answer ended early")),
+    match last {
+        Some(told) => match &*told.event {
+            Event::Failed(error) => Err(error.clone()),
+            _ => Ok(told),
+        },
+        None => Err(ended_early()),
+    }
+}
+
+/// What a surface makes of the whole reply, where a client wants nothing else.
+pub async fn whole<T>(reader: Reader, make: impl FnOnce(&Reply) -> Result<T>) -> Result<T> {
+    match &*last(reader).await?.event {
+        Event::Done(reply) => make(reply),
+        _ => Err(ended_early()),
+    }
+}
+
+fn ended_early() -> ApiError {
+    ApiError::new(Code::Internal, "the answer ended early")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(id: &str, expected: Option<(Option<&str>, usize)>) {
+        let headers = HeaderMap::from_iter([(HeaderName::from_static("last-event-id"), id.parse().unwrap())]);
+        let read = last_event_id(&headers).ok().flatten();
+        assert_eq!(read, expected.map(|(name, number)| LastEvent { name, number }), "{id}");
+    }
+
+    #[test]
+    fn an_id_is_a_name_and_a_number() {
+        check("ab12.7", Some((Some("ab12"), 7)));
+        check(" ab12.0 ", Some((Some("ab12"), 0)));
+        check("7", Some((None, 7)));
+        for id in ["", "x", ".7", "ab.", "ab.x", "ab.-1", "ab.+1", "ab.7.", "99999999999999999999", "ab 7"] {
+            check(id, None);
+        }
+        assert_eq!(last_event_id(&HeaderMap::new()).unwrap(), None);
     }
 }

@@ -1,5 +1,7 @@
 //! The second round of loading: what is searched for depends on what the first round gave.
 
+use std::time::Duration;
+
 use novelo_engine::filter::Filter;
 use novelo_engine::path::{self, CollectionPath};
 use novelo_engine::recall::{self, Hit, Recall, Recalled};
@@ -9,7 +11,7 @@ use serde_json::Value;
 
 use super::Near;
 use crate::app::Shared;
-use crate::http::error::Result;
+use crate::http::error::{Code, Result};
 use crate::memory::levels::Levels;
 use crate::recall::{Ask, Corpus, Found, Passage, Picked, Place, Ranking, has_any, said, search};
 use crate::request::Request;
@@ -26,22 +28,22 @@ impl Near {
             Need::Recall(recall) => Some(recall),
             _ => None,
         });
-        let Some(user) = request.user.as_deref() else { return Ok(()) };
+        let asked = request.query.as_deref().or(request.question.as_deref());
+        let query = asked.map(str::to_owned).or_else(|| self.last_said());
+        let (shown, newest_user) = (self.shown_from(recipe), self.newest_user());
+        let thread = request.reach.thread_id();
+        let is_shown =
+            |place: Place<'_>| thread == Some(place.parent()) && (place.seq >= shown || Some(place.seq) == newest_user);
         for recall in recalls {
-            if !has_any(app, user, corpus(recall.from)).await? {
-                continue;
-            }
-            let asked = request.query.as_deref().or(request.question.as_deref());
-            let Some(query) = asked.map(str::to_owned).or_else(|| self.last_said()) else { return Ok(()) };
-            let (shown, newest_user) = (self.shown_from(recipe), self.newest_user());
-            let thread = request.reach.thread_id();
-            let ask = Ask { user, corpus: corpus(recall.from), query: &query, explain: true };
-            let is_shown = |place: Place<'_>| {
-                thread == Some(place.parent()) && (place.seq >= shown || Some(place.seq) == newest_user)
+            let given = request.recalled.iter().find(|(recalled, _)| recalled.recall == recall);
+            let found = match (given, &request.user, &query) {
+                (Some(given), ..) => Some(given.clone()),
+                (None, Some(user), Some(query)) => find(app, user, &recall, query, is_shown).await?,
+                _ => None,
             };
-            let found = search(app, ask, |ranking| pick(ranking, recall, Levels::of(&app.config), is_shown)).await?;
-            self.sources.extend(found.hits.iter().map(|passage| Source::of(recall.from, passage)));
-            self.recalled.push(recalled(recall, found));
+            let Some((recalled, sources)) = found else { continue };
+            self.recalled.push(recalled);
+            self.sources.extend(sources);
         }
         Ok(())
     }
@@ -83,7 +85,7 @@ impl Near {
                 texts.extend(text_again(store, input.recall.from, hit).await?.map(|text| (text, hit)));
             }
             self.recalled.push(Recalled {
-                recall: input.recall,
+                recall: input.recall.clone(),
                 message: input.recall.show(texts.iter().map(|(text, hit)| (text.as_str(), words(hit)))),
                 hits: input.hits.clone(),
                 near: input.near.clone(),
@@ -91,6 +93,66 @@ impl Near {
             });
         }
         Ok(())
+    }
+}
+
+/// Searches for one recall of a recipe, so that a caller knows what was found before it asks for the prompt. A search
+/// that is late, or that fails, finds nothing and says why.
+pub async fn recall_one(
+    app: &Shared,
+    user: &str,
+    recall: &Recall,
+    query: &str,
+    is_shown: impl Fn(Place<'_>) -> bool,
+) -> Result<(Recalled, Vec<Source>)> {
+    let nothing = || (recalled(recall, Found::default()), Vec::new());
+    Ok(find(app, user, recall, query, is_shown).await?.unwrap_or_else(nothing))
+}
+
+/// The same; `None` where the user has nothing that could be found.
+async fn find(
+    app: &Shared,
+    user: &str,
+    recall: &Recall,
+    query: &str,
+    is_shown: impl Fn(Place<'_>) -> bool,
+) -> Result<Option<(Recalled, Vec<Source>)>> {
+    let ask = Ask { user, corpus: corpus(recall.from), query, explain: true };
+    let search = async {
+        match has_any(app, user, ask.corpus).await? {
+            true => {
+                search(app, ask, |ranking| pick(ranking, recall, Levels::of(&app.config), is_shown)).await.map(Some)
+            }
+            false => Ok(None),
+        }
+    };
+    let limit = Duration::from_millis(app.config.number("load.timeout_ms"));
+    let found = match within(limit, search).await? {
+        Ok(found) => found,
+        Err(why) => {
+            let notes = vec![format!("{} were not searched: {why}", recall.from.name())];
+            Some(Found { notes, ..Found::default() })
+        }
+    };
+    Ok(found.map(|found| {
+        let sources = found.hits.iter().map(|passage| Source::of(recall.from, passage)).collect();
+        (recalled(recall, found), sources)
+    }))
+}
+
+/// What a search gave, else what kept it from it, in words; zero is no limit. A request that is at fault itself is
+/// still refused.
+async fn within<T>(limit: Duration, search: impl Future<Output = Result<T>>) -> Result<std::result::Result<T, String>> {
+    let done = match limit.is_zero() {
+        true => search.await,
+        false => match tokio::time::timeout(limit, search).await {
+            Ok(done) => done,
+            Err(_) => return Ok(Err(format!("it took longer than {limit:?}"))),
+        },
+    };
+    match done {
+        Err(error) if error.code != Code::InvalidField => Ok(Err(error.message)),
+        done => done.map(Ok),
     }
 }
 
@@ -124,7 +186,7 @@ fn corpus(from: recall::Source) -> Corpus {
     }
 }
 
-fn pick(ranking: &Ranking<'_>, recall: Recall, levels: Levels, is_shown: impl Fn(Place<'_>) -> bool) -> Picked {
+fn pick(ranking: &Ranking<'_>, recall: &Recall, levels: Levels, is_shown: impl Fn(Place<'_>) -> bool) -> Picked {
     let most = recall.hits_max as usize;
     match (recall.from, recall.per_level) {
         (recall::Source::Memories, Some(each)) => levels.pick(ranking, each as usize, most),
@@ -133,12 +195,12 @@ fn pick(ranking: &Ranking<'_>, recall: Recall, levels: Levels, is_shown: impl Fn
     }
 }
 
-fn recalled(recall: Recall, found: Found) -> Recalled {
+fn recalled(recall: &Recall, found: Found) -> Recalled {
     let texts: Vec<String> = found.hits.iter().map(|passage| passage.text.clone()).collect();
     let hits: Vec<Hit> = found.hits.into_iter().map(hit).collect();
     let near = found.near.into_iter().map(hit).collect();
     let message = recall.show(texts.iter().map(String::as_str).zip(hits.iter().map(words)));
-    Recalled { recall, message, hits, near, problems: found.notes }
+    Recalled { recall: recall.clone(), message, hits, near, problems: found.notes }
 }
 
 fn hit(passage: Passage) -> Hit {
@@ -162,3 +224,7 @@ async fn text_again(store: &Store, from: recall::Source, hit: &Hit) -> Result<Op
 pub fn cut(text: &str, chars_max: usize) -> String {
     text.chars().take(chars_max).collect()
 }
+
+#[cfg(test)]
+#[path = "far_tests.rs"]
+mod tests;

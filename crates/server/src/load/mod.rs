@@ -27,7 +27,7 @@ use crate::cache::Cache;
 use crate::collapse::{Found, FoundGroups};
 use crate::http::error::{ApiError, Result};
 use collection::{Collected, Collections};
-pub use far::{Source, cut};
+pub use far::{Source, cut, recall_one};
 pub use shown::Shown;
 
 /// What was loaded for one request.

@@ -1,7 +1,7 @@
 //! A call to a model: begun, tried again, read on, ended.
 //!
-//! Owns deadlines and retries. A call is tried again only before its first byte. What is dropped is cancelled: it closes
-//! its connection and gives its place to the next.
+//! Owns deadlines and retries. A call is tried again only before its first byte, and one that is made because another
+//! failed not even then. What is dropped is cancelled: it closes its connection and gives its place to the next.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -20,7 +20,8 @@ use super::reading::Reading;
 use super::refusal::Said;
 use super::server::{Server, passes};
 use super::tally::Call;
-use super::{Ask, Completion, Delta, Failure, Model, wire};
+use super::wire::{self, Form};
+use super::{Ask, Completion, Delta, Failure, Model};
 use crate::outbound;
 
 /// Further tries after the first.
@@ -30,6 +31,18 @@ const PAUSE: Duration = Duration::from_millis(250);
 const USAGE_WAIT: Duration = Duration::from_secs(2);
 /// How long the end of a connection is waited for, so that the next call can use it.
 const CLOSING_WAIT: Duration = Duration::from_millis(20);
+
+/// How a model is asked.
+#[derive(Debug, Clone, Copy)]
+struct Way {
+    /// For all of the answer at once, within the time-out.
+    is_whole: bool,
+    tries_more: u32,
+}
+
+const STREAM: Way = Way { is_whole: false, tries_more: TRIES_MORE };
+const WHOLE: Way = Way { is_whole: true, tries_more: TRIES_MORE };
+const ONCE: Way = Way { is_whole: true, tries_more: 0 };
 
 /// Until when something must come.
 #[derive(Debug, Clone, Copy)]
@@ -103,9 +116,28 @@ struct Miss {
 impl Model {
     /// Begins an answer: resolves with its first byte. Tries again before that, never after.
     pub async fn stream(&self, ask: &Ask) -> Result<Deltas, Failure> {
+        self.open(ask, STREAM).await
+    }
+
+    /// The whole answer, within the deadline of the job.
+    pub async fn complete(&self, ask: &Ask) -> Result<Completion, Failure> {
+        self.open(ask, STREAM).await?.gathered().await
+    }
+
+    /// The whole answer, asked for in one piece, within the time-out.
+    pub async fn whole(&self, ask: &Ask) -> Result<Completion, Failure> {
+        self.open(ask, WHOLE).await?.gathered().await
+    }
+
+    /// The same with a single try, where another call has failed already.
+    pub async fn whole_once(&self, ask: &Ask) -> Result<Completion, Failure> {
+        self.open(ask, ONCE).await?.gathered().await
+    }
+
+    async fn open(&self, ask: &Ask, way: Way) -> Result<Deltas, Failure> {
         let mut call = self.tally.begin();
-        let clock = Clock::start(self.timeout, self.job.has_whole_deadline());
-        match self.begin(ask, &clock).await {
+        let clock = Clock::start(self.timeout, way.is_whole || self.job.has_whole_deadline());
+        match self.begin(ask, way, &clock).await {
             Ok((body, first, place)) => {
                 let mut deltas = Deltas::new(self.server.clone(), body, clock, call, place);
                 deltas.take(&first);
@@ -118,17 +150,12 @@ impl Model {
         }
     }
 
-    /// The whole answer, within the deadline of the job.
-    pub async fn complete(&self, ask: &Ask) -> Result<Completion, Failure> {
-        let mut deltas = self.stream(ask).await?;
-        let mut whole = Completion::default();
-        while let Some(delta) = deltas.next().await {
-            whole.add(delta?);
-        }
-        Ok(whole)
-    }
-
-    async fn begin(&self, ask: &Ask, clock: &Clock) -> Result<(Incoming, Bytes, OwnedSemaphorePermit), Failure> {
+    async fn begin(
+        &self,
+        ask: &Ask,
+        way: Way,
+        clock: &Clock,
+    ) -> Result<(Incoming, Bytes, OwnedSemaphorePermit), Failure> {
         let messages = wire::messages(&ask.messages)
             .map_err(|e| Failure::Refused(format!("what is to be asked is not an array of messages: {e}")))?;
         let late = |_| clock.late(&self.server);
@@ -136,18 +163,22 @@ impl Model {
         let name = timeout_at(clock.until, self.resolve(clock.left())).await.map_err(late)??;
         let mut tries = 0;
         loop {
-            let with_usage = self.server.takes_usage();
-            let body = wire::body(name, &messages, &ask.options, with_usage);
+            let form = match way.is_whole {
+                true => Form::Whole,
+                false if self.server.takes_usage() => Form::StreamWithUsage,
+                false => Form::Stream,
+            };
+            let body = wire::body(name, &messages, &ask.options, form);
             let miss = match timeout_at(clock.until, open(&self.server, body)).await.map_err(late)? {
                 Ok((body, first)) => return Ok((body, first, place)),
                 Err(miss) => miss,
             };
-            if miss.refuses_usage && with_usage {
+            if miss.refuses_usage && form == Form::StreamWithUsage {
                 self.server.takes_no_usage();
                 continue;
             }
             let pause = pause(tries).max(miss.after.unwrap_or_default());
-            if !miss.may_pass || tries == TRIES_MORE || pause >= clock.left() {
+            if !miss.may_pass || tries == way.tries_more || pause >= clock.left() {
                 return Err(miss.failure);
             }
             tries += 1;
@@ -211,6 +242,15 @@ impl Deltas {
             call,
             _place: place,
         }
+    }
+
+    /// All of it, put together.
+    async fn gathered(mut self) -> Result<Completion, Failure> {
+        let mut whole = Completion::default();
+        while let Some(delta) = self.next().await {
+            whole.add(delta?);
+        }
+        Ok(whole)
     }
 
     /// The next piece; `None` after the last, and after a failure.

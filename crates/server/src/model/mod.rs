@@ -278,6 +278,11 @@ impl ToolCall {
 }
 
 impl Completion {
+    /// Whether it says or calls nothing.
+    pub fn is_empty(&self) -> bool {
+        self.text.trim().is_empty() && self.calls.is_empty()
+    }
+
     /// What it says, without what some models think aloud before.
     pub fn said(&self) -> &str {
         self.text.rsplit_once("</think>").map_or(self.text.as_str(), |(_, after)| after).trim()
@@ -319,6 +324,11 @@ impl Failure {
             Self::TooLong { .. } => "the prompt is too long for it",
             Self::Broke(_) => "the connection broke, or its server failed",
         }
+    }
+
+    /// Whether asking once more may help: not where the answer is that there will be none.
+    pub fn may_pass(&self) -> bool {
+        matches!(self, Self::Slow(_) | Self::Down(_) | Self::Broke(_))
     }
 
     fn too_long(message: String, lengths: refusal::Lengths) -> Self {

@@ -10,8 +10,9 @@ const BOM: &[u8] = b"\xef\xbb\xbf";
 /// One event.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Frame {
-    /// Empty where the stream gives none.
+    /// Empty where the stream gives none; so is the id.
     pub event: String,
+    pub id: String,
     pub data: Vec<u8>,
 }
 
@@ -92,6 +93,7 @@ impl Frames {
                 self.add(value);
             }
             b"event" => self.frame.event = String::from_utf8_lossy(value).into_owned(),
+            b"id" => self.frame.id = String::from_utf8_lossy(value).into_owned(),
             _ => {}
         }
         None

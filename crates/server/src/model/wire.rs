@@ -44,12 +44,29 @@ fn write(message: &RawValue, out: &mut String) -> Result<(), serde_json::Error> 
     Ok(())
 }
 
-/// A request for a stream.
-pub fn body(model: &str, messages: &str, options: &Map<String, Value>, with_usage: bool) -> Bytes {
-    let mut out = format!("{{\"model\":{},\"messages\":{messages},\"stream\":true", Value::from(model));
-    if with_usage {
-        out.push_str(",\"stream_options\":{\"include_usage\":true}");
+/// How an answer is to come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    Stream,
+    /// A stream with the usage at its end.
+    StreamWithUsage,
+    /// In one piece.
+    Whole,
+}
+
+impl Form {
+    fn members(self) -> &'static str {
+        match self {
+            Self::Stream => "\"stream\":true",
+            Self::StreamWithUsage => "\"stream\":true,\"stream_options\":{\"include_usage\":true}",
+            Self::Whole => "\"stream\":false",
+        }
     }
+}
+
+/// A request.
+pub fn body(model: &str, messages: &str, options: &Map<String, Value>, form: Form) -> Bytes {
+    let mut out = format!("{{\"model\":{},\"messages\":{messages},{}", Value::from(model), form.members());
     for (name, value) in options.iter().filter(|(name, _)| !OURS.contains(&name.as_str())) {
         out.push_str(&format!(",{}:{value}", Value::from(name.as_str())));
     }
@@ -123,9 +140,11 @@ mod tests {
         let options: Map<String, Value> =
             serde_json::from_str(r#"{"temperature":0,"stream":false,"model":"x","tools":[{"a\"b":1}]}"#).unwrap();
         assert_eq!(
-            body("m", "[]", &options, true),
+            body("m", "[]", &options, Form::StreamWithUsage),
             r#"{"model":"m","messages":[],"stream":true,"stream_options":{"include_usage":true},"temperature":0,"tools":[{"a\"b":1}]}"#
         );
-        assert_eq!(body("a\"b", "[]", &Map::new(), false), r#"{"model":"a\"b","messages":[],"stream":true}"#);
+        let body = |form: Form| body("a\"b", "[]", &Map::new(), form);
+        assert_eq!(body(Form::Stream), r#"{"model":"a\"b","messages":[],"stream":true}"#);
+        assert_eq!(body(Form::Whole), r#"{"model":"a\"b","messages":[],"stream":false}"#);
     }
 }

@@ -43,6 +43,8 @@ export class Reply {
     if (name === "question") this.#question(data);
     if (name === "sources") this.#sources(data);
     if (name === "text") this.#more(data.delta);
+    if (name === "anew") this.#anew();
+    if (name === "missed") this.#more(" … ");
     if (name === "done") this.#done(data);
     if (name === "error") this.fail(data.error.code, data.error.message);
   }
@@ -93,6 +95,12 @@ export class Reply {
     this.#parts.waiting.replaceChildren();
     this.#text.add(delta);
     this.#due ||= requestAnimationFrame(() => this.#show());
+  }
+
+  /** What was said so far does not count. */
+  #anew() {
+    this.#text.set("");
+    this.#show();
   }
 
   #show() {

@@ -1,7 +1,7 @@
 // Reads a reply's events from its address to its end.
 //
-// A connection that is lost, or silent for too long, is made again from the last event that was seen. Each event is
-// given once. `done` and `error` end a reply; nothing else does.
+// A connection that is lost, or silent for too long, is made again from the last event that was seen. An id is the name
+// of the reply and a number that grows; each event is given once. `done` and `error` end a reply; nothing else does.
 
 const PAUSES_MS = [300, 900, 2700];
 const SILENCE_MS_MAX = 45_000;
@@ -24,7 +24,7 @@ export async function follow(address, { headers, signal, take, lost }) {
   let ended = false;
   let tries = 0;
   const once = ({ id, name, data }) => {
-    if (ended || (id && last && Number(id) <= Number(last))) return;
+    if (ended || (id && last && numberOf(id) <= numberOf(last))) return;
     last = id || last;
     tries = 0;
     ended = name === "done" || name === "error";
@@ -41,6 +41,10 @@ export async function follow(address, { headers, signal, take, lost }) {
     lost();
     await pause(PAUSES_MS[tries++], signal);
   }
+}
+
+function numberOf(id) {
+  return Number(id.slice(id.lastIndexOf(".") + 1));
 }
 
 /** One connection, to its end. */

@@ -31,6 +31,7 @@ const WORDS = {
     model_silent_nothing: "The model did not answer, and no passage fits the question.",
     model_cut: "The answer was cut at the model's limit.",
     rules_instead: "The question was understood by rules, because the model that does it did not answer.",
+    asked_again: "The model failed at first, and was asked again.",
     model_failed: "The model broke off before the end. This is what came of the answer.",
     client_left: "The answer was ended early, because nobody was listening.",
     server_stopped: "The server was stopped before the answer was whole.",
@@ -95,6 +96,7 @@ const WORDS = {
     model_silent_nothing: "O modelo não respondeu, e nenhum trecho responde à pergunta.",
     model_cut: "A resposta foi cortada no limite do modelo.",
     rules_instead: "A pergunta foi entendida por regras, porque o modelo encarregado disso não respondeu.",
+    asked_again: "O modelo parou na primeira vez e foi perguntado de novo.",
     model_failed: "O modelo parou antes do fim. Isto é o que veio da resposta.",
     client_left: "A resposta terminou antes do fim, porque ninguém estava ouvindo.",
     server_stopped: "O servidor parou antes de a resposta estar completa.",
@@ -161,6 +163,7 @@ const WORDS = {
     model_silent_nothing: "Модель не ответила, и ни один отрывок не подходит к вопросу.",
     model_cut: "Ответ обрезан по пределу модели.",
     rules_instead: "Вопрос понят по правилам: модель, которая этим занимается, не ответила.",
+    asked_again: "В первый раз модель не ответила до конца, и её спросили ещё раз.",
     model_failed: "Модель прервалась, не дойдя до конца. Вот что есть от ответа.",
     client_left: "Ответ закончен раньше времени: его никто не слушал.",
     server_stopped: "Сервер остановлен раньше, чем ответ был готов.",
@@ -185,9 +188,10 @@ const NOTES = [
   [/^no model is (?:set|configured)/, "no_model"],
   [/^the model did not answer: (.*); no passage/, "model_silent_nothing"],
   [/^the model did not answer: (.*); these are/, "model_silent"],
+  [/^the model .*; it was asked again$/, "asked_again"],
   [/^the model broke off: (.*)$/, "model_failed"],
   [/^the answer was cut/, "model_cut"],
-  [/^the question was made standalone by rules, not by the model: (.*)$/, "rules_instead"],
+  [/^the question was understood by rules, not by the model: (.*)$/, "rules_instead"],
 ];
 
 export const language = ["pt", "ru"].find((known) => navigator.language.toLowerCase().startsWith(known)) ?? "en";

@@ -1,9 +1,13 @@
 //! Policies: what users edit while the server runs.
 //!
-//! Owns the presets, the prompts, what a conversation remembers, and the catalogue of what can be asked: those shipped inside
-//! the binary, and files of the policy directory, which add to them and override them. Files are read again when they change; a
-//! broken one keeps the last good one and says so.
+//! Owns the presets, the prompts, what a conversation remembers, the catalogue of what can be asked, and what guides an answer:
+//! those shipped inside the binary, and files of the policy directory, which add to them and override them. Files are read again
+//! when they change; a broken one keeps the last good one and says so.
 
+mod answers;
+mod guide;
+#[cfg(test)]
+mod guide_tests;
 mod preset;
 mod prompt;
 mod remembering;
@@ -15,6 +19,8 @@ use std::time::{Duration, Instant};
 
 use crate::data::catalogue::{self, Catalogue};
 use crate::data::database::Database;
+pub use answers::Answers;
+pub use guide::Guide;
 pub use preset::Preset;
 pub use prompt::Prompt;
 pub use remembering::{Remembering, Status};
@@ -40,6 +46,7 @@ struct State {
     prompts: Part<prompt::Own>,
     remembering: Part<Remembering>,
     catalogue: Part<Option<Arc<Catalogue>>>,
+    guide: Part<Arc<Guide>>,
     looked: Instant,
 }
 
@@ -53,6 +60,7 @@ impl Policies {
             prompts: Part::new(prompt::Own::new()),
             remembering: Part::new(Remembering::default()),
             catalogue: Part::new(None),
+            guide: Part::new(guide::shipped()?),
             looked: Instant::now(),
         };
         let policies = Self { dir, database, shipped, state: Mutex::new(state) };
@@ -78,6 +86,11 @@ impl Policies {
         self.current().catalogue.value.clone()
     }
 
+    /// What decides how someone is answered who is being guided.
+    pub fn guide(&self) -> Arc<Guide> {
+        self.current().guide.value.clone()
+    }
+
     pub fn names(&self) -> Vec<String> {
         self.lock().presets.value.iter().filter_map(|p| p.name.clone()).collect()
     }
@@ -86,8 +99,8 @@ impl Policies {
     pub fn broken(&self) -> Vec<String> {
         let mut state = self.lock();
         self.reload(&mut state);
-        let State { presets, prompts, remembering, catalogue, .. } = &*state;
-        [&presets.broken, &prompts.broken, &remembering.broken, &catalogue.broken]
+        let State { presets, prompts, remembering, catalogue, guide, .. } = &*state;
+        [&presets.broken, &prompts.broken, &remembering.broken, &catalogue.broken, &guide.broken]
             .into_iter()
             .flatten()
             .cloned()
@@ -116,6 +129,8 @@ impl Policies {
         state.prompts.renew(all("prompts", "txt"), prompt::take);
         let take = |files: &[File], before: &_, broken: &mut _| remembering::take(&self.dir, files, before, broken);
         state.remembering.renew(one(remembering::FILE).collect(), take);
+        let of_guide = guide::DIRS.iter().flat_map(|below| File::every(&self.dir, below));
+        state.guide.renew(of_guide.collect(), guide::take);
         if let Some(database) = &self.database {
             let files = one(catalogue::ONTOLOGY).chain(one(catalogue::RULES)).chain(all(catalogue::ENTITIES, "yaml"));
             let take = |files: &[File], before: &_, broken: &mut _| catalogue::take(files, database, before, broken);

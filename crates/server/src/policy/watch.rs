@@ -26,9 +26,18 @@ impl File {
 
     /// Those of a directory below with this extension, by name.
     pub fn all(dir: &Path, below: &'static str, extension: &str) -> Vec<Self> {
+        Self::those(dir, below, |path| path.extension().is_some_and(|e| e == extension))
+    }
+
+    /// All of a directory below, by name, but for what editors leave beside them.
+    pub fn every(dir: &Path, below: &'static str) -> Vec<Self> {
+        let is_left = |name: &str| name.starts_with(['.', '#']) || name.ends_with('~');
+        Self::those(dir, below, |path| path.file_name().is_some_and(|name| !is_left(&name.to_string_lossy())))
+    }
+
+    fn those(dir: &Path, below: &'static str, is_one: impl Fn(&Path) -> bool) -> Vec<Self> {
         let Ok(entries) = std::fs::read_dir(dir.join(below)) else { return Vec::new() };
-        let paths = entries.flatten().map(|entry| entry.path());
-        let paths = paths.filter(|path| path.extension().is_some_and(|e| e == extension));
+        let paths = entries.flatten().map(|entry| entry.path()).filter(|path| is_one(path));
         let mut files: Vec<_> = paths.filter_map(|path| Self::at(path, below)).collect();
         files.sort();
         files
@@ -37,6 +46,11 @@ impl File {
     /// What it is called, without its extension.
     pub fn name(&self) -> &str {
         self.path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default()
+    }
+
+    /// What it is called, with its extension.
+    pub fn full_name(&self) -> String {
+        self.path.file_name().unwrap_or_default().to_string_lossy().into_owned()
     }
 
     /// Whether it is the file of this name beside the directories.

@@ -97,13 +97,18 @@ impl Embedder {
 
     /// The embedding of a question.
     pub async fn query(&self, text: &str) -> Result<Arc<[f32]>, Failure> {
+        self.query_known(text).await.map(|(vector, _)| vector)
+    }
+
+    /// The same, and whether it was known already.
+    pub async fn query_known(&self, text: &str) -> Result<(Arc<[f32]>, bool), Failure> {
         if let Some(vector) = self.queries.get(&text.to_owned()) {
-            return Ok(vector);
+            return Ok((vector, true));
         }
         let vectors = self.embed(vec![text.to_owned()], self.deadline).await?;
         let vector: Arc<[f32]> = vectors.into_iter().next().unwrap_or_default().into();
         self.queries.insert(text.to_owned(), vector.clone(), text.len() + vector.len() * 4 + 64);
-        Ok(vector)
+        Ok((vector, false))
     }
 
     /// The embeddings of texts, each of length 1, in their order.

@@ -18,9 +18,13 @@ pub struct Draft {
     pub usage: Option<Usage>,
     pub calls: Vec<Called>,
     pub partial: Option<Partial>,
+    /// Whether the model was asked again.
+    pub fallback: bool,
     pub notes: Vec<String>,
     pub finish: String,
     pub to_run: Vec<ToolCall>,
+    /// When the first and the last piece of text were told, in milliseconds since the reply began.
+    spoken_ms: Option<(f64, f64)>,
 }
 
 /// Who answers where no model does.
@@ -36,17 +40,43 @@ impl Draft {
             usage: None,
             calls: Vec::new(),
             partial: None,
+            fallback: false,
             notes: note.into_iter().collect(),
             finish: String::new(),
             to_run: Vec::new(),
+            spoken_ms: None,
         }
     }
 
     pub fn say(&mut self, text: String, log: &Log) {
-        if !text.is_empty() {
-            self.has_begun |= !text.trim().is_empty();
-            self.text.push_str(&text);
-            log.push(Event::Text(text));
+        if text.is_empty() {
+            return;
+        }
+        let now_ms = log.since_ms();
+        if self.spoken_ms.is_none() {
+            log.terms.tracer.first_token();
+            log.push(Event::First);
+        }
+        let (first_ms, _) = self.spoken_ms.unwrap_or((now_ms, now_ms));
+        self.spoken_ms = Some((first_ms, now_ms));
+        self.has_begun |= !text.trim().is_empty();
+        self.text.push_str(&text);
+        log.push(Event::Text(text));
+    }
+
+    /// Takes back what this message says so far, in favour of a whole one.
+    pub fn say_anew(&mut self, text: String, log: &Log) {
+        if !self.text.is_empty() {
+            self.text.clear();
+            log.push(Event::Anew);
+        }
+        self.say(text, log);
+    }
+
+    /// There are no more words, if there were any.
+    pub fn end(&self, log: &Log) {
+        if let Some((first_ms, last_ms)) = self.spoken_ms {
+            log.push(Event::Spoken { first_ms, last_ms });
         }
     }
 

@@ -1,6 +1,7 @@
 //! The answer: by a model, in as many steps as its skills take, or from the passages.
 //!
-//! A model that fails before its first word is replaced by the passages; one that fails later leaves what it said.
+//! A model that fails is asked once more, for the whole at once. If that fails too, the passages answer where nothing was
+//! said, and else what was said stays.
 
 use bytes::Bytes;
 use novelo_engine::Message;
@@ -11,6 +12,7 @@ use serde_json::{Map, Value, json};
 use super::draft::{Draft, PASSAGES, said};
 use super::log::Log;
 use super::prompt::{self, Prompt, Room};
+use super::speak::{speak, speak_again};
 use super::{Asked, Called, Event, Manner, Partial, Skills, offline};
 use crate::app::Shared;
 use crate::http::error::{ApiError, Code, Result};
@@ -18,7 +20,7 @@ use crate::kept::Kept;
 use crate::load::cut;
 use crate::memory::results;
 use crate::memory::skills::{Call, Skill};
-use crate::model::{Ask, Completion, Delta, Failure, Model, ToolCall};
+use crate::model::{Ask, Completion, Failure, Model, ToolCall};
 
 /// What an answer is made of, and whom it is told.
 pub struct Work<'w> {
@@ -47,13 +49,15 @@ pub async fn generate(work: &Work<'_>, prompt: Prompt, draft: &mut Draft) -> Res
     let (mut rounds, mut shorter) = (0, 0);
     loop {
         draft.text.clear();
-        match step(work, model, &messages, draft).await {
+        let ask = Ask { messages: messages.clone(), options: options(work.asked) };
+        match step(work, model, &ask, draft).await {
             Ok(calls) if calls.is_empty() && !draft.has_begun => {
                 return without(work, draft, Code::ModelFailed, "the model answered with nothing");
             }
             Ok(calls) if calls.is_empty() => return Ok(()),
             Ok(calls) if matches!(work.asked.manner, Manner::Relay(..)) => {
-                draft.to_run = calls;
+                draft.to_run = calls.clone();
+                work.log.push(Event::Calls(calls));
                 return Ok(());
             }
             Ok(calls) if rounds < ROUNDS_MAX => {
@@ -92,25 +96,54 @@ fn told(what: &str, failure: &Failure) -> String {
 async fn step(
     work: &Work<'_>,
     model: &Model,
-    messages: &Bytes,
+    ask: &Ask,
     draft: &mut Draft,
 ) -> std::result::Result<Vec<ToolCall>, Failure> {
-    let ask = Ask { messages: messages.clone(), options: options(work.asked) };
-    let mut deltas = model.stream(&ask).await?;
-    draft.answered_by = model.name().to_owned();
-    let mut whole = Completion::default();
-    while let Some(delta) = deltas.next().await {
-        match delta? {
-            Delta::Text(text) => draft.say(text, work.log),
-            other => whole.add(other),
-        }
-    }
+    let say = |text: String| {
+        model.name().clone_into(&mut draft.answered_by);
+        draft.say(text, work.log);
+    };
+    let whole = match speak(model, ask, say).await {
+        Ok(whole) => whole,
+        Err(failure) => again(work, model, ask, draft, failure).await?,
+    };
+    model.name().clone_into(&mut draft.answered_by);
     draft.add(whole.usage);
     if whole.finish == "length" {
         draft.notes.push("the answer was cut at the model's limit".to_owned());
     }
     draft.finish = whole.finish;
     Ok(whole.calls)
+}
+
+/// Asks once more after a failure, once in a reply; where that does not help it is the first failure that counts. What a
+/// caller's own model has said cannot be taken back.
+async fn again(
+    work: &Work<'_>,
+    model: &Model,
+    ask: &Ask,
+    draft: &mut Draft,
+    failure: Failure,
+) -> std::result::Result<Completion, Failure> {
+    let tracer = &work.asked.tracer;
+    tracer.error("stream", failure.in_words());
+    let can_take_back = draft.text.is_empty() || matches!(work.asked.manner, Manner::Assist(_));
+    if draft.fallback || !can_take_back {
+        return Err(failure);
+    }
+    let whole = match speak_again(model, ask, &failure).await {
+        Some(Ok(whole)) => whole,
+        None => return Err(failure),
+        Some(Err(second)) => {
+            tracer.error("model", second.in_words());
+            return Err(failure);
+        }
+    };
+    let what = if draft.text.is_empty() { "did not answer" } else { "broke off" };
+    draft.notes.push(format!("the model {what}; it was asked again"));
+    draft.fallback = true;
+    draft.say_anew(whole.text.clone(), work.log);
+    Ok(whole)
 }
 
 fn options(asked: &Asked) -> Map<String, Value> {
@@ -158,6 +191,7 @@ async fn shortened(work: &Work<'_>, draft: &mut Draft, said: Option<(u32, u32)>)
     if !prompt.fits {
         return Ok(None);
     }
+    work.asked.tracer.prompt(&prompt.prompted.trace_id);
     work.log.push(Event::Prompt(prompt.prompted.clone()));
     draft.prompted = prompt.prompted;
     Ok(Some(prompt.messages))

@@ -1,40 +1,64 @@
 //! What a running reply has told so far.
 //!
 //! Owns the events and who reads them. The writer never waits: a reader who stops reading costs memory, bounded by the
-//! length of an answer, and holds up nobody. Each event has a number, from 1, so that a reader who comes back goes on
-//! where it left off; where nobody can come back, what was read is let go of.
+//! length of an answer, and holds up nobody. Each event has a number, from 1, and once one was given it stands for the same
+//! for ever, so that a reader who comes back goes on where it left off. What was read is kept for that in a ring of so many
+//! bytes; what has left the ring is told as missed, never skipped.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use tokio::sync::watch;
+use tokio::time::Instant;
 
-use super::Event;
+use super::{Event, Form, Patience, Source, Terms, Told};
 use crate::http::error::ApiError;
+use crate::telemetry::now;
 
 /// One reply's events. Its task writes, readers read; a reader that is dropped has left.
 #[derive(Debug)]
 pub struct Log {
+    /// What it is asked for by.
+    pub name: String,
+    pub terms: Terms,
+    started: Instant,
+    started_at: f64,
     events: Mutex<Events>,
-    keeps: bool,
     /// How many there are. Readers hold its receivers, so that the writer knows whether there are any.
     count: watch::Sender<usize>,
     /// Whether a reader said that the rest is not wanted.
     dismissed: watch::Sender<bool>,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Events {
-    held: VecDeque<Arc<Event>>,
+    held: VecDeque<Held>,
     /// How many stood before those that are held.
     gone: usize,
-    /// How many were given to a reader.
+    /// The number of the last that was given to any reader.
     read: usize,
+    /// What those take that were read and are held.
+    read_bytes: usize,
+    /// Where nobody comes back nothing that was read is kept.
+    read_bytes_max: usize,
+    /// When the last of the readers left; before any came, when the reply began.
+    left: Instant,
+}
+
+#[derive(Debug, Clone)]
+struct Held {
+    event: Arc<Event>,
+    at: f64,
+    since_ms: f64,
 }
 
 /// Beyond so many that nobody has read, pieces of text are joined.
 const UNREAD_MAX: usize = 1_000;
+/// What was read and is kept for those who come back, of one reply; the last event is kept beside it.
+const RING_BYTES_MAX: usize = 256 * 1024;
+/// What an event takes beside its words.
+const EVENT_BYTES: usize = 128;
 
 /// A place in a log.
 #[derive(Debug)]
@@ -42,30 +66,64 @@ pub struct Reader {
     log: Arc<Log>,
     count: watch::Receiver<usize>,
     next: usize,
+    resumes: bool,
 }
 
 impl Log {
-    /// Of a reply that can be come back to, or of one that cannot.
-    pub fn new(keeps: bool) -> Arc<Self> {
-        let (count, dismissed) = (watch::Sender::new(0), watch::Sender::new(false));
-        Arc::new(Self { events: Mutex::default(), keeps, count, dismissed })
+    pub fn new(terms: Terms) -> Arc<Self> {
+        let read_bytes_max = if terms.patience == Patience::None { 0 } else { RING_BYTES_MAX };
+        let started = Instant::now();
+        Arc::new(Self {
+            name: uuid::Uuid::new_v4().simple().to_string(),
+            terms,
+            started,
+            started_at: now(),
+            events: Mutex::new(Events {
+                held: VecDeque::new(),
+                gone: 0,
+                read: 0,
+                read_bytes: 0,
+                read_bytes_max,
+                left: started,
+            }),
+            count: watch::Sender::new(0),
+            dismissed: watch::Sender::new(false),
+        })
     }
 
     pub fn push(&self, event: Event) {
         let mut events = self.lock();
         if !events.join(&event) {
-            events.held.push_back(Arc::new(event));
+            let since_ms = self.since_ms();
+            events.held.push_back(Held { event: Arc::new(event), at: now(), since_ms });
             self.count.send_replace(events.count());
         }
     }
 
-    /// Reads from behind the event of this number on; 0 is the beginning.
+    /// Reads from behind the event of this number on; 0 is the beginning. Of what is not there yet nothing can have been
+    /// read.
     pub fn read(self: &Arc<Self>, after: usize) -> Reader {
-        Reader { log: self.clone(), count: self.count.subscribe(), next: after }
+        let next = after.min(self.lock().count());
+        Reader { log: self.clone(), count: self.count.subscribe(), next, resumes: after > 0 }
+    }
+
+    /// Milliseconds since the reply began.
+    pub fn since_ms(&self) -> f64 {
+        (self.started.elapsed().as_secs_f64() * 1e6).round() / 1e3
     }
 
     pub fn has_ended(&self) -> bool {
         self.lock().have_ended()
+    }
+
+    /// Whether anybody reads.
+    pub fn is_read(&self) -> bool {
+        !self.count.is_closed()
+    }
+
+    /// What is held takes about so many bytes.
+    pub fn bytes(&self) -> usize {
+        self.lock().held.iter().map(|held| bytes(&held.event)).sum()
     }
 
     /// Resolves when nobody has read for so long, or the rest is not wanted.
@@ -80,28 +138,28 @@ impl Log {
     async fn unread(&self, patience: Duration) {
         loop {
             self.count.closed().await;
-            if !patience.is_zero() {
-                tokio::time::sleep(patience).await;
-            }
-            if self.count.is_closed() {
+            let left = self.lock().left;
+            tokio::time::sleep_until(left + patience).await;
+            if !self.is_read() && self.lock().left == left {
                 return;
             }
         }
     }
 
-    /// The event at a place, and whether the last one has come: told together, or the last one could slip in between.
-    fn at(&self, place: usize) -> (Option<Arc<Event>>, bool) {
+    /// The first event from a place on that is held, with its place, and whether the last one has come: told together, or
+    /// the last one could slip in between.
+    fn at(&self, place: usize) -> (Option<(usize, Held)>, bool) {
         let mut events = self.lock();
-        let event = place.checked_sub(events.gone).and_then(|at| events.held.get(at)).cloned();
-        events.read = events.read.max(place + usize::from(event.is_some()));
-        while !self.keeps && events.gone < place && events.held.len() > 1 {
-            events.held.pop_front();
-            events.gone += 1;
+        events.let_go(place);
+        let place = place.max(events.gone);
+        let held = events.held.get(place - events.gone).cloned();
+        if held.is_some() {
+            events.was_read(place + 1);
         }
-        (event, events.have_ended())
+        (held.map(|held| (place, held)), events.have_ended())
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, Events> {
+    fn lock(&self) -> MutexGuard<'_, Events> {
         self.events.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -112,13 +170,31 @@ impl Events {
     }
 
     fn have_ended(&self) -> bool {
-        self.held.back().is_some_and(|event| event.is_last())
+        self.held.back().is_some_and(|held| held.event.is_last())
     }
 
-    /// Adds text to text that nobody has read, where there is much of that; whether it did.
+    /// Events up to a number were given to a reader.
+    fn was_read(&mut self, number: usize) {
+        let new = self.held.iter().take(number - self.gone).skip(self.read.saturating_sub(self.gone));
+        self.read_bytes += new.map(|held| in_ring(&held.event)).sum::<usize>();
+        self.read = self.read.max(number);
+    }
+
+    /// Lets go of the oldest that were read, as many as are too much; what stands at or behind a place stays.
+    fn let_go(&mut self, place: usize) {
+        let end = place.min(self.read);
+        while self.read_bytes > self.read_bytes_max && self.gone < end && self.held.len() > 1 {
+            let oldest = self.held.pop_front();
+            self.read_bytes -= oldest.map_or(0, |held| in_ring(&held.event));
+            self.gone += 1;
+        }
+    }
+
+    /// Adds text to text that nobody has read, where there is much of that; whether it did. What any reader was given
+    /// never changes: the last event was given only where all were.
     fn join(&mut self, event: &Event) -> bool {
         let has_many = self.count() > self.read + UNREAD_MAX;
-        let last = self.held.back_mut().filter(|_| has_many).and_then(Arc::get_mut);
+        let last = self.held.back_mut().filter(|_| has_many).and_then(|held| Arc::get_mut(&mut held.event));
         match (last, event) {
             (Some(Event::Text(text)), Event::Text(more)) => {
                 text.push_str(more);
@@ -129,7 +205,54 @@ impl Events {
     }
 }
 
+/// What an event takes of the ring; the last one stands beside it.
+fn in_ring(event: &Event) -> usize {
+    if event.is_last() { 0 } else { bytes(event) }
+}
+
+fn bytes(event: &Event) -> usize {
+    let source = |source: &Source| EVENT_BYTES + source.name.len() + source.text.len();
+    let sources = |sources: &[Source]| sources.iter().map(source).sum::<usize>();
+    EVENT_BYTES
+        + match event {
+            Event::Question(understood) => understood.rewritten.question.len(),
+            Event::Prompt(prompted) => sources(&prompted.sources),
+            Event::Text(text) => text.len(),
+            Event::Skill(called) => called.arguments.len() + called.result.get().len(),
+            Event::Calls(calls) => calls.iter().map(|call| EVENT_BYTES + call.arguments.len()).sum(),
+            Event::Done(reply) => reply.answer.len() + sources(&reply.prompted.sources),
+            Event::Guided(answer) => answer.message.len(),
+            Event::Failed(error) => error.message.len(),
+            Event::Ready | Event::First | Event::Anew | Event::Spoken { .. } | Event::Pending => 0,
+        }
+}
+
 impl Reader {
+    /// What the reply is asked for by.
+    pub fn name(&self) -> &str {
+        &self.log.name
+    }
+
+    /// In which words it is told.
+    pub fn form(&self) -> &Form {
+        &self.log.terms.form
+    }
+
+    /// What the course of it is asked for by.
+    pub fn trace_id(&self) -> String {
+        self.log.terms.tracer.id().encode()
+    }
+
+    /// When the reply began, in seconds since 1970.
+    pub fn started_at(&self) -> f64 {
+        self.log.started_at
+    }
+
+    /// Whether it goes on where another left off.
+    pub fn resumes(&self) -> bool {
+        self.resumes
+    }
+
     /// Says that the rest is not wanted; the last event comes soon then.
     pub fn dismiss(&self) {
         self.log.dismissed.send_replace(true);
@@ -137,7 +260,7 @@ impl Reader {
 
     /// Waits until something is answered, and tells whether that is an error; it can be read again.
     pub async fn begun(&mut self) -> Option<ApiError> {
-        while let Some((_, event)) = self.next().await {
+        while let Some(Told { event, .. }) = self.next().await {
             if !matches!(*event, Event::Question(_) | Event::Prompt(_)) {
                 self.next -= 1;
                 return match &*event {
@@ -150,12 +273,14 @@ impl Reader {
     }
 
     /// The next event and its number; `None` after the last one.
-    pub async fn next(&mut self) -> Option<(usize, Arc<Event>)> {
+    pub async fn next(&mut self) -> Option<Told> {
         loop {
-            let (event, has_ended) = self.log.at(self.next);
-            if let Some(event) = event {
-                self.next += 1;
-                return Some((self.next, event));
+            let (found, has_ended) = self.log.at(self.next);
+            if let Some((place, Held { event, at, since_ms })) = found {
+                let missed = place - self.next;
+                self.next = place + 1;
+                let id = format!("{}.{}", self.log.name, self.next);
+                return Some(Told { id, number: self.next, missed, at, since_ms, event });
             }
             if has_ended || self.count.changed().await.is_err() {
                 return None;
@@ -164,98 +289,12 @@ impl Reader {
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::http::error::Code;
-
-    fn text(text: &str) -> Event {
-        Event::Text(text.to_owned())
-    }
-
-    fn end() -> Event {
-        Event::Failed(ApiError::new(Code::Internal, "over"))
-    }
-
-    async fn numbers(mut reader: Reader) -> Vec<usize> {
-        let mut numbers = Vec::new();
-        while let Some((number, _)) = reader.next().await {
-            numbers.push(number);
-        }
-        numbers
-    }
-
-    #[tokio::test]
-    async fn a_reader_goes_on_where_it_left_off() {
-        let log = Log::new(true);
-        let early = tokio::spawn(numbers(log.read(0)));
-        ["a", "b", "c"].into_iter().for_each(|t| log.push(text(t)));
-        log.push(end());
-        assert_eq!(early.await.unwrap(), [1, 2, 3, 4]);
-        assert_eq!(numbers(log.read(2)).await, [3, 4]);
-        assert_eq!(numbers(log.read(4)).await, [] as [usize; 0]);
-        assert_eq!(numbers(log.read(99)).await, [] as [usize; 0]);
-    }
-
-    #[tokio::test]
-    async fn what_was_read_is_let_go_of_where_nobody_comes_back() {
-        let log = Log::new(false);
-        let mut reader = log.read(0);
-        for n in 1..=100 {
-            log.push(text("a"));
-            assert_eq!(reader.next().await.unwrap().0, n);
-        }
-        assert!(log.lock().held.len() <= 2);
-        log.push(end());
-        assert_eq!(numbers(reader).await, [101]);
-    }
-
-    #[tokio::test]
-    async fn text_that_nobody_reads_is_joined() {
-        let log = Log::new(false);
-        (0..UNREAD_MAX * 3).for_each(|_| log.push(text("ab")));
-        log.push(end());
-        assert_eq!(log.lock().held.len(), UNREAD_MAX + 2);
-        let (mut reader, mut all) = (log.read(0), String::new());
-        while let Some((_, event)) = reader.next().await {
-            if let Event::Text(text) = &*event {
-                all.push_str(text);
-            }
-        }
-        assert_eq!(all, "ab".repeat(UNREAD_MAX * 3));
-    }
-
-    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-    async fn the_last_event_never_slips_past_a_reader() {
-        for _ in 0..2_000 {
-            let log = Log::new(true);
-            let reading = tokio::spawn(numbers(log.read(0)));
-            log.push(text("a"));
-            log.push(end());
-            assert_eq!(reading.await.unwrap(), [1, 2]);
-        }
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn a_reader_who_comes_back_in_time_has_not_left() {
-        let log = Log::new(true);
-        let patience = Duration::from_secs(5);
-        let reader = log.read(0);
-        let waits =
-            |log: Arc<Log>| async move { tokio::time::timeout(Duration::from_secs(60), log.abandoned(patience)).await };
-        assert!(waits(log.clone()).await.is_err());
-        drop(reader);
-        let again = tokio::spawn({
-            let log = log.clone();
-            async move {
-                tokio::time::sleep(Duration::from_secs(4)).await;
-                let reader = log.read(0);
-                tokio::time::sleep(Duration::from_secs(1_000)).await;
-                drop(reader);
-            }
-        });
-        assert!(waits(log.clone()).await.is_err());
-        again.await.unwrap();
-        assert!(waits(log).await.is_ok());
+impl Drop for Reader {
+    fn drop(&mut self) {
+        self.log.lock().left = Instant::now();
     }
 }
+
+#[cfg(test)]
+#[path = "log_tests.rs"]
+pub(super) mod tests;

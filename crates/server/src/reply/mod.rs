@@ -2,10 +2,11 @@
 //!
 //! Owns the one path of a conversation: rewrite → retrieve → generate → record. A reply runs in a task of its own and
 //! tells what happens as events; whoever asked reads them at their own pace. Invariants: the question is stored before
-//! the model that answers is asked; what was answered is stored whole, or marked as partial; the last event is `Done` or `Failed`, and
-//! there is exactly one.
+//! the model that answers is asked; what was answered is stored whole, or marked as partial; the last event is `Done`, `Guided` or
+//! `Failed`, and there is exactly one.
 
 mod draft;
+mod ended;
 mod generate;
 mod history;
 mod log;
@@ -14,6 +15,7 @@ mod prompt;
 mod replies;
 pub mod rewrite;
 mod run;
+mod speak;
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -23,14 +25,18 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::auth::Caller;
+use crate::guide::Answer;
 use crate::http::error::ApiError;
 use crate::model::{Job, ToolCall, Usage};
 use crate::policy::Preset;
 use crate::recall::said;
+use crate::trace::Tracer;
 pub use draft::said as message;
-pub use log::Reader;
-pub use prompt::Source;
-pub use replies::{Patience, Replies};
+pub use log::{Log, Reader};
+pub use prompt::{Source, room_tokens};
+pub use replies::{Form, Owner, Patience, Replies, Terms};
+pub use run::Ends;
+pub use speak::{speak, speak_again, speak_whole};
 
 /// Something that is said to a model, and that it should answer.
 #[derive(Debug)]
@@ -42,6 +48,8 @@ pub struct Asked {
     /// The recipe of the prompt.
     pub preset: Arc<Preset>,
     pub manner: Manner,
+    /// Writes down how it goes.
+    pub tracer: Tracer,
 }
 
 /// What is said.
@@ -69,6 +77,16 @@ pub struct Skills {
 }
 
 impl Asked {
+    /// The usual terms: whoever asks for a stream may lose it and come back.
+    pub fn terms(&self, streams: bool) -> Terms {
+        Terms {
+            owner: Owner { user: self.user.clone(), thread: self.thread.clone() },
+            form: Form::Assist,
+            patience: if streams { Patience::Page } else { Patience::None },
+            tracer: self.tracer.clone(),
+        }
+    }
+
     /// The thread and its user, where it is kept.
     fn place(&self) -> Option<(&str, &str)> {
         self.user.as_deref().zip(self.thread.as_deref())
@@ -119,11 +137,42 @@ pub enum Event {
     Question(Understood),
     /// The prompt is made.
     Prompt(Prompted),
+    /// The prompt is ready, or is said to be.
+    Ready,
+    /// The first word is there.
+    First,
     Text(String),
+    /// What was said so far is void: the answer begins anew.
+    Anew,
     /// The model called a skill, which answered this.
     Skill(Called),
+    /// The model calls tools that are the caller's to run.
+    Calls(Vec<ToolCall>),
+    /// All words are there: milliseconds from the beginning to the first and to the last.
+    Spoken {
+        first_ms: f64,
+        last_ms: f64,
+    },
+    /// What comes of the words is still being worked on.
+    Pending,
     Done(Box<Reply>),
+    Guided(Box<Answer>),
     Failed(ApiError),
+}
+
+/// An event as a reader is told of it.
+#[derive(Debug, Clone)]
+pub struct Told {
+    /// The name of the reply and the number of the event: what `Last-Event-ID` says to come back behind it.
+    pub id: String,
+    /// From 1 on.
+    pub number: usize,
+    /// How many events before this one can no longer be read.
+    pub missed: usize,
+    /// When it happened, in seconds since 1970, and in milliseconds since the reply began.
+    pub at: f64,
+    pub since_ms: f64,
+    pub event: Arc<Event>,
 }
 
 /// Which thread was asked, and what.
@@ -171,6 +220,14 @@ pub struct Called {
     pub result: Box<serde_json::value::RawValue>,
 }
 
+impl Told {
+    /// The id of the event before it.
+    pub fn before(&self) -> String {
+        let name = self.id.rsplit_once('.').map_or("", |(name, _)| name);
+        format!("{name}.{}", self.number.saturating_sub(1))
+    }
+}
+
 /// The whole of it.
 #[derive(Debug, Serialize)]
 pub struct Reply {
@@ -188,6 +245,9 @@ pub struct Reply {
     /// Why there is no more of it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub partial: Option<Partial>,
+    /// Whether the model failed at first and was asked again.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub fallback: bool,
     /// What the reader should know, in words.
     pub notes: Vec<String>,
     /// Why the model ended, in its own word, and the tools that the caller is to run.
@@ -204,6 +264,16 @@ pub enum Partial {
     ClientLeft,
     ModelFailed,
     ServerStopped,
+}
+
+impl RewrittenBy {
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Nobody => "nobody",
+            Self::Rules => "rules",
+            Self::Model => "model",
+        }
+    }
 }
 
 fn write_sources<S: serde::Serializer>(sources: &[Source], to: S) -> Result<S::Ok, S::Error> {
@@ -223,6 +293,6 @@ impl Partial {
 
 impl Event {
     pub fn is_last(&self) -> bool {
-        matches!(self, Self::Done(_) | Self::Failed(_))
+        matches!(self, Self::Done(_) | Self::Guided(_) | Self::Failed(_))
     }
 }

@@ -1,100 +1,125 @@
 //! The replies that are running.
 //!
 //! Owns their tasks: how many there may be, and that all have ended when the server closes. Those that can be come back
-//! to are kept by name until a while after their end.
+//! to are known by name, also for a while after their end.
 
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use novelo_engine::limits::REPLIES_MAX;
 use rustc_hash::FxHashMap;
 use tokio::sync::watch;
 
+use super::ended::Ended;
 use super::log::{Log, Reader};
 use super::run::{Ends, run};
 use super::{Asked, Event};
 use crate::app::App;
+use crate::auth::Caller;
 use crate::http::error::{ApiError, Code, Result};
+use crate::trace::Tracer;
+
+/// What holds for a reply from its beginning on.
+#[derive(Debug)]
+pub struct Terms {
+    pub owner: Owner,
+    pub form: Form,
+    pub patience: Patience,
+    /// Its course ends with it.
+    pub tracer: Tracer,
+}
+
+/// Whose reply it is; nobody's is for admins.
+#[derive(Debug, Clone, Default)]
+pub struct Owner {
+    pub user: Option<String>,
+    pub thread: Option<String>,
+}
+
+/// In which words it is told: who comes back must ask where it began.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Form {
+    Assist,
+    /// A model's own, under the name that the caller has for it.
+    Relay {
+        model: String,
+        wants_usage: bool,
+    },
+    Guided,
+}
 
 /// How long a reply goes on that nobody reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Patience {
     /// Who leaves does not come back.
     None,
-    /// A page may lose its connection and open it again.
+    /// A page, or any reader of a stream, may lose its connection and open it again: `replies.patience_ms`.
     Page,
 }
-
-/// How long the end of a reply can be read again.
-const KEPT: Duration = Duration::from_secs(60);
 
 /// Requests begin replies; their tasks end by themselves, or when `close` says so.
 #[derive(Debug)]
 pub struct Replies {
-    named: Mutex<FxHashMap<String, Named>>,
+    /// Those that run and can be come back to.
+    named: Mutex<FxHashMap<String, Arc<Log>>>,
+    ended: Ended,
     running: watch::Sender<usize>,
     closing: watch::Sender<bool>,
 }
 
-/// A reply that can be come back to.
-#[derive(Debug)]
-struct Named {
-    user: Option<String>,
-    thread: Option<String>,
-    log: Arc<Log>,
-    /// When it was first seen to have ended.
-    ended: Option<Instant>,
+impl Owner {
+    /// Whether it is this user's, in this thread or in any.
+    pub fn is(&self, user: &str, thread: Option<&str>) -> bool {
+        self.user.as_deref() == Some(user) && (thread.is_none() || self.thread.as_deref() == thread)
+    }
+
+    fn is_covered_by(&self, caller: &Caller) -> bool {
+        self.user.as_deref().map_or(caller.is_admin(), |user| caller.scope.covers_user(user))
+    }
 }
 
 impl Patience {
-    fn duration(self) -> Duration {
+    fn duration(self, app: &App) -> Duration {
         match self {
             Self::None => Duration::ZERO,
-            Self::Page => Duration::from_secs(5),
+            Self::Page => Duration::from_millis(app.config.number("replies.patience_ms")),
         }
     }
 }
 
 impl Default for Replies {
     fn default() -> Self {
-        Self { named: Mutex::default(), running: watch::Sender::new(0), closing: watch::Sender::new(false) }
+        Self {
+            named: Mutex::default(),
+            ended: Ended::default(),
+            running: watch::Sender::new(0),
+            closing: watch::Sender::new(false),
+        }
     }
 }
 
 impl Replies {
     /// Begins to answer; the events from the first on.
-    pub fn begin(&self, app: &App, asked: Asked) -> Result<Reader> {
-        Ok(self.start(app, asked, Patience::None)?.read(0))
+    pub fn begin(&self, app: &App, asked: Asked, terms: Terms) -> Result<Reader> {
+        self.start(app, terms, |app: App, log: Arc<Log>, ends| async move { run(&app, asked, &log, ends).await })
     }
 
-    /// The same for someone who comes to read later; the name to ask by.
-    pub fn begin_named(&self, app: &App, asked: Asked) -> Result<String> {
-        let (user, thread) = (asked.user.clone(), asked.thread.clone());
-        let log = self.start(app, asked, Patience::Page)?;
-        let name = uuid::Uuid::new_v4().simple().to_string();
-        self.lock().insert(name.clone(), Named { user, thread, log, ended: None });
-        Ok(name)
-    }
-
-    /// The events of a reply from behind one number on, for whoever may read what is this user's.
-    pub fn resume(&self, name: &str, after: usize, may_read: impl Fn(Option<&str>) -> bool) -> Option<Reader> {
-        self.lock().get(name).filter(|named| may_read(named.user.as_deref())).map(|named| named.log.read(after))
+    /// The events of a reply from behind one number on, for whoever may read what is its owner's, and in its own form.
+    pub fn resume(&self, name: &str, after: usize, caller: &Caller, fits: impl Fn(&Form) -> bool) -> Option<Reader> {
+        let running = self.lock().get(name).cloned();
+        let log = running.or_else(|| self.ended.get(name))?;
+        (log.terms.owner.is_covered_by(caller) && fits(&log.terms.form)).then(|| log.read(after))
     }
 
     /// Lets go of those that ended a while ago.
     pub fn sweep(&self) {
-        self.lock().retain(|_, named| {
-            if named.ended.is_none() && named.log.has_ended() {
-                named.ended = Some(Instant::now());
-            }
-            named.ended.is_none_or(|ended| ended.elapsed() < KEPT)
-        });
+        self.ended.sweep();
     }
 
     /// Lets go of what a user was answered, in one thread or in all.
     pub fn forget(&self, user: &str, thread: Option<&str>) {
-        let is_in = |named: &Named| thread.is_none() || named.thread.as_deref() == thread;
-        self.lock().retain(|_, named| named.user.as_deref() != Some(user) || !is_in(named));
+        self.lock().retain(|_, log| !log.terms.owner.is(user, thread));
+        self.ended.forget(user, thread);
     }
 
     /// Ends what runs, and waits for it.
@@ -104,7 +129,14 @@ impl Replies {
         while *running.borrow_and_update() > 0 && running.changed().await.is_ok() {}
     }
 
-    fn start(&self, app: &App, asked: Asked, patience: Patience) -> Result<Arc<Log>> {
+    /// Runs what answers in a task of its own, if there is room for one more. It pushes the last event by itself, and
+    /// ends the course of the reply before that.
+    pub fn start<W: Future<Output = ()> + Send>(
+        &self,
+        app: &App,
+        terms: Terms,
+        work: impl FnOnce(App, Arc<Log>, Ends) -> W + Send + 'static,
+    ) -> Result<Reader> {
         let has_room = self.running.send_if_modified(|running| {
             let has_room = *running < REPLIES_MAX;
             *running += usize::from(has_room);
@@ -112,21 +144,36 @@ impl Replies {
         });
         if !has_room {
             let message = format!("more than REPLIES_MAX, {REPLIES_MAX}, questions are being answered");
+            terms.tracer.error("rate_limit", &*message);
+            terms.tracer.end();
             return Err(ApiError::new(Code::Busy, message));
         }
-        let log = Log::new(patience == Patience::Page);
+        let ends = Ends { patience: terms.patience.duration(app), closing: self.closing.subscribe() };
+        let log = Log::new(terms);
         let place = Place { app: app.clone(), log: log.clone() };
-        let ends = Ends { patience: patience.duration(), closing: self.closing.subscribe() };
-        tokio::spawn(async move { run(&place.app, asked, &place.log, ends).await });
-        Ok(log)
+        if log.terms.patience != Patience::None {
+            self.lock().insert(log.name.clone(), log.clone());
+        }
+        // It is read from now on, or it would seem to be left before it has begun.
+        let reader = log.read(0);
+        tokio::spawn(async move { work(place.app.clone(), place.log.clone(), ends).await });
+        Ok(reader)
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, FxHashMap<String, Named>> {
+    /// A reply has ended; one that was forgotten meanwhile is not kept.
+    fn ended(&self, log: &Arc<Log>) {
+        let mut named = self.lock();
+        if named.remove(&log.name).is_some() {
+            self.ended.insert(log.clone());
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, FxHashMap<String, Arc<Log>>> {
         self.named.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// A reply that runs. However it ends, also by a panic, it is told and no longer counted.
+/// A reply that runs. However it ends, also by a panic, it is told, recorded and no longer counted.
 struct Place {
     app: App,
     log: Arc<Log>,
@@ -135,8 +182,12 @@ struct Place {
 impl Drop for Place {
     fn drop(&mut self) {
         if !self.log.has_ended() {
+            let tracer = &self.log.terms.tracer;
+            tracer.error("reply", "the answer ended early");
+            tracer.end();
             self.log.push(Event::Failed(ApiError::new(Code::Internal, "the answer ended early")));
         }
+        self.app.replies.ended(&self.log);
         self.app.replies.running.send_modify(|running| *running -= 1);
     }
 }

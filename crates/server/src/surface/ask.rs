@@ -1,8 +1,9 @@
 //! `POST /ask`: a question about data, answered by query. How, is `crate::data`'s.
 
 use axum::Router;
-use axum::extract::State;
-use axum::http::{HeaderMap, HeaderValue};
+use axum::extract::{FromRequest, FromRequestParts, Request, State};
+use axum::http::HeaderValue;
+use axum::response::{IntoResponse, Response};
 use axum::routing::post;
 use novelo_engine::limits::{ID_BYTES_MAX, QUESTION_BYTES_MAX};
 use novelo_engine::path::check_id;
@@ -15,6 +16,7 @@ use crate::http::REQUEST_ID;
 use crate::http::body::{Json, Raw, parse_object};
 use crate::http::error::{ApiError, Result};
 use crate::memory::check;
+use crate::trace::Tracer;
 
 /// Exactly these, and all of them. Nothing of a conversation comes in with a question.
 #[derive(Deserialize)]
@@ -30,16 +32,28 @@ pub fn routes() -> Router<App> {
     Router::new().route("/ask", post(ask))
 }
 
-async fn ask(State(app): State<App>, caller: Caller, headers: HeaderMap, Raw(body): Raw) -> Result<Json> {
+/// Every answer names the course of its request, also one that is refused before it is known whose it is.
+async fn ask(State(app): State<App>, request: Request) -> Response {
+    let tracer = Tracer::begin(&app, "ask");
+    let answered = answer(&app, request, &tracer).await.inspect_err(|error| tracer.refused(error));
+    tracer.end();
+    tracer.id().on(answered.into_response())
+}
+
+async fn answer(app: &App, request: Request, tracer: &Tracer) -> Result<Json> {
+    let (mut parts, body) = request.into_parts();
+    let caller = Caller::from_request_parts(&mut parts, app).await?;
+    let request_id = parts.headers.get(REQUEST_ID).map(HeaderValue::to_str).and_then(std::result::Result::ok);
+    let request_id = request_id.unwrap_or_default().to_owned();
+    let Raw(body) = Raw::from_request(Request::from_parts(parts, body), app).await?;
     let wire: Wire = parse_object(&body)?;
     let question = given("question", wire.question, ("QUESTION_BYTES_MAX", QUESTION_BYTES_MAX))?;
     let thread = id("conversation_id", wire.conversation_id)?;
     let nickname = given("nickname", wire.nickname, ("ID_BYTES_MAX", ID_BYTES_MAX))?;
     let user = id("client_id", wire.client_id)?;
     caller.require_user(&user)?;
-    let request_id = headers.get(REQUEST_ID).map(HeaderValue::to_str).and_then(std::result::Result::ok);
-    let request_id = request_id.unwrap_or_default().to_owned();
-    Json::write(&data::ask(&app, Asked { question, user, thread, nickname, request_id }).await?)
+    tracer.about(&user, &thread);
+    Json::write(&data::ask(app, Asked { question, user, thread, nickname, request_id }, tracer).await?)
 }
 
 /// A field that must be there and say something.

@@ -122,7 +122,7 @@ fn a_model_that_calls_too_much_at_once_is_left() {
     let models = Models::start();
     let server = serve(&models);
     let many = |count: usize| Act::Calls((0..count).map(|_| ("list_tasks".to_owned(), json!({}))).collect());
-    models.play([many(64), Act::says(&["Ok."]), many(65)]);
+    models.play([many(64), Act::says(&["Ok."]), many(65), many(65)]);
     assert_eq!(chat(&server, "Go!", None)["calls"].as_array().unwrap().len(), 64);
     let answer = server.post("/memory/chat", json!({"user_id": "bia", "message": "Go!"})).ok();
     assert!(answer.get("calls").is_none() && answer["answered_by"] == "passages", "{answer}");

@@ -57,7 +57,7 @@ fn a_stream_ends_with_done() {
     let answer = server.post(AT, &body);
     assert!(answer.header("content-type").unwrap().starts_with("text/event-stream"));
     let text = answer.text();
-    let data: Vec<&str> = text.split("\n\n").filter_map(|frame| frame.strip_prefix("data: ")).collect();
+    let data: Vec<&str> = text.lines().filter_map(|line| line.strip_prefix("data: ")).collect();
     assert_eq!((data.len(), data.last()), (6, Some(&"[DONE]")), "{text}");
     let frames: Vec<Value> = data[..5].iter().map(|data| serde_json::from_str(data).unwrap()).collect();
     let said: String = frames.iter().filter_map(|f| f["choices"][0]["delta"]["content"].as_str()).collect();

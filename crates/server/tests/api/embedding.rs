@@ -141,6 +141,27 @@ fn an_embedder_that_fails_costs_meaning_and_nothing_else() {
 }
 
 #[test]
+fn a_search_that_is_late_costs_what_it_would_find_and_nothing_else() {
+    let embeddings = Embeddings::start();
+    let mut settings = embeddings.settings().to_vec();
+    settings.extend([("NOVELO_EMBEDDING_TIMEOUT_MS", "60000"), ("NOVELO_LOAD_TIMEOUT_MS", "300")]);
+    let server = Home::new().serve_with(&settings);
+    remember(&server, "u");
+    embedded(&server, 4);
+    embeddings.behave(Manner::Slowly);
+    let recipe = json!({"components": [{"kind": "recall", "from": "memories", "empty": "No memories."}]});
+    let ask = json!({"user": "u", "thread": "t", "question": "parrot?", "recipe": recipe, "explain": true});
+    let started = Instant::now();
+    let made = server.context(ask);
+    assert!(started.elapsed() < Duration::from_secs(4), "{:?}", started.elapsed());
+    assert_eq!(made["messages"][0]["content"], "No memories.", "{made}");
+    let late = json!({"note": "lookup_failed", "what": "memories were not searched: it took longer than 300ms"});
+    assert!(made["explain"]["notes"].as_array().unwrap().contains(&late), "{made}");
+    let replay = server.post(&format!("/v1/traces/{}/replay", made["trace_id"].as_str().unwrap()), json!({})).ok();
+    assert_eq!(replay["identical"], true, "{replay}");
+}
+
+#[test]
 fn what_is_deleted_is_not_found_by_its_meaning() {
     let embeddings = Embeddings::start();
     let server = Home::new().serve_with(&embeddings.settings());

@@ -1,5 +1,6 @@
 //! Keys: who may do what.
 
+use crate::support::asking::course;
 use crate::support::calls::{About, Call, documented, every, import, note};
 use crate::support::models::Models;
 use crate::support::{Client, Home, Server, Value, enc, json, thread, user};
@@ -9,7 +10,7 @@ const OPEN: [&str; 4] = ["getLive", "getReady", "getChatPage", "getChatAsset"];
 /// What any key may call: it is about nobody.
 const ABOUT_NOBODY: [&str; 2] = ["listModels", "listSkills"];
 /// What only an admin may call.
-const ADMIN: [&str; 6] = ["exportAll", "listKeys", "createKey", "revokeKey", "checkStore", "getMetrics"];
+const ADMIN: [&str; 7] = ["exportAll", "listKeys", "createKey", "revokeKey", "checkStore", "getMetrics", "debugTrace"];
 
 struct Keyed {
     server: Server,
@@ -31,7 +32,7 @@ fn keyed() -> Keyed {
 fn calls_about(of: &str, client: &Client) -> Vec<Call> {
     let made = client.context(json!({"user": of, "thread": "t"}));
     let trace = made["trace_id"].as_str().unwrap();
-    every(&About { user: of, thread: "t", trace, key: "none" })
+    every(&About { user: of, thread: "t", trace, course: &course(client, of), key: "none" })
 }
 
 #[test]
@@ -140,7 +141,7 @@ fn an_admin_key_does_everything() {
     let key = admin.post("/v1/keys", json!({"admin": true})).ok();
     let made = admin.context(json!({"user": "a", "thread": "t"}));
     let (trace, key) = (made["trace_id"].as_str().unwrap(), key["id"].as_str().unwrap());
-    for call in every(&About { user: "a", thread: "t", trace, key }) {
+    for call in every(&About { user: "a", thread: "t", trace, course: &course(&admin, "a"), key }) {
         assert_eq!(call.send(&admin).status, 200, "{call:?}");
     }
     let bare = server.with("authorization", "x");

@@ -1,6 +1,6 @@
 //! What the chat page calls: a question as a form, and a reply that can be come back to.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::support::models::{Act, Models, words};
 use crate::support::stream::{Frame, Stream};
@@ -31,12 +31,15 @@ fn a_reply_can_be_come_back_to() {
     let mut stream = read(&server, &reply, 0);
     let seen: Vec<Frame> = (0..4).map(|_| stream.next().unwrap()).collect();
     drop(stream);
-    let rest = read(&server, &reply, 4).rest();
+    let rest = read(&server, &reply, seen[3].id).rest();
     let ids: Vec<u64> = seen.iter().chain(&rest).map(|frame| frame.id).collect();
-    assert_eq!(ids, [1, 2, 3, 4, 5, 6, 7], "each once");
+    assert_eq!(ids, [1, 2, 4, 5, 6, 7, 9], "each once");
     assert_eq!(rest.last().unwrap().data["answer"], "abcd");
     assert_eq!(rest.last().unwrap().data.get("partial"), None);
     assert_eq!(read(&server, &reply, 0).rest().len(), 7, "also after the end");
+    let behind = |at: &str| Stream::open(&server.with("last-event-id", at), "GET", &reply, "");
+    assert_eq!(behind(&seen[3].at).rest(), rest, "a number or an id, as it came");
+    assert_eq!(behind("0123456789abcdef.4").status, 422, "of another reply");
     assert_eq!(server.said("anonymous", "t"), ["Alphabet?", "abcd"]);
 }
 
@@ -45,8 +48,10 @@ fn a_reply_that_nobody_reads_ends_after_a_while() {
     let models = Models::start();
     let server = serve(&models);
     models.play([Act::Paced(words(&["w"; 6_000]), Duration::from_millis(20))]);
+    let began = Instant::now();
     begin(&server, "t", "Talk!");
     assert!(eventually(|| models.hangups().len() == 1));
+    assert!(models.hangups()[0] - began >= Duration::from_millis(4_900), "five seconds, as nothing else is set");
     assert!(eventually(|| server.said("anonymous", "t").len() == 2));
     let turns = server.get(&thread("anonymous", "t", "/turns")).ok();
     assert_eq!(turns["turns"][1]["message"]["partial"], "client_left");

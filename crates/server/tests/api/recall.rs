@@ -167,3 +167,29 @@ fn a_turn_said_anywhere_is_recalled_by_the_next_context() {
     let made = memory(&server, json!({"query": "zebra39"}));
     assert!(!made.to_string().contains("The zebra39 "), "{made}");
 }
+
+#[test]
+fn nothing_found_is_shown_as_the_recipe_says() {
+    let server = Server::start();
+    let recipe = json!({"components": [
+        {"kind": "recall", "from": "memories", "heading": "MEMORIAS:", "empty": "MEMORIAS: nenhuma."},
+        {"kind": "history"},
+    ]});
+    let shown = |mut ask: Value| {
+        (ask["recipe"], ask["explain"]) = (recipe.clone(), json!(true));
+        let made = server.context(ask);
+        let first = &made["explain"]["pieces"][0];
+        assert_eq!((&first["origin"], &first["role"]), (&json!("memories"), &json!("system")), "{made}");
+        let replay = server.post(&format!("/v1/traces/{}/replay", made["trace_id"].as_str().unwrap()), json!({})).ok();
+        assert_eq!((&replay["identical"], &replay["messages"]), (&json!(true), &made["messages"]));
+        made["messages"][0]["content"].as_str().unwrap().to_owned()
+    };
+    let asked = json!({"user": "u", "thread": "t", "question": "the parrot?"});
+    assert_eq!(shown(asked.clone()), "MEMORIAS: nenhuma.", "nothing is remembered");
+    assert_eq!(shown(json!({"question": "the parrot?"})), "MEMORIAS: nenhuma.", "there is no user");
+    remember(&server, &["Rent is due on Friday"]);
+    assert_eq!(shown(asked.clone()), "MEMORIAS: nenhuma.", "nothing speaks to it");
+    assert_eq!(shown(json!({"user": "u", "thread": "t"})), "MEMORIAS: nenhuma.", "nothing is asked");
+    remember(&server, &["Ana feeds her parrot at six"]);
+    assert_eq!(shown(asked), "MEMORIAS:\nAna feeds her parrot at six");
+}

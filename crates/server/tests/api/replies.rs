@@ -1,6 +1,6 @@
 //! Replies: rewrite, retrieve, generate, record; with a model that does well, badly, or not at all.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::support::llm::Llm;
 use crate::support::models::{Act, Models, words};
@@ -40,7 +40,10 @@ fn an_answer_streams_and_is_stored() {
     index(&server, "tea", "The tea house opens at nine.");
     let frames = open(&server, "t", "When does the tea house open?").rest();
     assert_eq!(events(&frames), ["question", "sources", "text", "text", "text", "done"]);
-    assert_eq!(frames.iter().map(|frame| frame.id).collect::<Vec<_>>(), [1, 2, 3, 4, 5, 6]);
+    let numbers: Vec<u64> = frames.iter().map(|frame| frame.id).collect();
+    assert_eq!(numbers, [1, 2, 4, 5, 6, 8], "what is not told here has numbers too");
+    let name = frames[0].at.strip_suffix(".1").unwrap();
+    assert!(frames.iter().all(|frame| frame.at == format!("{name}.{}", frame.id)), "{frames:?}");
     assert_eq!(frames[0].data["standalone_question"], "When does the tea house open?");
     assert_eq!(frames[1].data["sources"][0]["name"], "tea");
     let done = &frames[5].data;
@@ -101,8 +104,9 @@ fn a_model_that_fails_before_its_first_word_is_replaced() {
     let models = Models::start();
     let server = serve(&models);
     index(&server, "tea", "The tea house opens at nine.");
-    for act in [Act::Status(400, "no".into()), Act::DiesAfter(0, words(&[])), Act::ErrorAfter(0, words(&[]))] {
-        models.play([act.clone()]);
+    let dies = Act::DiesAfter(0, words(&[]));
+    for (act, calls) in [(Act::Status(400, "no".into()), 1), (dies, 2), (Act::ErrorAfter(0, words(&[])), 1)] {
+        models.play(vec![act.clone(); calls]);
         let answer = server.post("/api/ask", json!({"question": "When does the tea house open?"})).ok();
         assert_eq!(answer["answered_by"], "passages", "{act:?}");
         assert_eq!(answer["answer"], "“The tea house opens at nine.” — tea");
@@ -117,7 +121,7 @@ fn what_a_model_said_before_it_failed_is_kept() {
     for (of, act) in
         [("a", Act::DiesAfter(2, words(&["One", " two"]))), ("b", Act::ErrorAfter(2, words(&["One", " two"])))]
     {
-        models.play([act]);
+        models.play([act.clone(), act]);
         let frames = open(&server, of, "Count!").rest();
         assert_eq!(events(&frames), ["question", "sources", "text", "text", "done"]);
         let done = &frames[4].data;
@@ -133,14 +137,18 @@ fn what_a_model_said_before_it_failed_is_kept() {
 }
 
 #[test]
-fn a_client_that_leaves_ends_the_call() {
+fn a_client_that_leaves_ends_the_call_after_a_while() {
     let models = Models::start();
-    let server = serve(&models);
+    let settings = [models.talking().as_slice(), &[("NOVELO_REPLIES_PATIENCE_MS", "700")]].concat();
+    let server = Home::new().serve_with(&settings);
     models.play([Act::Paced(words(&["w"; 600]), Duration::from_millis(50))]);
     let mut stream = open(&server, "t", "Talk!");
     while stream.next().unwrap().event != "text" {}
+    let left = Instant::now();
     drop(stream);
     assert!(eventually(|| models.hangups().len() == 1), "the model goes on talking to nobody");
+    let waited = models.hangups()[0] - left;
+    assert!((Duration::from_millis(650)..Duration::from_secs(5)).contains(&waited), "{waited:?}");
     assert!(eventually(|| messages(&server, "t").len() == 2));
     let kept = messages(&server, "t")[1].clone();
     assert_eq!(kept["partial"], "client_left", "{kept}");

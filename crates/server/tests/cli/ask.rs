@@ -112,13 +112,23 @@ fn a_refusal_is_told_in_the_words_of_the_server() {
 #[test]
 fn an_answer_that_broke_off_is_shown_as_far_as_it_came() {
     let models = Models::start();
-    models.play([Act::ErrorAfter(1, words(&["At nine", " or ten"]))]);
+    models.play([Act::ErrorAfter(1, words(&["At nine", " or ten"])), Act::Status(400, String::new())]);
     let home = Home::new();
     let server = home.serve_with(&models.settings());
     let ran = home.run(&["ask", "When?", "--thread", "t"]);
     assert_eq!(ran.code, Some(0), "{ran:?}");
     assert!(ran.out.starts_with("At nine\nnote: the model broke off: "), "{ran:?}");
     assert_eq!(messages(&server, "anonymous", "t", 2)[1]["partial"], "model_failed");
+}
+
+#[test]
+fn an_answer_that_begins_anew_begins_a_line() {
+    let models = Models::start();
+    models.play([Act::ErrorAfter(1, words(&["At nine", " or ten"])), Act::says(&["At ten."])]);
+    let home = Home::new();
+    let _server = home.serve_with(&models.settings());
+    let ran = home.run(&["ask", "When?", "--thread", "t"]);
+    assert!(ran.out.starts_with("At nine\nAt ten.\nnote: the model broke off; it was asked again"), "{ran:?}");
 }
 
 /// An answer of so many words more that takes its time.

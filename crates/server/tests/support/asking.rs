@@ -34,6 +34,17 @@ pub fn ask(client: &Client, user: &str, of: &str, text: &str) -> Value {
     client.post("/ask", question(user, of, text)).ok()
 }
 
+/// The name of the course of a request.
+#[track_caller]
+pub fn course_of(answer: &Answer) -> String {
+    answer.header("x-novelo-trace-id").unwrap_or_else(|| panic!("no trace is named: {:?}", answer.headers)).to_owned()
+}
+
+/// The name of the course of a question that a user asked.
+pub fn course(client: &Client, user: &str) -> String {
+    course_of(&client.post("/ask", question(user, "t", "preço do HGLG11")))
+}
+
 /// Why a question inherited what it did.
 pub fn reason(answer: &Value) -> &str {
     answer["meta"]["reference"]["reason"].as_str().unwrap()

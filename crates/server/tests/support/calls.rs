@@ -17,6 +17,8 @@ pub struct About<'a> {
     pub user: &'a str,
     pub thread: &'a str,
     pub trace: &'a str,
+    /// The trace of a request.
+    pub course: &'a str,
     pub key: &'a str,
 }
 
@@ -68,6 +70,7 @@ fn of_thread(about: &About<'_>) -> Vec<Call> {
         call("makeContext", "POST", "/v1/context".into(), context),
         call("getTrace", "GET", format!("/v1/traces/{}", about.trace), ""),
         call("replayTrace", "POST", format!("/v1/traces/{}/replay", about.trace), ""),
+        call("debugTrace", "GET", format!("/debug/trace/{}", about.course), ""),
     ]
 }
 
@@ -159,6 +162,12 @@ fn of_tasks(about: &About<'_>) -> Vec<Call> {
             "POST",
             "/ask".into(),
             json!({"question": "preço do HGLG11", "conversation_id": session, "nickname": "n", "client_id": of}),
+        ),
+        call(
+            "askGuided",
+            "POST",
+            "/ask-eco".into(),
+            json!({"userId": of, "sessionMeta": {"sessionId": session}, "messages": [{"role": "user", "content": "Preciso de apoio"}]}),
         ),
         call(
             "completeChat",

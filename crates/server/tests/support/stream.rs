@@ -15,6 +15,9 @@ pub struct Stream {
 /// One event.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Frame {
+    /// As it came: `NAME.NUMBER`; empty where there was none.
+    pub at: String,
+    /// The number alone.
     pub id: u64,
     pub event: String,
     pub data: Value,
@@ -36,14 +39,16 @@ impl Stream {
 
     /// The next event; `None` at the end.
     pub fn next(&mut self) -> Option<Frame> {
-        let (mut id, mut event) = (0, String::new());
+        let (mut at, mut event) = (String::new(), String::new());
         loop {
             let line = self.line()?;
             match line.split_once(": ") {
-                Some(("id", value)) => id = value.parse().unwrap(),
+                Some(("id", value)) => at = value.to_owned(),
                 Some(("event", value)) => event = value.to_owned(),
                 Some(("data", value)) => {
-                    return Some(Frame { id, event, data: serde_json::from_str(value).unwrap() });
+                    let data = serde_json::from_str(value).unwrap_or_else(|_| value.into());
+                    let id = at.rsplit('.').next().and_then(|number| number.parse().ok()).unwrap_or(0);
+                    return Some(Frame { at, id, event, data });
                 }
                 _ => {}
             }

@@ -22,6 +22,7 @@ use crate::policy::Preset;
 use crate::reply::{Asked, Manner, Says, Skills};
 use crate::surface::thread;
 use crate::telemetry::now;
+use crate::trace::Tracer;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -33,20 +34,23 @@ struct Wire {
     stream: Option<bool>,
 }
 
+const SURFACE: &str = "memory/chat";
+
 pub async fn chat(State(app): State<App>, caller: Caller, headers: HeaderMap, Raw(body): Raw) -> Result<Response> {
+    if let Some(reader) = sse::resume(&app, &caller, &headers, thread::is_ours)? {
+        return Ok(sse::answer(reader, thread::event));
+    }
     let wire: Wire = parse_object(&body)?;
     let user = subject(wire.user_id, &caller)?;
-    let thread = id("session_id", wire.session_id)?.unwrap_or_else(|| DEFAULT_SESSION.to_owned());
+    let session = id("session_id", wire.session_id)?.unwrap_or_else(|| DEFAULT_SESSION.to_owned());
     let task = id("task_id", wire.task_id)?;
     check::text("message", &wire.message, ("QUESTION_BYTES_MAX", QUESTION_BYTES_MAX))?;
     let preset = Arc::new(Preset::given("recipe", recipe(&app))?);
     let (says, manner) = (Says::Question(wire.message), Manner::Assist(Some(Skills { caller, task })));
-    let asked = Asked { user: Some(user), thread: Some(thread), says, preset, manner };
-    let reader = app.replies.begin(&app, asked)?;
-    match sse::is_wanted(wire.stream, &headers) {
-        true => Ok(sse::answer(reader, thread::event)),
-        false => thread::whole(reader).await,
-    }
+    let tracer = Tracer::begin(&app, SURFACE);
+    tracer.about(&user, &session);
+    let asked = Asked { user: Some(user), thread: Some(session), says, preset, manner, tracer };
+    Ok(thread::answer(&app, asked, sse::is_wanted(wire.stream, &headers)).await)
 }
 
 /// The date, then what a context of this surface holds, then the question.

@@ -1,6 +1,7 @@
 //! `POST /memory/context`: what a model should see next of a user, in the order of the surface.
 
 use axum::extract::State;
+use axum::response::Response;
 use novelo_engine::reach::Reach;
 use novelo_store::Range;
 use serde::Deserialize;
@@ -11,14 +12,14 @@ use crate::answer::Answer;
 use crate::app::App;
 use crate::auth::Caller;
 use crate::flow;
-use crate::http::body::{Json, Raw, parse_object};
+use crate::http::body::{Raw, parse_object};
 use crate::http::error::Result;
 use crate::load::cut;
 use crate::memory::reset::DEFAULT_SESSION;
 use crate::memory::{check, place};
 use crate::recall::member;
 use crate::request::{RecipeChoice, Request};
-use crate::surface::native::context::{budget, explain, tokenizer};
+use crate::surface::native::context::{answer, budget, explain, tokenizer};
 use crate::telemetry::now;
 
 #[derive(Deserialize)]
@@ -38,7 +39,7 @@ struct Wire {
 const RESULTS: usize = 3;
 const RESULT_CHARS: usize = 200;
 
-pub async fn make(State(app): State<App>, caller: Caller, Raw(body): Raw) -> Result<Json> {
+pub async fn make(State(app): State<App>, caller: Caller, Raw(body): Raw) -> Result<Response> {
     let wire: Wire = parse_object(&body)?;
     let user = subject(wire.user_id, &caller)?;
     let session = id("session_id", wire.session_id)?.unwrap_or_else(|| DEFAULT_SESSION.to_owned());
@@ -61,7 +62,7 @@ pub async fn make(State(app): State<App>, caller: Caller, Raw(body): Raw) -> Res
         answer: Answer::Context(explain(wire.explain)?),
         ..Request::default()
     };
-    flow::context(&app, request).await.map(|made| Json::written(made.body))
+    flow::context(&app, request).await.map(answer)
 }
 
 /// Summary, user data, the newest messages, memories, conversation memory.

@@ -12,8 +12,7 @@ use axum::http::HeaderMap;
 use axum::response::{IntoResponse, Response};
 use novelo_engine::limits::INLINE_MESSAGES_MAX;
 use novelo_engine::path::{check_id, decode_segment};
-use novelo_engine::{Message, Role, scope};
-use novelo_store::Range;
+use novelo_engine::{Message, Role};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
@@ -26,8 +25,8 @@ use crate::http::error::{ApiError, Code, Result};
 use crate::http::sse;
 use crate::model::{Job, ToolCall};
 use crate::policy::{self, Preset};
-use crate::reply::{Asked, Event, Manner, Reply, Says};
-use crate::telemetry::now;
+use crate::reply::{Asked, Event, Form, Manner, Owner, Reader, Reply, Says, Terms, Told};
+use crate::trace::Tracer;
 
 #[derive(Deserialize)]
 struct Wire<'b> {
@@ -43,6 +42,7 @@ struct Wire<'b> {
 /// What of a request is not the model's.
 const OURS: [&str; 6] = ["model", "messages", "stream", "stream_options", "user", "n"];
 
+const SURFACE: &str = "chat/completions";
 const THREAD: &str = "x-novelo-thread";
 /// How long a stream may take to begin.
 const HEAD_WAIT: Duration = Duration::from_secs(5);
@@ -50,6 +50,9 @@ const HEAD_WAIT: Duration = Duration::from_secs(5);
 const REFUSED: [&str; 5] = ["api_base", "base_url", "api_key", "extra_headers", "extra_body"];
 
 pub async fn complete(State(app): State<App>, caller: Caller, headers: HeaderMap, Raw(body): Raw) -> Result<Response> {
+    if let Some(reader) = sse::resume(&app, &caller, &headers, |form| matches!(form, Form::Relay { .. }))? {
+        return Ok(streamed(reader));
+    }
     let wire: Wire<'_> = parse_object(&body)?;
     if wire.n.is_some_and(|n| n != 1) {
         return Err(ApiError::invalid("n", "must be 1"));
@@ -59,28 +62,47 @@ pub async fn complete(State(app): State<App>, caller: Caller, headers: HeaderMap
     if messages.is_empty() {
         return Err(ApiError::invalid("messages", "is empty"));
     }
-    let place = place(&headers, wire.user, &caller)?;
+    let place = place(&headers, wire.user.clone(), &caller)?;
     let mut options: Map<String, Value> = parse_object(&body)?;
     options.retain(|name, _| !OURS.contains(&name.as_str()));
     if let Some(name) = REFUSED.into_iter().find(|name| options.contains_key(*name)) {
         return Err(ApiError::invalid(name, "is the operator's to set"));
     }
     let asked = asked(&app, place, messages, Manner::Relay(job, options)).await?;
-    let frame = Frame {
-        id: format!("chatcmpl-{}", crate::ids::fresh_text()),
-        created: now() as u64,
-        model: wire.model.unwrap_or_else(|| job.name().to_owned()),
-        wants_usage: wire.stream_options.is_some_and(|options| options.get("include_usage") == Some(&json!(true))),
+    let (trace_id, streams) = (asked.tracer.id().encode(), wire.stream == Some(true));
+    let usual = asked.terms(streams);
+    let terms = Terms {
+        owner: Owner { user: usual.owner.user.or(wire.user).or_else(|| caller.user()), thread: usual.owner.thread },
+        form: Form::Relay {
+            model: wire.model.unwrap_or_else(|| job.name().to_owned()),
+            wants_usage: wire.stream_options.is_some_and(|options| options.get("include_usage") == Some(&json!(true))),
+        },
+        ..usual
     };
-    let mut reader = app.replies.begin(&app, asked)?;
-    if wire.stream == Some(true) {
-        // An error has its status where it comes soon; a model that thinks for long must not keep the client waiting.
-        let begun = tokio::time::timeout(HEAD_WAIT, reader.begun()).await;
-        return match begun.ok().flatten() {
-            Some(error) => Err(error),
-            None => Ok(sse::answer(reader, move |_, event| frame.of(event))),
-        };
+    let answer = match app.replies.begin(&app, asked, terms) {
+        Ok(reader) if streams => begun(reader).await,
+        Ok(reader) => whole(reader).await,
+        Err(error) => Err(error),
+    };
+    Ok(sse::traced(&trace_id, answer))
+}
+
+/// A stream that has begun. An error has its status where it comes soon; a model that thinks for long must not keep the
+/// client waiting.
+async fn begun(mut reader: Reader) -> Result<Response> {
+    match tokio::time::timeout(HEAD_WAIT, reader.begun()).await.ok().flatten() {
+        Some(error) => Err(error),
+        None => Ok(streamed(reader)),
     }
+}
+
+fn streamed(reader: Reader) -> Response {
+    let frame = Frame::of(&reader);
+    sse::answer(reader, move |told| frame.told(told))
+}
+
+async fn whole(reader: Reader) -> Result<Response> {
+    let frame = Frame::of(&reader);
     let whole = |reply: &Reply| match broken(reply) {
         Some(error) => Err(error),
         None => Ok(Json::of(&frame.whole(reply)).into_response()),
@@ -118,7 +140,7 @@ fn place(headers: &HeaderMap, user: Option<String>, caller: &Caller) -> Result<O
     Ok(Some((user, thread)))
 }
 
-async fn asked(app: &Shared, place: Option<(String, String)>, messages: Vec<Message>, manner: Manner) -> Result<Asked> {
+async fn asked(app: &App, place: Option<(String, String)>, messages: Vec<Message>, manner: Manner) -> Result<Asked> {
     let Some((user, thread)) = place else {
         let preset = Preset::given("recipe", json!({"filters": ["toolCallBackfill"]}))?;
         return Ok(Asked {
@@ -127,54 +149,19 @@ async fn asked(app: &Shared, place: Option<(String, String)>, messages: Vec<Mess
             says: Says::Messages(messages),
             preset: Arc::new(preset),
             manner,
+            tracer: Tracer::begin(app, SURFACE),
         });
     };
-    let of = scope::turns(&user, &thread).map_err(|e| ApiError::bad_id("user", &e))?;
-    let kept = app.store.turns(&of, Range::Last(LOOK_BACK)).await?;
-    let kept: Vec<Value> = kept.iter().map(|turn| words(turn.message.shown())).collect();
     let (instructions, said): (Vec<Message>, Vec<Message>) =
         messages.into_iter().partition(|message| message.role().is_some_and(Role::instructs));
-    let new = said.get(known(&kept, &said)..).unwrap_or_default().to_vec();
-    let is_answered = kept.last().is_none_or(|newest| newest.get(0) == Some(&json!(Role::Assistant.name())));
-    if new.is_empty() && is_answered {
+    let unsaid = crate::turns::unsaid(app, &user, &thread, &said).await?;
+    if unsaid.new.is_empty() && unsaid.is_answered {
         return Err(ApiError::invalid("messages", "hold nothing to answer that the thread does not hold already"));
     }
     let preset = Arc::new(preset(app, &instructions)?);
-    Ok(Asked { user: Some(user), thread: Some(thread), says: Says::Messages(new), preset, manner })
-}
-
-/// Turns of a thread that are compared with the messages that a caller sends again.
-const LOOK_BACK: usize = 200;
-
-/// How many of the messages the thread holds already: those of the longest run, from the first message on, that is a
-/// run of the thread too. A single message in the middle of a thread is the same words said again, and so is what was
-/// answered already.
-fn known(kept: &[Value], said: &[Message]) -> usize {
-    let said: Vec<Value> = said.iter().map(words).collect();
-    let run = |from: usize| {
-        let length = kept.iter().skip(from).zip(&said).take_while(|(a, b)| a == b).count();
-        if length > 1 || from == 0 || from + length == kept.len() { length } else { 0 }
-    };
-    let longest = (0..kept.len()).map(run).max().unwrap_or(0);
-    let is_role = |message: Option<&Value>, role: Role| message.and_then(|m| m.get(0)) == Some(&json!(role.name()));
-    match longest == said.len() && is_role(kept.last(), Role::Assistant) && is_role(said.last(), Role::User) {
-        true => longest - 1,
-        false => longest,
-    }
-}
-
-/// What tells a message from another, whoever wrote its JSON.
-fn words(message: &Message) -> Value {
-    let value: Value = serde_json::from_slice(message.raw()).unwrap_or_default();
-    let member = |name: &str| value.get(name).cloned().unwrap_or_default();
-    let content = match member("content") {
-        Value::String(text) => Value::String(text.trim().to_owned()),
-        other => other,
-    };
-    let call =
-        |call: &Value| json!([call.get("id"), call.pointer("/function/name"), call.pointer("/function/arguments")]);
-    let calls: Vec<Value> = value.get("tool_calls").and_then(Value::as_array).into_iter().flatten().map(call).collect();
-    json!([member("role"), content, calls, member("tool_call_id")])
+    let tracer = Tracer::begin(app, SURFACE);
+    tracer.about(&user, &thread);
+    Ok(Asked { user: Some(user), thread: Some(thread), says: Says::Messages(unsaid.new), preset, manner, tracer })
 }
 
 /// The preset of a thread, with the instructions of the caller before it.
@@ -193,7 +180,7 @@ fn preset(app: &Shared, instructions: &[Message]) -> Result<Preset> {
     Ok(Preset::given("messages", recipe)?)
 }
 
-/// What every part of one answer says of it.
+/// What every part of one answer says of it, also to one who comes back.
 struct Frame {
     id: String,
     created: u64,
@@ -202,35 +189,53 @@ struct Frame {
 }
 
 impl Frame {
-    /// The frames of an event.
-    fn of(&self, event: &Event) -> String {
+    fn of(reader: &Reader) -> Self {
+        let (model, wants_usage) = match reader.form() {
+            Form::Relay { model, wants_usage } => (model.clone(), *wants_usage),
+            Form::Assist | Form::Guided => (String::new(), false),
+        };
+        let id = format!("chatcmpl-{}", reader.name());
+        Self { id, created: reader.started_at() as u64, model, wants_usage }
+    }
+
+    /// The frames of an event. The last of them has its id: who comes back before that is told all of them.
+    fn told(&self, told: &Told) -> String {
+        let missed = match told.missed {
+            0 => String::new(),
+            missed => format!(": missed {missed} events\n\n"),
+        };
+        let mut frames = self.frames(&told.event);
+        if let Some(last) = frames.pop() {
+            frames.push(format!("id: {}\n{last}", told.id));
+        }
+        missed + &frames.concat()
+    }
+
+    fn frames(&self, event: &Event) -> Vec<String> {
         match event {
-            Event::Text(text) => self.chunk(&json!({"content": text}), None),
+            Event::Text(text) => vec![self.chunk(&json!({"content": text}), None)],
+            Event::Calls(calls) => vec![self.chunk(&json!({"tool_calls": indexed(calls)}), None)],
             Event::Done(reply) => self.end(reply),
-            Event::Failed(error) => format!("data: {}\n\n", String::from_utf8_lossy(&error.body())),
-            Event::Question(_) | Event::Prompt(_) | Event::Skill(_) => String::new(),
+            Event::Failed(error) => vec![data(String::from_utf8_lossy(&error.body()))],
+            _ => Vec::new(),
         }
     }
 
-    fn end(&self, reply: &Reply) -> String {
-        let mut frames = String::new();
-        if !reply.to_run.is_empty() {
-            frames.push_str(&self.chunk(&json!({"tool_calls": indexed(&reply.to_run)}), None));
-        }
-        match broken(reply) {
-            Some(error) => frames.push_str(&format!("data: {}\n\n", String::from_utf8_lossy(&error.body()))),
-            None => frames.push_str(&self.chunk(&json!({}), Some(&reply.finish))),
-        }
-        if self.wants_usage {
+    fn end(&self, reply: &Reply) -> Vec<String> {
+        let end = match broken(reply) {
+            Some(error) => data(String::from_utf8_lossy(&error.body())),
+            None => self.chunk(&json!({}), Some(&reply.finish)),
+        };
+        let usage = self.wants_usage.then(|| {
             let usage = json!({"choices": [], "usage": usage(reply)});
-            frames.push_str(&format!("data: {}\n\n", self.with("chat.completion.chunk", usage)));
-        }
-        frames + "data: [DONE]\n\n"
+            data(self.with("chat.completion.chunk", usage))
+        });
+        [Some(end), usage, Some(data("[DONE]"))].into_iter().flatten().collect()
     }
 
     fn chunk(&self, delta: &Value, finish: Option<&str>) -> String {
         let choice = json!({"index": 0, "delta": delta, "finish_reason": finish});
-        format!("data: {}\n\n", self.with("chat.completion.chunk", json!({"choices": [choice]})))
+        data(self.with("chat.completion.chunk", json!({"choices": [choice]})))
     }
 
     fn whole(&self, reply: &Reply) -> Value {
@@ -246,6 +251,10 @@ impl Frame {
         }
         value
     }
+}
+
+fn data(data: impl std::fmt::Display) -> String {
+    format!("data: {data}\n\n")
 }
 
 /// What kept an answer from its end.
@@ -268,31 +277,4 @@ fn indexed(calls: &[ToolCall]) -> Vec<Value> {
         call
     };
     calls.iter().enumerate().map(with_index).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn check(kept: &[&str], said: &[&str], expected: usize) {
-        let message = |text: &&str| Message::text(Role::User, text);
-        let kept: Vec<Value> = kept.iter().map(|text| words(&message(text))).collect();
-        let said: Vec<Message> = said.iter().map(message).collect();
-        assert_eq!(known(&kept, &said), expected, "{kept:?}");
-    }
-
-    #[test]
-    fn what_the_thread_holds_is_not_said_again() {
-        check(&[], &["a"], 0);
-        check(&["a", "b"], &["a", "b", "c"], 2);
-        check(&["a", "b"], &["b", "c"], 1);
-        check(&["x", "a", "b"], &["a", "b", "c", "d"], 2);
-        check(&["a", "b"], &["c"], 0);
-        check(&["a", "b"], &["z", "b", "c"], 0);
-        check(&["a", "b", "a"], &["a", "b", "a", "b"], 3);
-        check(&["a", "b", "c"], &["a", "b", "edited"], 2);
-        check(&["a", "ok", "b"], &["ok", "c"], 0);
-        check(&["a"], &["a"], 1);
-        check(&["a "], &[" a", "b"], 1);
-    }
 }

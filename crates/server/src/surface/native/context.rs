@@ -1,6 +1,7 @@
 //! `POST /v1/context`: the wire form of a request for a context.
 
 use axum::extract::State;
+use axum::response::{IntoResponse, Response};
 use novelo_engine::Tokenizer;
 use novelo_engine::limits::{BUDGET_TOKENS_MAX, INLINE_MESSAGES_MAX};
 use novelo_engine::path::check_id;
@@ -10,7 +11,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::turns::accept_messages;
-use crate::answer::{Answer, Explain};
+use crate::answer::{Answer, Explain, Made};
 use crate::app::App;
 use crate::auth::Caller;
 use crate::flow;
@@ -36,10 +37,16 @@ struct Wire<'b> {
     explain: Option<Value>,
 }
 
-pub async fn make(State(app): State<App>, caller: Caller, Raw(body): Raw) -> Result<Json> {
+pub async fn make(State(app): State<App>, caller: Caller, Raw(body): Raw) -> Result<Response> {
     let wire: Wire<'_> = parse_object(&body)?;
     let request = checked(wire, &caller)?;
-    flow::context(&app, request).await.map(|made| Json::written(made.body))
+    flow::context(&app, request).await.map(answer)
+}
+
+/// A context as it is answered: named by its trace, where that was kept.
+pub fn answer(made: Made) -> Response {
+    let response = Json::written(made.body).into_response();
+    if made.traced { made.trace.on(response) } else { response }
 }
 
 fn checked(wire: Wire<'_>, caller: &Caller) -> Result<Request> {
@@ -57,6 +64,7 @@ fn checked(wire: Wire<'_>, caller: &Caller) -> Result<Request> {
         user,
         question: wire.question.filter(|q| !q.trim().is_empty()),
         query: None,
+        recalled: Vec::new(),
         recipe: choice(wire.preset, wire.recipe)?,
         messages,
         filters: wire.filters,

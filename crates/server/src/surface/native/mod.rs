@@ -16,7 +16,7 @@ mod summary;
 mod tasks;
 mod threads;
 mod traces;
-mod turns;
+pub mod turns;
 
 use axum::Router;
 use axum::routing::{get, post};

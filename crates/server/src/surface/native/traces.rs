@@ -1,26 +1,29 @@
-//! `/v1/traces`: reading what was recorded of an assembly, and making it again.
+//! `/v1/traces`: reading what was recorded of an assembly or of a request, and making a prompt again.
+
+use std::sync::Arc;
 
 use axum::extract::State;
+use serde::Serialize;
 
 use crate::app::App;
 use crate::auth::Caller;
 use crate::flow;
 use crate::http::body::{Ids, Json};
 use crate::http::error::{ApiError, Code, Result};
-use crate::trace::{Inputs, Trace, TraceId};
+use crate::trace::{self, Entry, Trace, TraceId};
 
 pub async fn get(State(app): State<App>, caller: Caller, Ids(id): Ids<String>) -> Result<Json> {
-    let trace = find(&app, &caller, &id).await?;
+    let trace = match find(&app, &caller, &id).await? {
+        Entry::Prompt(trace) => trace,
+        Entry::Course(course) => return written(&*course, r#""kind":"course""#),
+    };
     let (_, explanation, identical) = flow::replay(&app, &trace).await?;
     let explanation = serde_json::to_string(&explanation).map_err(internal)?;
-    let mut out = serde_json::to_vec(&trace).map_err(internal)?;
-    out.truncate(out.len() - 1);
-    out.extend_from_slice(format!(r#","identical":{identical},"explain":{explanation}}}"#).as_bytes());
-    Ok(Json::written(out))
+    written(&*trace, &format!(r#""kind":"prompt","identical":{identical},"explain":{explanation}"#))
 }
 
 pub async fn replay(State(app): State<App>, caller: Caller, Ids(id): Ids<String>) -> Result<Json> {
-    let trace = find(&app, &caller, &id).await?;
+    let trace = prompt(&app, &caller, &id).await?;
     let (messages, _, identical) = flow::replay(&app, &trace).await?;
     let mut out = b"{\"messages\":".to_vec();
     out.extend_from_slice(&messages);
@@ -28,24 +31,41 @@ pub async fn replay(State(app): State<App>, caller: Caller, Ids(id): Ids<String>
     Ok(Json::written(out))
 }
 
-async fn find(app: &App, caller: &Caller, id: &str) -> Result<Trace> {
+/// The prompt of this id; the last one that was made for a request, where it is that of a request.
+async fn prompt(app: &App, caller: &Caller, id: &str) -> Result<Arc<Trace>> {
+    let none = || ApiError::not_found("prompt in this trace");
+    let course = match find(app, caller, id).await? {
+        Entry::Prompt(trace) => return Ok(trace),
+        Entry::Course(course) => course,
+    };
+    match find(app, caller, course.prompts.last().ok_or_else(none)?).await? {
+        Entry::Prompt(trace) => Ok(trace),
+        Entry::Course(_) => Err(none()),
+    }
+}
+
+/// What is there under an id, for whoever may see it: its user or, where it is nobody's, an admin.
+async fn find(app: &App, caller: &Caller, id: &str) -> Result<Entry> {
     let unknown = || ApiError::not_found("such trace");
     let id = TraceId::decode(id).ok_or_else(unknown)?;
-    let recorded = app.recorder.find(&id);
-    let owner = id.thread.as_ref().map(|(user, _)| user).or(recorded.as_ref().and_then(|t| t.user.as_ref()));
-    match owner {
+    if let Some((user, _)) = &id.thread {
+        caller.require_user(user)?;
+        return trace::find(app, &id).await?.ok_or_else(unknown);
+    }
+    let entry = trace::find(app, &id).await?;
+    match entry.as_ref().and_then(Entry::user) {
         Some(user) => caller.require_user(user)?,
         None => caller.require_admin()?,
     }
-    if let Some(trace) = recorded {
-        return Ok((*trace).clone());
-    }
-    let document = app.store.get(&id.path().ok_or_else(unknown)?).await?.ok_or_else(unknown)?;
-    let trace: Trace = serde_json::from_slice(&document.value).map_err(|_| unknown())?;
-    // The document may have been written by its user: it speaks of the thread that it lies in, and of no other.
-    let (user, thread) = id.thread.ok_or_else(unknown)?;
-    let inputs = Inputs { turns_in: None, ..trace.inputs };
-    Ok(Trace { user: Some(user), thread: Some(thread), inputs, ..trace })
+    entry.ok_or_else(unknown)
+}
+
+/// An object with more members at its end.
+fn written(object: &impl Serialize, more: &str) -> Result<Json> {
+    let mut out = serde_json::to_vec(object).map_err(internal)?;
+    out.truncate(out.len() - 1);
+    out.extend_from_slice(format!(",{more}}}").as_bytes());
+    Ok(Json::written(out))
 }
 
 fn internal(error: serde_json::Error) -> ApiError {

@@ -14,7 +14,8 @@ use crate::http::body::{Json, Raw, parse_object};
 use crate::http::error::{ApiError, Code, Result};
 use crate::http::sse;
 use crate::memory::check;
-use crate::reply::{Asked, Event, Manner, Reader, Says};
+use crate::reply::{Asked, Event, Form, Manner, Reader, Says, Told};
+use crate::trace::Tracer;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -25,16 +26,34 @@ struct Wire {
     stream: Option<bool>,
 }
 
+const SURFACE: &str = "api/ask";
 const PRESET: &str = "thread";
 
 pub async fn ask(State(app): State<App>, caller: Caller, headers: HeaderMap, Raw(body): Raw) -> Result<Response> {
+    if let Some(reader) = sse::resume(&app, &caller, &headers, is_ours)? {
+        return Ok(sse::answer(reader, event));
+    }
     let wire: Wire = parse_object(&body)?;
     let thread = wire.thread_id.unwrap_or_else(|| uuid::Uuid::new_v4().to_string());
-    let reader = app.replies.begin(&app, asked(&app, user(wire.user_id, &caller)?, thread, wire.question)?)?;
-    match sse::is_wanted(wire.stream, &headers) {
-        true => Ok(sse::answer(reader, event)),
-        false => whole(reader).await,
-    }
+    let asked = asked(&app, SURFACE, user(wire.user_id, &caller)?, thread, wire.question)?;
+    Ok(answer(&app, asked, sse::is_wanted(wire.stream, &headers)).await)
+}
+
+/// Whether a reply is told in the words of `event`.
+pub fn is_ours(form: &Form) -> bool {
+    *form == Form::Assist
+}
+
+/// Begins to answer, and answers with that: as it is told, or whole.
+pub async fn answer(app: &App, asked: Asked, streams: bool) -> Response {
+    let trace_id = asked.tracer.id().encode();
+    let terms = asked.terms(streams);
+    let answer = match app.replies.begin(app, asked, terms) {
+        Ok(reader) if streams => Ok(sse::answer(reader, event)),
+        Ok(reader) => whole(reader).await,
+        Err(error) => Err(error),
+    };
+    sse::traced(&trace_id, answer)
 }
 
 /// Whose thread it is: a key speaks for its user; whoever speaks for all may name one.
@@ -45,15 +64,17 @@ pub fn user(named: Option<String>, caller: &Caller) -> Result<String> {
     }
 }
 
-/// A question, checked.
-pub fn asked(app: &App, user: String, thread: String, question: String) -> Result<Asked> {
+/// A question that came in by a surface, checked.
+pub fn asked(app: &App, surface: &str, user: String, thread: String, question: String) -> Result<Asked> {
     check_id(&user).map_err(|e| ApiError::bad_id("user_id", &e))?;
     check_id(&thread).map_err(|e| ApiError::bad_id("thread_id", &e))?;
     check::text("question", &question, ("QUESTION_BYTES_MAX", QUESTION_BYTES_MAX))?;
     let preset = app.policies.preset(PRESET);
     let preset = preset.ok_or_else(|| ApiError::new(Code::Internal, format!("there is no preset {PRESET}")))?;
     let (says, manner) = (Says::Question(question), Manner::Assist(None));
-    Ok(Asked { user: Some(user), thread: Some(thread), says, preset, manner })
+    let tracer = Tracer::begin(app, surface);
+    tracer.about(&user, &thread);
+    Ok(Asked { user: Some(user), thread: Some(thread), says, preset, manner, tracer })
 }
 
 /// The whole answer, once there is one.
@@ -61,19 +82,30 @@ pub async fn whole(reader: Reader) -> Result<Response> {
     sse::whole(reader, |reply| Json::write(reply).map(IntoResponse::into_response)).await
 }
 
-/// An event as its frame.
-pub fn event(number: usize, event: &Event) -> String {
-    let (name, written) = match event {
+/// An event as its frame, and before it how many there were that cannot be told any more.
+pub fn event(told: &Told) -> String {
+    match told.missed {
+        0 => frame(told),
+        missed => format!("event: missed\ndata: {}\n\n{}", json!({"events": missed}), frame(told)),
+    }
+}
+
+fn frame(told: &Told) -> String {
+    let (name, written) = match &*told.event {
         Event::Question(understood) => ("question", serde_json::to_string(understood)),
         Event::Prompt(prompted) => ("sources", serde_json::to_string(prompted)),
         Event::Text(text) => ("text", Ok(json!({"delta": text}).to_string())),
+        Event::Anew => ("anew", Ok("{}".to_owned())),
         Event::Skill(called) => ("skill", serde_json::to_string(called)),
         Event::Done(reply) => ("done", serde_json::to_string(reply)),
         Event::Failed(error) => ("error", Ok(String::from_utf8_lossy(&error.body()).into_owned())),
+        Event::Ready | Event::First | Event::Calls(_) | Event::Spoken { .. } | Event::Pending | Event::Guided(_) => {
+            return String::new();
+        }
     };
     let unwritten = |e| ApiError::new(Code::Internal, format!("the event {name} cannot be written: {e}"));
     match written.map_err(unwritten) {
-        Ok(data) => sse::frame(number, name, &data),
-        Err(error) => sse::frame(number, "error", &String::from_utf8_lossy(&error.body())),
+        Ok(data) => sse::frame(&told.id, name, &data),
+        Err(error) => sse::frame(&told.id, "error", &String::from_utf8_lossy(&error.body())),
     }
 }

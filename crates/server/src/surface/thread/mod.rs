@@ -10,7 +10,7 @@ use axum::Router;
 use axum::routing::{get, post};
 
 use crate::app::App;
-pub use ask::{event, whole};
+pub use ask::{answer, event, is_ours};
 
 pub fn routes() -> Router<App> {
     Router::new()

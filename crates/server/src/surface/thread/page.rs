@@ -1,6 +1,6 @@
 //! The chat page: its files, and the piece of it that a question becomes.
 //!
-//! Owns every byte of HTML that the server writes. The files are part of the binary. Whatever a caller sent is escaped;
+//! Owns the HTML of the chat page, and how a text is escaped in any page. The files are part of the binary. Whatever a caller sent is escaped;
 //! the policy that goes with each file lets nothing run or load that is not one of them.
 
 use std::fmt::Write;
@@ -105,7 +105,8 @@ impl Asset {
     }
 }
 
-fn escaped(text: &str) -> String {
+/// A text as it stands in a page, in an attribute too.
+pub fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match c {

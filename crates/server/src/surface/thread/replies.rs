@@ -2,7 +2,7 @@
 
 use axum::extract::State;
 use axum::http::HeaderMap;
-use axum::response::{Html, Response};
+use axum::response::{Html, IntoResponse, Response};
 use serde::Deserialize;
 
 use super::{ask, page};
@@ -11,7 +11,6 @@ use crate::auth::Caller;
 use crate::http::body::{Ids, Raw};
 use crate::http::error::{ApiError, Result};
 use crate::http::sse;
-use crate::reply::Reader;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -20,12 +19,18 @@ struct Form {
     question: String,
 }
 
+const SURFACE: &str = "chat page";
+
 /// Begins to answer, and gives the piece of the page where that will be shown.
-pub async fn begin(State(app): State<App>, caller: Caller, Raw(body): Raw) -> Result<Html<String>> {
+pub async fn begin(State(app): State<App>, caller: Caller, Raw(body): Raw) -> Result<Response> {
     let form: Form = serde_urlencoded::from_bytes(&body).map_err(|e| ApiError::invalid("body", e))?;
-    let asked = ask::asked(&app, ask::user(None, &caller)?, form.thread_id, form.question.clone())?;
-    let name = app.replies.begin_named(&app, asked)?;
-    Ok(Html(page::exchange(&form.question, &format!("/chat/replies/{name}"))))
+    let asked = ask::asked(&app, SURFACE, ask::user(None, &caller)?, form.thread_id, form.question.clone())?;
+    let (trace_id, terms) = (asked.tracer.id().encode(), asked.terms(true));
+    let piece = app.replies.begin(&app, asked, terms).map(|reader| {
+        let address = format!("/chat/replies/{}", reader.name());
+        Html(page::exchange(&form.question, &address)).into_response()
+    });
+    Ok(sse::traced(&trace_id, piece))
 }
 
 /// The events of a reply, from behind `Last-Event-ID` on.
@@ -35,18 +40,13 @@ pub async fn read(
     Ids(name): Ids<String>,
     headers: HeaderMap,
 ) -> Result<Response> {
-    let after = sse::last_event_id(&headers)?;
-    Ok(sse::answer(reader(&app, &caller, &name, after)?, ask::event))
+    Ok(sse::answer(sse::named(&app, &caller, &headers, &name, ask::is_ours)?, ask::event))
 }
 
 /// Ends a reply early: what there is of it, once that is stored.
 pub async fn end(State(app): State<App>, caller: Caller, Ids(name): Ids<String>) -> Result<Response> {
-    let reader = reader(&app, &caller, &name, 0)?;
+    let reader = sse::named(&app, &caller, &HeaderMap::new(), &name, ask::is_ours)?;
+    let trace_id = reader.trace_id();
     reader.dismiss();
-    ask::whole(reader).await
-}
-
-fn reader(app: &App, caller: &Caller, name: &str, after: usize) -> Result<Reader> {
-    let reader = app.replies.resume(name, after, |user| user.is_some_and(|user| caller.scope.covers_user(user)));
-    reader.ok_or_else(|| ApiError::not_found("such reply, or no longer"))
+    Ok(sse::traced(&trace_id, ask::whole(reader).await))
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::extract::State;
-use axum::http::{HeaderName, HeaderValue};
+use axum::http::HeaderName;
 use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -17,6 +17,7 @@ use crate::http::error::{ApiError, Result};
 use crate::policy::Preset;
 use crate::request::{RecipeChoice, Request};
 use crate::telemetry::now;
+use crate::trace::TRACE_ID;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
@@ -28,7 +29,7 @@ struct Wire {
     user_id: Option<String>,
 }
 
-/// Where the answer names its trace, if it left one.
+/// Where the answer names its trace, if it left one; it does so by the name that every surface has for it, too.
 const TRACE: HeaderName = HeaderName::from_static("x-novelo-trace");
 
 /// Collections whose documents are shown as data, with a label of where they were read.
@@ -47,8 +48,9 @@ pub async fn run(State(app): State<App>, about: About, Raw(body): Raw) -> Result
     };
     let made = flow::context(&app, request).await?;
     let mut response = Json::written(made.body).into_response();
-    if let (true, Ok(trace)) = (made.traced, HeaderValue::try_from(made.trace.encode())) {
-        response.headers_mut().insert(TRACE, trace);
+    if made.traced {
+        let trace = made.trace.header();
+        response.headers_mut().extend([(TRACE, trace.clone()), (TRACE_ID, trace)]);
     }
     Ok(response)
 }

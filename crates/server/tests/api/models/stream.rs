@@ -100,6 +100,34 @@ fn a_server_that_does_not_stream_answers_too() {
 }
 
 #[test]
+fn a_whole_answer_is_asked_for_in_one_piece() {
+    let server = Models::start();
+    let settings = [("NOVELO_MODELS_ANSWER_MODEL", "m"), ("NOVELO_MODELS_ANSWER_TIMEOUT_MS", "400")];
+    let models = of(&server, &settings);
+    let choice = json!({"index": 0, "message": {"role": "assistant", "content": "whole"}, "finish_reason": "stop"});
+    server.play([Act::Whole(json!({"choices": [choice], "usage": {"prompt_tokens": 1, "completion_tokens": 2}}))]);
+    let whole = run(answerer(&models).whole(&ask("hi"))).unwrap();
+    assert_eq!((whole.text.as_str(), whole.usage.unwrap().completion_tokens), ("whole", 2));
+    let sent = json!({"model": "m", "messages": [{"role": "user", "content": "hi"}], "stream": false});
+    assert_eq!(server.asked()[0].body, sent);
+
+    server.play([Act::Paced(words(&["a"; 8]), Duration::from_millis(100))]);
+    let late = run(answerer(&models).whole(&ask("hi")));
+    assert!(matches!(&late, Err(Failure::Slow(why)) if why.contains("took longer than 400ms")), "{late:?}");
+}
+
+#[test]
+fn a_whole_answer_is_tried_again_or_once() {
+    let server = Models::start();
+    let models = of(&server, &[]);
+    server.otherwise(Act::Status(503, String::new()));
+    let failed = run(answerer(&models).whole(&ask("hi")));
+    assert!(matches!(failed, Err(Failure::Down(_))) && server.asked().len() == 3, "{failed:?}");
+    let failed = run(answerer(&models).whole_once(&ask("hi")));
+    assert!(matches!(failed, Err(Failure::Down(_))) && server.asked().len() == 4, "{failed:?}");
+}
+
+#[test]
 fn an_answer_ends_with_a_reason_or_breaks() {
     let server = Models::start();
     let models = of(&server, &[]);

@@ -1,11 +1,19 @@
-//! What is kept of an assembly, so that it can be made again.
+//! What is kept of an assembly, so that it can be made again, and of a request, so that it can be understood.
 //!
-//! Owns the trace document: the recipe, the numbers and the mutable documents that went in, and a digest of the bytes
+//! Owns the trace of a prompt as a document: the recipe, the numbers and the mutable documents that went in, and a digest of the bytes
 //! that came out. Turns are named by their seqs, so that a long log makes no large trace. Its id
-//! follows from the inputs and says where it lives; a caller may treat it as opaque.
+//! follows from the inputs and says where it lives; a caller may treat it as opaque. The course of a request has an id of the
+//! same kind, that is fresh, and lies beside the prompts that were made for it.
+
+mod course;
+mod entry;
+mod tracer;
+mod view;
 
 use std::hash::Hash;
 
+use axum::http::{HeaderName, HeaderValue};
+use axum::response::Response;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use novelo_engine::group::Group;
@@ -19,8 +27,15 @@ use serde_json::value::RawValue;
 use uuid::Uuid;
 use xxhash_rust::xxh3::Xxh3;
 
+pub use course::{Course, EmbeddingMark, MemoryMark, ModuleMark};
+pub use entry::{Entry, find};
+pub use tracer::{Ended, Running, Tracer};
+pub use view::view;
+
 /// The last segment of a collection of traces.
 pub const TRACES: &str = "traces";
+/// Where an answer names its trace: the course of its request, or the prompt where it is one.
+pub const TRACE_ID: HeaderName = HeaderName::from_static("x-novelo-trace-id");
 
 /// Where a trace lives: its own id, and the thread that it is about.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -128,7 +143,7 @@ pub struct RecalledInput {
 impl RecalledInput {
     pub fn of(recalled: &Recalled) -> Self {
         let Recalled { recall, hits, near, problems, .. } = recalled;
-        Self { recall: *recall, hits: hits.clone(), near: near.clone(), problems: problems.clone() }
+        Self { recall: recall.clone(), hits: hits.clone(), near: near.clone(), problems: problems.clone() }
     }
 }
 
@@ -161,6 +176,17 @@ impl TraceId {
             bytes.extend_from_slice(thread.as_bytes());
         }
         URL_SAFE_NO_PAD.encode(bytes)
+    }
+
+    /// The id as the value of a header.
+    pub fn header(&self) -> HeaderValue {
+        HeaderValue::try_from(self.encode()).expect("letters, digits, dashes and underscores make a header")
+    }
+
+    /// An answer that names it.
+    pub fn on(&self, mut response: Response) -> Response {
+        response.headers_mut().insert(TRACE_ID, self.header());
+        response
     }
 
     pub fn decode(text: &str) -> Option<Self> {

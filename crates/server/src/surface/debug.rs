@@ -1,0 +1,77 @@
+//! `GET /debug/trace/{id}`: the course of a request as an operator reads it, whichever surface the request came in by.
+//!
+//! Owns that one wire form, and which of its two shapes a client gets. For admins alone.
+
+use axum::Router;
+use axum::extract::State;
+use axum::http::{HeaderMap, HeaderValue, header};
+use axum::response::{IntoResponse, Response};
+use axum::routing::get;
+
+use super::debug_page;
+use crate::app::App;
+use crate::auth::Caller;
+use crate::http::body::{Ids, Json};
+use crate::http::error::{ApiError, Result};
+use crate::trace::{self, Entry, TraceId};
+
+pub fn routes() -> Router<App> {
+    Router::new().route("/debug/trace/{id}", get(read))
+}
+
+async fn read(State(app): State<App>, caller: Caller, Ids(id): Ids<String>, headers: HeaderMap) -> Result<Response> {
+    caller.require_admin()?;
+    let found = match TraceId::decode(&id) {
+        Some(id) => trace::find(&app, &id).await?,
+        None => None,
+    };
+    let course = match found {
+        Some(Entry::Course(course)) => trace::view(&course),
+        Some(Entry::Prompt(_)) => {
+            return Err(ApiError::not_found("course of this id, but a prompt\nhint: read it at /v1/traces/{id}"));
+        }
+        None => return Err(ApiError::not_found("such course")),
+    };
+    Ok(if prefers_page(&headers) { debug_page::answer(&course) } else { Json::of(&course).into_response() })
+}
+
+/// Whether a client would rather have a page than JSON, as browsers would.
+fn prefers_page(headers: &HeaderMap) -> bool {
+    let lists = headers.get_all(header::ACCEPT).iter().map(HeaderValue::to_str).filter_map(std::result::Result::ok);
+    let list = lists.collect::<Vec<_>>().join(",");
+    let weight = |kind: &str| {
+        let (group, _) = kind.split_once('/').unwrap_or_default();
+        let named = [kind.to_owned(), format!("{group}/*"), "*/*".to_owned()];
+        named.iter().find_map(|name| list.split(',').find_map(|item| quality(item, name))).unwrap_or(0.0)
+    };
+    weight("text/html") > weight("application/json")
+}
+
+/// The weight that an item of an `Accept` header gives to what it names, if this is it.
+fn quality(item: &str, name: &str) -> Option<f32> {
+    let mut parts = item.split(';').map(str::trim);
+    parts.next().filter(|kind| kind.eq_ignore_ascii_case(name))?;
+    let weight = parts.find_map(|part| part.strip_prefix("q=").or(part.strip_prefix("Q=")));
+    Some(weight.and_then(|weight| weight.trim().parse().ok()).unwrap_or(1.0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn browsers_get_a_page_and_programs_json() {
+        let prefers = |accept: &str| {
+            let value = HeaderValue::from_str(accept).unwrap();
+            prefers_page(&HeaderMap::from_iter([(header::ACCEPT, value)]))
+        };
+        for page in ["text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8", "text/html", "TEXT/*"] {
+            assert!(prefers(page), "{page}");
+        }
+        let json = ["*/*", "", "application/json", "application/json, text/html", "text/html;q=0.5, */*", "text/plain"];
+        for json in json {
+            assert!(!prefers(json), "{json}");
+        }
+        assert!(!prefers_page(&HeaderMap::new()));
+    }
+}
