@@ -57,6 +57,7 @@ fn matches(matcher: &str, actual: &Value, now: f64) -> Result<bool, String> {
         inside => match inside.split_once(':').map(|(kind, what)| (kind, what, what.parse())) {
             Some(("text", parts, _)) => Ok(actual.as_str().is_some_and(|text| holds(text, parts))),
             Some(("chars", _, Ok(most))) => Ok(actual.as_str().is_some_and(|text| text.chars().count() <= most)),
+            Some(("below", _, Ok(most))) => Ok(actual.as_f64().is_some_and(|number| number < most as f64)),
             _ => Err(format!("{matcher} is no matcher")),
         },
     }

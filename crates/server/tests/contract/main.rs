@@ -23,11 +23,12 @@
 //! ````
 //!
 //! Answers compare by value: `"<any>"`, `"<number>"`, `"<string>"`, `"<now>"`, `"<uuid4>"`, `"<chars:9>"` (a text of at most 9
-//! characters) and `"<text:a...b>"` stand for many values, an element `"..."` for any number of elements, a member
+//! characters), `"<below:9>"` (a number) and `"<text:a...b>"` stand for many values, an element `"..."` for any number of elements, a member
 //! `"..."` for any other members. `{now}` and `{week}` are times in seconds, with `+60` or `-60` where needed.
 //! `{{list 3 TEXT}}` writes a text three times with commas, `{{repeat 3 TEXT}}` without; `{{list 2-4 TEXT}}` counts
 //! from 2 to 4, and `{n}` is the number. In a text for a file, `\u007bname}` is a `{name}` that nothing is filled in for.
-//! `{embedder}` is the address of a server of embeddings that knows a few words.
+//! `{embedder}` is the address of a server of embeddings that knows a few words, refuses what is unspeakable, and takes its time
+//! over what is ponderous.
 //! A stream of events compares as the array of its frames, `[{"id", "event", "data"}]`, comments left out.
 //!
 //! `{model}` is the address of a model server that does as it is told, a line for each request to come:
@@ -97,6 +98,24 @@ surfaces! {
         reference
         scopes
         turns
+    }
+    eco {
+        cache
+        call
+        decision
+        doors
+        extra
+        fallback
+        finalizer
+        guests
+        loading
+        modules
+        policies
+        resume
+        route
+        shortcuts
+        stream
+        trace
     }
     memory {
         chat

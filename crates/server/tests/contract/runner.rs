@@ -219,7 +219,7 @@ fn answers_compare_by_value() {
     for expected in [
         json!({"t": 1_000.5, "b": null, "a": [1.0, 2, "text"]}),
         json!({"t": "<now>", "b": "<any>", "a": ["<number>", "<any>", "<text:te...t>"]}),
-        json!({"...": "", "a": ["...", "<chars:4>"]}),
+        json!({"...": "", "a": ["<below:2>", "<below:3>", "<chars:4>"]}),
         json!({"...": "", "a": ["...", "<string>"]}),
         json!({"...": "", "a": [1, "...", 2, "...", "text", "..."]}),
     ] {
@@ -238,6 +238,7 @@ fn answers_compare_by_value() {
         (json!({"...": "", "a": "<text>"}), "<text> is no matcher"),
         (json!({"...": "", "a": ["<any>", "<any>", "<chars:3>"]}), "/a/2: expected \"<chars:3>\", got \"text\""),
         (json!({"...": "", "b": "<chars:x>"}), "<chars:x> is no matcher"),
+        (json!({"...": "", "a": ["<any>", "<below:2>", "<any>"]}), "/a/1: expected \"<below:2>\", got 2.0"),
         (json!([]), "the answer: expected [], got {\"a\":[1,2.0,\"text\"],\"b\":null,\"t\":1000.5}"),
     ] {
         assert_eq!(check(expected), Err(what.to_owned()));
@@ -254,7 +255,7 @@ MODEL {"says": ["At ", "nine."]}
 
 POST /api/ask
 {"question": "When?", "stream": true}
-=> 200 [{"id": 1, "event": "question", "data": "<any>"}, "...", {"id": "<number>", "event": "done", "data": {"...": "", "answer": "At nine."}}]
+=> 200 [{"id": "<text:.1>", "event": "question", "data": "<any>"}, "...", {"id": "<string>", "event": "done", "data": {"...": "", "answer": "At nine."}}]
 
 ASKED
 => 200 [{"...": "", "messages": ["...", {"role": "user", "content": "When?"}]}]

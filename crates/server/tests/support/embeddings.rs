@@ -85,8 +85,13 @@ fn answer(stream: TcpStream, state: &Mutex<State>) -> std::io::Result<()> {
     let texts = request["input"].as_array().unwrap().iter().map(|text| text.as_str().unwrap().to_owned());
     let texts: Vec<String> = texts.collect();
     let manner = state.lock().unwrap().manner;
-    let refused = texts.iter().any(|text| text.contains("unspeakable"));
-    let (status, answer) = match if refused { Manner::Status(400) } else { manner } {
+    let has = |word: &str| texts.iter().any(|text| text.contains(word));
+    let manner = match () {
+        () if has("unspeakable") => Manner::Status(400),
+        () if has("ponderous") => Manner::Slowly,
+        () => manner,
+    };
+    let (status, answer) = match manner {
         Manner::Well => (200, embeddings(&texts, 0).to_string()),
         Manner::Wider(by) => (200, embeddings(&texts, by).to_string()),
         Manner::Short => (200, embeddings(texts.get(1..).unwrap(), 0).to_string()),
