@@ -11,6 +11,7 @@ use std::sync::mpsc::{Sender, channel};
 use std::time::Duration;
 
 use support::asking::{self, is_gone, reason, references, tickers};
+use support::eco;
 use support::models::{Act, Models};
 use support::{Client, Home, Server, Value, holding, json, says, thread, user};
 
@@ -279,4 +280,55 @@ fn a_crash_between_a_question_and_its_answer_keeps_the_question_alone() {
     assert_eq!(server.get("/v1/doctor").ok()["findings"], json!([]));
     server.delete(&thread("demo", "c", "")).ok();
     is_gone(&server, "demo", "c");
+}
+
+/// Asks something that weighs, and kills the server as soon as the last event is there, or the whole answer.
+fn crash_behind_an_answer(server: Server, of: &str, streams: bool) -> Arc<Home> {
+    let body = eco::asks(of, "t", eco::HEAVY);
+    match streams {
+        true => {
+            let mut stream = eco::open(&server, &body);
+            while stream.next().unwrap().event != "done" {}
+        }
+        false => drop(eco::ask(&server, &body)),
+    }
+    server.kill()
+}
+
+#[test]
+fn a_crash_behind_a_guided_answer_loses_nothing_of_it() {
+    let models = Models::start();
+    let mut home = eco::home();
+    for round in 0..10 {
+        let of = format!("u{round}");
+        home = crash_behind_an_answer(home.serve_with(&models.talking()), &of, round % 2 == 0);
+        let server = home.serve_with(&models.talking());
+        let expected = [says("user", eco::HEAVY), says("assistant", "Hello there.")];
+        assert_eq!(eco::turns(&server, &of, "t"), expected, "{of}");
+        let kept = eco::memories(&server, &of);
+        assert_eq!((kept.len(), &kept[0]["meta"]["sessao"]), (1, &json!("t")), "{of}: {kept:?}");
+        let found = server.post(&user(&of, "/memories/search"), json!({"query": "desespero"})).ok();
+        assert_eq!(found["hits"].as_array().unwrap().len(), 1, "{of}: {found}");
+        server.kill();
+    }
+    let server = home.serve();
+    assert_eq!(server.get("/v1/doctor").ok()["findings"], json!([]));
+}
+
+#[test]
+fn a_crash_in_a_guided_answer_keeps_the_question_alone() {
+    let models = Models::start();
+    models.otherwise(Act::Hangs);
+    let home = eco::home();
+    let server = home.serve_with(&models.talking());
+    let running = eco::open(&server, &eco::asks("ana", "t", eco::HEAVY));
+    assert!(support::eventually(|| models.asked().len() == 1));
+    server.kill();
+    drop(running);
+    models.otherwise(Act::says(&["Sim."]));
+    let server = home.serve_with(&models.talking());
+    assert_eq!(eco::turns(&server, "ana", "t"), [says("user", eco::HEAVY)]);
+    assert_eq!(eco::memories(&server, "ana"), eco::NONE);
+    eco::ask(&server, &eco::asks("ana", "t", eco::HEAVY));
+    assert_eq!(eco::turns(&server, "ana", "t"), [says("user", eco::HEAVY), says("assistant", "Sim.")], "asked again");
 }

@@ -8,6 +8,7 @@ pub mod asking;
 pub mod browser;
 pub mod calls;
 pub mod client;
+pub mod eco;
 pub mod embeddings;
 pub mod llm;
 pub mod models;

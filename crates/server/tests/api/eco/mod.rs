@@ -1,0 +1,14 @@
+//! `/ask-eco` on the real binary: streams that break, clients that leave, what is answered again, and who sees what.
+
+mod cache;
+mod contexts;
+mod debug;
+mod failing;
+mod guests;
+mod hostile;
+mod many;
+mod policies;
+mod resume;
+mod stream;
+mod tenant;
+mod turns;
