@@ -6,6 +6,7 @@
 mod context;
 mod data;
 mod footprint;
+mod guide;
 mod http;
 mod raw;
 mod recall;
@@ -20,7 +21,7 @@ use super::{Output, progress};
 
 #[derive(clap::Args)]
 pub struct BenchArgs {
-    /// Which to run: W1 W2 W3 W4 W5 W6 HTTP footprint appends contexts; all without names
+    /// Which to run: W1 W2 W3 W4 W5 W6 W7 HTTP footprint appends contexts; all without names
     names: Vec<String>,
     /// Seconds for each measurement of a rate
     #[arg(long, default_value_t = 1.0)]
@@ -61,7 +62,7 @@ impl Target {
     }
 }
 
-const NAMES: [&str; 10] = ["W1", "W2", "W3", "W4", "W5", "W6", "HTTP", "footprint", "appends", "contexts"];
+const NAMES: [&str; 11] = ["W1", "W2", "W3", "W4", "W5", "W6", "W7", "HTTP", "footprint", "appends", "contexts"];
 
 pub async fn run(args: BenchArgs, out: &Output) -> anyhow::Result<ExitCode> {
     let chosen: Vec<&str> = match args.names.is_empty() {
@@ -80,6 +81,7 @@ pub async fn run(args: BenchArgs, out: &Output) -> anyhow::Result<ExitCode> {
             "W4" => recall::search_and_index().await?,
             "W5" => http::topic(time).await?,
             "W6" => data::follow_up().await?,
+            "W7" => guide::message().await?,
             "HTTP" => http::context(time).await?,
             "footprint" => footprint::measure().await?,
             "appends" => thread::appends(time).await?,
