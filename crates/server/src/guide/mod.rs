@@ -10,7 +10,7 @@ mod finish;
 pub mod guests;
 pub mod load;
 mod run;
-pub mod shortcut;
+mod shortcut;
 mod voice;
 
 use novelo_engine::Message;

@@ -3,9 +3,7 @@
 use std::hash::BuildHasher;
 
 use novelo_engine::{Message, Role};
-use novelo_recall::decide::Rules;
 
-use super::Asked;
 use super::load::{self, Past};
 use super::run::Work;
 use crate::recall::said;
@@ -19,7 +17,7 @@ pub struct Shortcut {
 /// The answer to a message that needs no model. Safety comes first, whatever else a message is.
 pub async fn take(work: &Work<'_>, past: &Past) -> Option<Shortcut> {
     let (rules, tracer) = (&work.guide.rules, &work.asked.tracer);
-    if let Some(phrase) = crisis(rules, work.asked, &past.new) {
+    if let Some(phrase) = crisis(work, past) {
         tracer.heuristic("safety", true, format!("“{phrase}”"));
         let locale = work.app.config.text("eco.locale");
         if rules.help(locale).is_none() {
@@ -39,9 +37,11 @@ pub async fn take(work: &Work<'_>, past: &Past) -> Option<Shortcut> {
     Some(Shortcut { message: answer.replace("{name}", name.as_deref().unwrap_or("")), reason: "greeting" })
 }
 
-/// The phrase of acute crisis in what is answered, or in whatever else is new of the user.
-pub fn crisis(rules: &Rules, asked: &Asked, new: &[Message]) -> Option<String> {
-    let others = new.iter().filter(|message| message.is(Role::User)).filter_map(said);
+/// The phrase of acute crisis in what is answered, or in what else is new of the user.
+fn crisis(work: &Work<'_>, past: &Past) -> Option<String> {
+    let rules = &work.guide.rules;
+    let (_, before) = past.new.split_last().unzip();
+    let others = before.into_iter().flatten().filter(|message: &&Message| message.is(Role::User)).filter_map(said);
     let find = |text: &str| rules.crisis(&rules.read(text)).map(str::to_owned);
-    find(&asked.text).or_else(|| others.into_iter().find_map(|text| find(&text)))
+    rules.crisis(&work.read).map(str::to_owned).or_else(|| others.into_iter().find_map(|text| find(&text)))
 }

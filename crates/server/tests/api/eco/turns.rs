@@ -236,6 +236,9 @@ fn danger_is_seen_in_all_that_is_new_and_never_turned_away() {
     }
     server.post(PATH, guest("g", LIGHT)).ok();
     server.post(PATH, guest("g", LIGHT)).refused(429, "rate_limited");
+    let danger = [says("user", "Estou em perigo de vida"), says("assistant", "Own: ligue 188."), says("user", LIGHT)];
+    let told = with(guest("g", LIGHT), "messages", json!(danger));
+    server.post(PATH, told).refused(429, "rate_limited");
 }
 
 #[test]
