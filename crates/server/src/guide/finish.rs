@@ -1,6 +1,5 @@
 //! What comes of an answer: what it is about, the turn, and what is remembered.
 
-use novelo_engine::{Message, Role};
 use novelo_recall::decide::Decision;
 use novelo_recall::finish::Block;
 use serde_json::json;
@@ -12,7 +11,6 @@ use crate::http::error::{ApiError, Code, Result};
 use crate::kept::Kept;
 use crate::load::cut;
 use crate::memory::memories::{self, NewMemory};
-use crate::reply::Partial;
 use crate::trace::MemoryMark;
 
 /// Characters of a memory.
@@ -65,13 +63,4 @@ async fn memory(work: &Work<'_>, sense: &Sense) -> Result<Box<str>> {
     });
     let meta = to_raw_value(&meta).map_err(|e| ApiError::new(Code::Internal, e.to_string()))?;
     memories::add(work.app, &work.asked.user, NewMemory { id: None, text: &text, meta: Some(&meta) }).await
-}
-
-/// An answer as a turn.
-pub fn turn(text: &str, partial: Option<Partial>) -> Message {
-    let mut message = json!({"role": Role::Assistant.name(), "content": text});
-    if let (Some(partial), Some(members)) = (partial, message.as_object_mut()) {
-        members.insert("partial".to_owned(), json!(partial));
-    }
-    Message::from_stored(message.to_string().into())
 }

@@ -172,15 +172,22 @@ const EXAMPLES_WAIT: Duration = Duration::from_secs(30);
 
 impl Examples {
     /// Their vectors, and whether they were there already.
-    async fn of(&self, work: &Work<'_>) -> Result<(Vectors, bool)> {
+    async fn of(work: &Work<'_>) -> Result<(Vectors, bool)> {
+        let texts = work.guide.rules.examples().iter().map(|example| example.text.clone()).collect();
+        let (app, print) = (work.app.clone(), work.guide.print);
+        // In a task of its own: a request that cannot wait for so long must not undo it for the next.
+        let embedding = tokio::spawn(async move { app.guides.examples.embed(&app, print, texts).await });
+        embedding.await.map_err(|e| ApiError::new(Code::Internal, format!("embedding ended early: {e}")))?
+    }
+
+    async fn embed(&self, app: &Shared, print: u64, texts: Vec<String>) -> Result<(Vectors, bool)> {
         let mut held = self.0.lock().await;
-        if let Some((_, vectors)) = held.as_ref().filter(|(of, _)| *of == work.guide.print) {
+        if let Some((_, vectors)) = held.as_ref().filter(|(of, _)| *of == print) {
             return Ok((vectors.clone(), true));
         }
-        let texts = work.guide.rules.examples().iter().map(|example| example.text.clone()).collect();
-        let vectors = work.app.indexes.embedder.embed(texts, EXAMPLES_WAIT).await.map_err(unembedded)?;
+        let vectors = app.indexes.embedder.embed(texts, EXAMPLES_WAIT).await.map_err(unembedded)?;
         let vectors: Vectors = vectors.into();
-        *held = Some((work.guide.print, vectors.clone()));
+        *held = Some((print, vectors.clone()));
         Ok((vectors, false))
     }
 }
@@ -195,7 +202,7 @@ async fn alike(work: &Work<'_>) -> Result<Option<Vec<Fired>>> {
     let (vector, was_known) = embedder.query_known(&work.asked.text).await.map_err(unembedded)?;
     let took_ms = began.elapsed().as_secs_f64() * 1e3;
     let began = Instant::now();
-    let (vectors, were_known) = work.app.guides.examples.of(work).await?;
+    let (vectors, were_known) = Examples::of(work).await?;
     let mut best: Vec<(f32, Fired)> = Vec::new();
     let mut similarity_max = f32::MIN;
     for (example, of) in work.guide.rules.examples().iter().zip(vectors.iter()) {

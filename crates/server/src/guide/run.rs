@@ -11,11 +11,11 @@ use super::load::{Loaded, Past};
 use super::shortcut::{self, Shortcut};
 use super::voice::{Spoken, Voice};
 use super::{Answer, Asked, Meta, SHORTCUT, finish, names, tenths};
-use crate::app::{App, Shared};
+use crate::app::App;
 use crate::http::error::Result;
 use crate::kept::Kept;
 use crate::policy::Guide;
-use crate::reply::{Ends, Event, Log};
+use crate::reply::{self, Ends, Event, Log};
 use crate::trace::{self, MemoryMark};
 
 /// Answers, and tells the end of it.
@@ -32,7 +32,7 @@ pub async fn run(app: App, asked: Asked, log: Arc<Log>, ends: Ends) {
     });
 }
 
-async fn answer(app: &Shared, asked: &Asked, log: &Log, ends: Ends) -> Result<Answer> {
+async fn answer(app: &App, asked: &Asked, log: &Log, ends: Ends) -> Result<Answer> {
     let guide = app.policies.guide();
     let work = Work { app, asked, log, guide: &guide, read: guide.rules.read(&asked.text) };
     if asked.is_ready_at_once {
@@ -72,7 +72,7 @@ struct Ending {
 
 /// What every stage sees, as it was when the message came.
 pub struct Work<'w> {
-    pub app: &'w Shared,
+    pub app: &'w App,
     pub asked: &'w Asked,
     pub log: &'w Log,
     pub guide: &'w Guide,
@@ -123,7 +123,7 @@ impl Work<'_> {
         let Asked { user, thread, .. } = self.asked;
         let kept = Kept::begin(self.app, Some((user, thread)), past.new).await?;
         self.say(&shortcut.message);
-        kept.add(self.app, vec![finish::turn(&shortcut.message, None)]).await?;
+        kept.add(self.app, reply::turn(&shortcut.message, &[], None).into_iter().collect()).await?;
         let decision = self.guide.rules.decide(&self.read);
         let meta = Meta {
             mode: SHORTCUT,

@@ -9,10 +9,9 @@ use novelo_recall::finish::{Block, Cleaner};
 use serde_json::{Map, Value};
 
 use super::compose::Prompt;
-use super::finish;
 use super::run::Work;
 use crate::model::{Ask, Completion, Failure, Job, Model, Usage};
-use crate::reply::{Ends, Event, Partial, speak, speak_whole};
+use crate::reply::{self, Ends, Event, Partial, speak, speak_again, speak_whole};
 
 /// What was said, and how it came about.
 #[derive(Default)]
@@ -38,7 +37,7 @@ impl Spoken {
 
     /// The turn that it becomes; `None` where nothing was said that anyone should hear again.
     pub fn turn(&self) -> Option<Message> {
-        (!self.kept.trim().is_empty()).then(|| finish::turn(&self.kept, self.partial))
+        reply::turn(&self.kept, &[], self.partial)
     }
 }
 
@@ -91,10 +90,7 @@ impl<'w> Voice<'w> {
     async fn generate(&mut self, model: &Model, ask: &Ask, mode: Mode) -> Spoken {
         let tracer = self.work.asked.tracer.clone();
         if mode != Mode::Stream {
-            let spoken = match speak_whole(model, ask).await {
-                Ok(whole) => self.whole(whole),
-                Err(failure) => Err(failure),
-            };
+            let spoken = speak_whole(model, ask).await.and_then(|whole| self.whole(whole));
             return spoken.unwrap_or_else(|failure| {
                 tracer.error("model", failure.in_words());
                 self.instead(reason(&failure))
@@ -109,7 +105,7 @@ impl<'w> Voice<'w> {
         self.cleaner = cleaner(self.work, self.has_greeted);
         let why = reason(&failure);
         // Whatever it was that failed, also a refusal in its midst.
-        match model.whole_once(ask).await.and_then(|whole| self.whole(whole)) {
+        match speak_again(model, ask).await.and_then(|whole| self.whole(whole)) {
             Ok(spoken) => Spoken { fallback: true, reason: Some(why), ..spoken },
             Err(again) => {
                 tracer.error("model", again.in_words());

@@ -91,13 +91,18 @@ impl Draft {
 
     /// The turn that it becomes; `None` where nothing was said.
     pub fn turn(&self) -> Option<Message> {
-        let mut message = said(&self.text, &self.to_run);
-        if let (Some(partial), Some(members)) = (self.partial, message.as_object_mut()) {
-            members.insert("partial".to_owned(), json!(partial));
-        }
-        let says_something = !self.text.trim().is_empty() || !self.to_run.is_empty();
-        says_something.then(|| Message::from_stored(message.to_string().into()))
+        turn(&self.text, &self.to_run, self.partial)
     }
+}
+
+/// An answer as a turn, and why there is no more of it; `None` where nothing was said.
+pub fn turn(text: &str, calls: &[ToolCall], partial: Option<Partial>) -> Option<Message> {
+    let mut message = said(text, calls);
+    if let (Some(partial), Some(members)) = (partial, message.as_object_mut()) {
+        members.insert("partial".to_owned(), json!(partial));
+    }
+    let says_something = !text.trim().is_empty() || !calls.is_empty();
+    says_something.then(|| Message::from_stored(message.to_string().into()))
 }
 
 /// What a model said and called, as a message.

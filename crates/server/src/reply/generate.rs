@@ -128,13 +128,12 @@ async fn again(
     let tracer = &work.asked.tracer;
     tracer.error("stream", failure.in_words());
     let can_take_back = draft.text.is_empty() || matches!(work.asked.manner, Manner::Assist(_));
-    if draft.fallback || !can_take_back {
+    if draft.fallback || !can_take_back || !failure.may_pass() {
         return Err(failure);
     }
-    let whole = match speak_again(model, ask, &failure).await {
-        Some(Ok(whole)) => whole,
-        None => return Err(failure),
-        Some(Err(second)) => {
+    let whole = match speak_again(model, ask).await {
+        Ok(whole) => whole,
+        Err(second) => {
             tracer.error("model", second.in_words());
             return Err(failure);
         }

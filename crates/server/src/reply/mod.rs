@@ -31,7 +31,7 @@ use crate::model::{Job, ToolCall, Usage};
 use crate::policy::Preset;
 use crate::recall::said;
 use crate::trace::Tracer;
-pub use draft::said as message;
+pub use draft::{said as message, turn};
 pub use log::{Log, Reader};
 pub use prompt::{Source, room_tokens};
 pub use replies::{Form, Owner, Patience, Replies, Terms};

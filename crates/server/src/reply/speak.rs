@@ -23,14 +23,10 @@ pub async fn speak_whole(model: &Model, ask: &Ask) -> Result<Completion, Failure
     model.whole(ask).await
 }
 
-/// Once more, and in one piece, after a stream that failed like this; `None` where that cannot help. To say nothing is a
-/// failure here.
-pub async fn speak_again(model: &Model, ask: &Ask, failed: &Failure) -> Option<Result<Completion, Failure>> {
-    if !failed.may_pass() {
-        return None;
-    }
-    Some(match model.whole_once(ask).await {
+/// Once more, and in one piece, after a stream that failed: a single try. To say nothing is a failure here.
+pub async fn speak_again(model: &Model, ask: &Ask) -> Result<Completion, Failure> {
+    match model.whole_once(ask).await {
         Ok(whole) if whole.is_empty() => Err(Failure::Broke(format!("{} answered with nothing", model.name()))),
         spoken => spoken,
-    })
+    }
 }
