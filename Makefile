@@ -1,5 +1,5 @@
 # `make test` runs everything that must hold, cheapest first, and stops at the first fault.
-# Needs: Rust with rustfmt and clippy, a C++ compiler, git, python3 with venv, Chromium with its driver. All it installs goes below target/ and models/.
+# Needs: Rust with rustfmt and clippy, a C++ compiler, git, python3 with venv, Chromium with its driver, redis-server with redis-cli. All it installs goes below target/ and models/.
 
 SHELL := bash
 .SHELLFLAGS := -eu -o pipefail -c
@@ -23,7 +23,8 @@ DENY_VERSION := 0.20.2
 DENY_STAMP := target/tools/.cargo-deny-$(DENY_VERSION)
 
 # command:package, for what is missing on a Debian machine.
-SYSTEM := c++:g++ git:git $(PYTHON):python3 chromium:chromium chromedriver:chromium-driver
+SYSTEM := c++:g++ git:git $(PYTHON):python3 chromium:chromium chromedriver:chromium-driver \
+	redis-server:redis-server redis-cli:redis-tools
 
 HOST = $(shell rustc -vV | sed -n 's/^host: //p')
 FUZZ_BINARY = target/fuzz/$(HOST)/release/assemble
@@ -82,6 +83,7 @@ model: $(MODEL_STAMP) $(LLM_STAMP)
 suite: export INSTA_UPDATE := no
 suite:
 	$(call say,tests)
+	@[ -n "$${QDRANT_URL:-}" ] || echo 'QDRANT_URL is not set: the tests against a real Qdrant are skipped' >&2
 	@if cargo nextest --version >/dev/null 2>&1; then \
 		cargo nextest run --locked --workspace; \
 	else \

@@ -18,4 +18,5 @@ pub mod split;
 mod top;
 
 pub use analyse::dates::{iso_date, iso_day};
-pub use index::{Hit, Index, Passage, Query, Ranked, Score, Why};
+pub use index::sparse;
+pub use index::{Hit, Index, Near, Passage, Query, Ranked, Score, Why};

@@ -9,22 +9,22 @@ use std::time::Duration;
 
 use anyhow::Context;
 use novelo_engine::assemble::Mark;
-use novelo_store::{LocalOptions, Store};
+use novelo_store::{LocalOptions, RedisOptions, Store};
 use rustc_hash::FxHashMap;
 use tokio::task::JoinHandle;
 
 use crate::answer::{Answer, Made};
 use crate::auth::{self, Keys};
 use crate::cache::Cache;
-use crate::config::Config;
+use crate::config::{Config, without_password};
 use crate::data::Data;
-use crate::forget::Forgets;
 use crate::guide::Guides;
 use crate::load::Caches;
 use crate::memory::summary::{self, Due};
 use crate::model::Models;
+use crate::peers::Peers;
 use crate::policy::Policies;
-use crate::recall::{Corpus, Embedder, Indexes};
+use crate::recall::{Corpus, Embedder, Indexes, Points};
 use crate::record::Recorder;
 use crate::reply::Replies;
 use crate::telemetry::{Metrics, now};
@@ -42,9 +42,9 @@ pub struct Shared {
     pub indexes: Indexes,
     pub models: Models,
     pub replies: Replies,
+    pub peers: Peers,
     /// What guided replies keep between requests.
     pub guides: Guides,
-    pub forgets: Forgets,
     /// What questions are answered from by query.
     pub data: Option<Arc<Data>>,
     /// Threads whose summary may have fallen behind.
@@ -71,6 +71,11 @@ const SWEEP_EVERY: Duration = Duration::from_secs(1);
 /// Opens the store and starts the tasks.
 pub async fn open(config: Config) -> anyhow::Result<(App, Tasks)> {
     let store = open_store(&config).await?;
+    open_with(config, store).await
+}
+
+/// Starts the tasks on a store that is open: one of the nodes that share it.
+pub async fn open_with(config: Config, store: Store) -> anyhow::Result<(App, Tasks)> {
     let data = Data::open(&config)?;
     let database = data.as_ref().map(|data| data.database.clone());
     let own_secret = auth::secret().map_err(|e| anyhow::anyhow!("no randomness: {e}"))?;
@@ -80,11 +85,15 @@ pub async fn open(config: Config) -> anyhow::Result<(App, Tasks)> {
         recorder: Recorder::default(),
         metrics: Metrics::default(),
         caches: Caches::default(),
-        indexes: Indexes::new(config.number("index_bytes") as usize, Embedder::open(&config).await),
+        indexes: Indexes::new(
+            config.number("index_bytes") as usize,
+            Embedder::open(&config).await,
+            Points::open(&config)?,
+        ),
         models: Models::open(&config)?,
         replies: Replies::default(),
+        peers: Peers::default(),
         guides: Guides::default(),
-        forgets: Forgets::default(),
         data,
         due: Due::default(),
         made: Cache::new(MADE_BYTES_MAX),
@@ -125,16 +134,39 @@ pub async fn close(app: App, tasks: Tasks) -> anyhow::Result<()> {
 }
 
 async fn open_store(config: &Config) -> anyhow::Result<Store> {
-    if config.text("store") == "memory" {
-        return Ok(Store::memory());
+    match config.text("store") {
+        "memory" => Ok(Store::memory()),
+        "redis" => {
+            let timeout = Duration::from_millis(config.number("redis.timeout_ms"));
+            open_redis(config, timeout).await
+        }
+        _ => Ok(open_local(config).await?),
     }
+}
+
+/// The data directory.
+pub async fn open_local(config: &Config) -> Result<Store, novelo_store::Error> {
     let options = LocalOptions {
         hot_bytes_max: config.number("hot_bytes") as usize,
         relaxed: config.text("durability") == "relaxed",
         free_bytes_min: config.number("free_bytes_min"),
         writes_waiting_max: novelo_engine::limits::WRITE_QUEUE_MAX,
     };
-    Ok(Store::open_local(&config.data(), options).await?)
+    Store::open_local(&config.data(), options).await
+}
+
+/// The server or cluster that several nodes share, whose answers may take so long.
+pub async fn open_redis(config: &Config, timeout: Duration) -> anyhow::Result<Store> {
+    let options = RedisOptions {
+        url: config.text("redis.url").to_owned(),
+        prefix: config.text("redis.prefix").to_owned(),
+        timeout,
+        hot_bytes_max: config.number("hot_bytes") as usize,
+    };
+    let place = without_password(config.text("redis.url")).into_owned();
+    let hint = "start Redis there, or set redis.url (REDIS_URL) to where it is; store = \"local\" needs none";
+    let opened = Store::open_redis(options).await;
+    opened.map_err(|error| anyhow::anyhow!("the store at redis.url, {place}, does not open: {error}\nhint: {hint}"))
 }
 
 async fn record(app: App) {

@@ -1,18 +1,20 @@
 //! Keys, and who a caller is.
 //!
 //! Owns the keys: only their digests are stored, under `keys/{id}`, which no document call can name. Invariants: on
-//! loopback without a key the caller is the admin; from the first key on, every call needs one.
+//! loopback without a key the caller is the admin; from the first key on, every call needs one. A key that was made or
+//! revoked by any node counts for the next request on each.
 
-use std::sync::RwLock;
+use std::sync::{Arc, PoisonError, RwLock};
 
 use base64::Engine;
 use novelo_engine::path::{CollectionPath, DocumentPath};
 use novelo_engine::scope::Scope;
-use novelo_store::{PutTerms, Store, Window};
+use novelo_store::{Error, PutTerms, Store, Version, Window};
 use rustc_hash::FxHashMap;
 use sha2::{Digest, Sha256};
 
 use crate::http::error::{ApiError, Code, Result};
+use crate::peers::NODES;
 use crate::telemetry::now;
 
 /// The root of the key documents.
@@ -36,10 +38,16 @@ pub struct Key {
     pub digest: String,
 }
 
-/// The keys that are in force. Written by `create` and `revoke`, read by every request.
-#[derive(Debug, Default)]
-pub struct Keys {
-    by_digest: RwLock<FxHashMap<String, Key>>,
+/// The keys as they were read last. Every request looks whether they changed, on whichever node that was.
+#[derive(Debug)]
+pub struct Keys(RwLock<Arc<InForce>>);
+
+/// The keys that are in force.
+#[derive(Debug, Clone)]
+pub struct InForce {
+    /// Of their collection, taken before they were read.
+    version: Version,
+    by_digest: FxHashMap<String, Key>,
     /// The digest of the secret that this process's own command line uses; it is no key and counts as none.
     own: String,
     /// Whether the caller is the admin while there is no key: on loopback only.
@@ -81,7 +89,7 @@ impl Caller {
 
     /// Allows what concerns one path.
     pub fn require_path(&self, segments: &[Box<str>]) -> Result<()> {
-        let reserved = segments.first().is_some_and(|root| &**root == KEYS);
+        let reserved = segments.first().is_some_and(|root| [KEYS, NODES].contains(&&**root));
         match self.scope.covers(segments) && !reserved {
             true => Ok(()),
             false => Err(ApiError::new(Code::Forbidden, "the path lies outside what this caller may see")),
@@ -91,47 +99,45 @@ impl Caller {
 
 impl Keys {
     /// Reads the stored keys. `own_secret` is what this process's own command line will present.
-    pub async fn load(store: &Store, own_secret: &str, open: bool) -> std::result::Result<Self, novelo_store::Error> {
-        let keys = Self { by_digest: RwLock::default(), own: digest(own_secret), open };
-        keys.reload(store).await?;
-        Ok(keys)
+    pub async fn load(store: &Store, own_secret: &str, open: bool) -> std::result::Result<Self, Error> {
+        let version = store.version(&collection()).await?;
+        let (by_digest, own) = (read(store).await?, digest(own_secret));
+        Ok(Self(RwLock::new(Arc::new(InForce { version, by_digest, own, open }))))
     }
 
-    /// Reads them again, after an import. A key that cannot be read is an error: it must not open the store.
-    pub async fn reload(&self, store: &Store) -> std::result::Result<(), novelo_store::Error> {
-        let page = store.scan(&collection(), Window { limit: usize::MAX, ..Window::default() }).await?;
-        let read = |document: &novelo_store::Document| match serde_json::from_slice::<Key>(&document.value) {
-            Ok(key) => Ok((key.digest.clone(), key)),
-            Err(error) => Err(novelo_store::Error::Damaged {
-                place: format!("{KEYS}/{}", document.id),
-                what: format!("it is no key: {error}"),
-            }),
-        };
-        let keys = page.items.iter().map(read).collect::<std::result::Result<FxHashMap<_, _>, _>>()?;
-        *self.write() = keys;
-        Ok(())
+    /// Those of now. A store that does not answer, or a key that cannot be read, is an error: it must not open the store.
+    pub async fn now(&self, store: &Store) -> std::result::Result<Arc<InForce>, Error> {
+        let version = store.version(&collection()).await?;
+        let before = self.0.read().unwrap_or_else(PoisonError::into_inner).clone();
+        if before.version == version {
+            return Ok(before);
+        }
+        let now = Arc::new(InForce { version, by_digest: read(store).await?, own: before.own.clone(), ..*before });
+        *self.0.write().unwrap_or_else(PoisonError::into_inner) = now.clone();
+        Ok(now)
     }
+}
 
+impl InForce {
     /// Whether whoever reaches the server is its admin.
     pub fn is_open(&self) -> bool {
         self.open && self.is_empty()
     }
 
     pub fn is_empty(&self) -> bool {
-        self.read().is_empty()
+        self.by_digest.is_empty()
     }
 
-    pub fn list(&self) -> Vec<Key> {
-        let mut keys: Vec<Key> = self.read().values().cloned().collect();
+    pub fn list(&self) -> Vec<&Key> {
+        let mut keys: Vec<&Key> = self.by_digest.values().collect();
         keys.sort_by(|a, b| a.id.cmp(&b.id));
         keys
     }
 
     /// Who presents this `Authorization` header.
     pub fn caller(&self, authorization: Option<&str>) -> Result<Caller> {
-        let keys = self.read();
         let Some(authorization) = authorization else {
-            return match self.open && keys.is_empty() {
+            return match self.is_open() {
                 true => Ok(Caller::admin()),
                 false => Err(ApiError::new(Code::Unauthorized, "a key is needed: Authorization: Bearer KEY")),
             };
@@ -142,41 +148,43 @@ impl Keys {
         if digest == self.own {
             return Ok(Caller::admin());
         }
-        match keys.get(&digest) {
+        match self.by_digest.get(&digest) {
             Some(Key { user: Some(user), .. }) => {
                 let scope = Scope::user(user).map_err(|e| ApiError::bad_id("user", &e))?;
                 Ok(Caller { scope })
             }
             Some(_) => Ok(Caller::admin()),
-            None if self.open && keys.is_empty() => Ok(Caller::admin()),
+            None if self.is_open() => Ok(Caller::admin()),
             None => Err(ApiError::new(Code::Unauthorized, "this key is not known")),
         }
     }
+}
 
-    /// Makes a key, stores its digest, and gives the secret.
-    pub async fn create(&self, store: &Store, user: Option<&str>) -> Result<(Key, String)> {
-        let secret = secret().map_err(|e| ApiError::new(Code::Internal, format!("no randomness: {e}")))?;
-        let id = crate::ids::fresh_text();
-        let key = Key { id, user: user.map(str::to_owned), digest: digest(&secret) };
-        let value = serde_json::to_vec(&key).map_err(|e| ApiError::new(Code::Internal, e.to_string()))?;
-        store.put(&document(&key.id)?, value.into(), PutTerms { now: now(), ..PutTerms::default() }).await?;
-        self.write().insert(key.digest.clone(), key.clone());
-        Ok((key, secret))
-    }
+/// Makes a key, stores its digest, and gives the secret.
+pub async fn create(store: &Store, user: Option<&str>) -> Result<(Key, String)> {
+    let secret = secret().map_err(|e| ApiError::new(Code::Internal, format!("no randomness: {e}")))?;
+    let id = crate::ids::fresh_text();
+    let key = Key { id, user: user.map(str::to_owned), digest: digest(&secret) };
+    let value = serde_json::to_vec(&key).map_err(|e| ApiError::new(Code::Internal, e.to_string()))?;
+    store.put(&document(&key.id)?, value.into(), PutTerms { now: now(), ..PutTerms::default() }).await?;
+    Ok((key, secret))
+}
 
-    pub async fn revoke(&self, store: &Store, id: &str) -> Result<bool> {
-        let existed = store.delete(&document(id)?, None).await?;
-        self.write().retain(|_, key| key.id != id);
-        Ok(existed)
-    }
+/// Whether there was such a key.
+pub async fn revoke(store: &Store, id: &str) -> Result<bool> {
+    Ok(store.delete(&document(id)?, None).await?)
+}
 
-    fn read(&self) -> std::sync::RwLockReadGuard<'_, FxHashMap<String, Key>> {
-        self.by_digest.read().unwrap_or_else(std::sync::PoisonError::into_inner)
-    }
-
-    fn write(&self) -> std::sync::RwLockWriteGuard<'_, FxHashMap<String, Key>> {
-        self.by_digest.write().unwrap_or_else(std::sync::PoisonError::into_inner)
-    }
+/// The stored keys, by their digests.
+async fn read(store: &Store) -> std::result::Result<FxHashMap<String, Key>, Error> {
+    let page = store.scan(&collection(), Window { limit: usize::MAX, ..Window::default() }).await?;
+    let read = |document: &novelo_store::Document| match serde_json::from_slice::<Key>(&document.value) {
+        Ok(key) => Ok((key.digest.clone(), key)),
+        Err(error) => {
+            Err(Error::Damaged { place: format!("{KEYS}/{}", document.id), what: format!("it is no key: {error}") })
+        }
+    };
+    page.items.iter().map(read).collect()
 }
 
 /// A new secret: 32 random bytes.

@@ -3,6 +3,7 @@
 //! Owns one registry that feeds the file, the environment, `novelo config` and the docs. A flag beats the environment,
 //! which beats the file, which beats the default. An unknown key is an error that names the nearest known one.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -43,7 +44,11 @@ macro_rules! settings {
 settings! {
     "addr" = "127.0.0.1:7420", "address to listen on; other than loopback needs a key";
     "data" = "./novelo-data", "directory of the embedded store";
-    "store" = "local", "where documents are kept: local, or memory (gone at the end)";
+    "store" = "local", "where documents are kept: local (the data directory), memory (gone at the end), or redis (shared by several nodes)";
+    "redis.url" = "redis://127.0.0.1:6379" or "REDIS_URL", "Redis server or cluster for store = redis: redis://[USER:PASSWORD@]HOST[:PORT][/DB], several with commas; rediss:// for TLS";
+    "redis.prefix" = "", "put before every key there";
+    "redis.timeout_ms" = "2000", "how long one answer of it may take; then the request is refused with 503";
+    "node.url" = "", "address at which other nodes of the same store reach this one; empty: http:// and addr, where that names an address";
     "policies" = "./policies", "directory of files that add to the shipped ones and override them: presets, prompts, context.yaml, ontology.yaml, param_inference.yaml, entities, eco";
     "sample" = "true", "put the sample thread into a new data directory";
     "durability" = "full", "full: an acknowledged write survives power loss; relaxed: it survives a crash of the process";
@@ -65,6 +70,11 @@ settings! {
     "embedding.key" = "" or "OPENAI_API_KEY", "key for it";
     "embedding.model" = "text-embedding-3-small", "model for it";
     "embedding.timeout_ms" = "2000", "how long a question waits for its embedding; then the search is lexical";
+    "index" = "local", "where passages are searched by meaning: local (in this process), or qdrant";
+    "qdrant.url" = "http://127.0.0.1:6333" or "QDRANT_URL", "base address of the Qdrant server for index = qdrant";
+    "qdrant.key" = "" or "QDRANT_API_KEY", "key for it";
+    "qdrant.prefix" = "", "put before the names of its collections, so that several stores can share a server";
+    "qdrant.timeout_ms" = "1000", "how long a search waits for it; then the search is lexical";
     "models.answer.url" = "" or "OLLAMA_HOST" or "OPENAI_BASE_URL", "base address of the model server that answers; empty: OpenAI's where models.answer.key is set, else none; none: none";
     "models.answer.key" = "" or "OPENAI_API_KEY", "key for it";
     "models.answer.model" = "", "model that answers; empty: gpt-4o-mini at OpenAI, elsewhere the first that the server lists";
@@ -154,7 +164,11 @@ impl Config {
         }
         self.read::<bool>("sample", "true or false")?;
         self.one_of("embed", &["none", "local", "openai"])?;
-        self.one_of("store", &["local", "memory"])?;
+        self.one_of("store", &["local", "memory", "redis"])?;
+        self.one_of("index", &["local", "qdrant"])?;
+        self.begins_with("redis.url", &["redis://", "rediss://"])?;
+        self.begins_with("qdrant.url", &["http://", "https://"])?;
+        self.check_node_url()?;
         self.one_of("durability", &["full", "relaxed"])?;
         self.one_of("log.level", &["error", "warn", "info", "debug", "trace"])?;
         self.one_of("log.format", &["text", "json"])
@@ -170,6 +184,27 @@ impl Config {
         match known.contains(&value.as_str()) {
             true => Ok(()),
             false => bail!("{key} must be one of {}, not {value:?} (from {source})", known.join(", ")),
+        }
+    }
+
+    fn begins_with(&self, key: &str, known: &[&str]) -> anyhow::Result<()> {
+        let (value, source) = self.entry(key);
+        match known.iter().any(|scheme| value.len() > scheme.len() && value.starts_with(scheme)) {
+            true => Ok(()),
+            false => {
+                bail!("{key} must begin with {}, not {:?} (from {source})", known.join(" or "), without_password(value))
+            }
+        }
+    }
+
+    /// Requests are passed on to it with their own paths, so that it has none.
+    fn check_node_url(&self) -> anyhow::Result<()> {
+        let (value, source) = self.entry("node.url");
+        let rest = value.strip_prefix("http://").or_else(|| value.strip_prefix("https://"));
+        let is_bare = |host: &str| !host.is_empty() && !host.contains(['/', '?', '#', '@', ' ']);
+        match value.is_empty() || rest.is_some_and(is_bare) {
+            true => Ok(()),
+            false => bail!("node.url must be http://HOST:PORT, not {:?} (from {source})", without_password(value)),
         }
     }
 
@@ -199,13 +234,38 @@ impl Config {
         self.text("data").into()
     }
 
+    /// Whether documents are kept where several nodes have them.
+    pub fn is_shared(&self) -> bool {
+        self.text("store") == "redis"
+    }
+
+    /// Where other nodes reach this one, which listens here; none where that is every address and no other is set.
+    pub fn node_url(&self, listens: std::net::SocketAddr) -> Option<String> {
+        let set = Some(self.text("node.url")).filter(|url| !url.is_empty()).map(str::to_owned);
+        set.or_else(|| (!listens.ip().is_unspecified()).then(|| format!("http://{listens}")))
+    }
+
     /// All of them, for `novelo config`; secrets are masked.
-    pub fn rows(&self) -> impl Iterator<Item = (&'static str, &str, &Source)> {
+    pub fn rows(&self) -> impl Iterator<Item = (&'static str, Cow<'_, str>, &Source)> {
         let secret = |key: &str| SETTINGS.iter().any(|setting| setting.key == key && setting.is_secret());
         self.values.iter().map(move |(key, (value, source))| {
-            let is_hidden = (secret(key) && !value.is_empty()) || holds_password(value);
-            (*key, if is_hidden { "***" } else { value.as_str() }, source)
+            let shown = match *key {
+                "redis.url" => without_password(value),
+                _ if (secret(key) && !value.is_empty()) || holds_password(value) => "***".into(),
+                _ => value.into(),
+            };
+            (*key, shown, source)
         })
+    }
+}
+
+/// An address as anybody may see it. A password may hold any mark, so that all before the last `@` is taken for one.
+pub fn without_password(url: &str) -> Cow<'_, str> {
+    let (scheme, rest) = url.split_once("://").map_or(("", url), |(scheme, rest)| (scheme, rest));
+    match (rest.rsplit_once('@'), scheme) {
+        (None, _) => url.into(),
+        (Some((_, host)), "") => format!("***@{host}").into(),
+        (Some((_, host)), scheme) => format!("{scheme}://***@{host}").into(),
     }
 }
 
@@ -287,10 +347,46 @@ mod tests {
             "[models.answer]\nkey = \"sk\"\nurl = \"http://me:pw@h/v1\"\n[models.rewrite]\nurl = \"http://h/v1@x\"\n";
         let config = gather(file, &[], None).unwrap();
         let shown =
-            |key: &str| config.rows().find(|(of, ..)| *of == key).map(|(_, value, _)| value.to_owned()).unwrap();
+            |key: &str| config.rows().find(|(of, ..)| *of == key).map(|(_, value, _)| value.into_owned()).unwrap();
         assert_eq!(["models.answer.key", "models.answer.url"].map(shown), ["***", "***"]);
         assert_eq!(shown("models.rewrite.url"), "http://h/v1@x");
         assert_eq!(shown("models.rewrite.key"), "");
+    }
+
+    #[test]
+    fn the_password_of_a_store_is_not_shown() {
+        for (url, shown) in [
+            ("redis://127.0.0.1:6379", "redis://127.0.0.1:6379"),
+            ("redis://:hunter2@h:1/0", "redis://***@h:1/0"),
+            ("rediss://me:hun/ter@2@a:1,b:2", "rediss://***@a:1,b:2"),
+            ("me:hunter2@h", "***@h"),
+        ] {
+            assert_eq!(without_password(url), shown, "{url}");
+        }
+        let config = gather("", &[("REDIS_URL", "redis://me:hunter2@h")], None).unwrap();
+        assert_eq!((config.text("store"), config.text("redis.url")), ("local", "redis://me:hunter2@h"));
+        assert!(config.rows().all(|(_, value, _)| !value.contains("hunter2")));
+        for wrong in ["http://me:hunter2@h", "me:hunter2@h"] {
+            let error = gather("", &[("REDIS_URL", wrong)], None).unwrap_err().to_string();
+            assert!(error.contains("redis://") && error.contains("REDIS_URL") && !error.contains("hunter2"), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_node_is_reached_where_it_listens_or_where_it_is_said_to_be() {
+        let check = |set: &str, listens: &str, url: Option<&str>| {
+            let config = gather("", &[("NOVELO_NODE_URL", set)], None).unwrap();
+            assert_eq!(config.node_url(listens.parse().unwrap()).as_deref(), url, "{set} {listens}");
+        };
+        check("", "10.0.0.7:7420", Some("http://10.0.0.7:7420"));
+        check("", "[::1]:7420", Some("http://[::1]:7420"));
+        check("", "0.0.0.0:7420", None);
+        check("", "[::]:7420", None);
+        check("https://a.example:1", "0.0.0.0:7420", Some("https://a.example:1"));
+        for wrong in ["10.0.0.7:7420", "ftp://x", "http://", "http://x/v1", "http://me:pw@x"] {
+            let error = gather("", &[("NOVELO_NODE_URL", wrong)], None).unwrap_err().to_string();
+            assert!(error.starts_with("node.url must be") && !error.contains("pw"), "{error}");
+        }
     }
 
     #[test]

@@ -121,7 +121,7 @@ fn record(app: &Shared, request: Request, prompt: Prompt<'_>) -> (TraceId, Trace
         digest: digest(messages),
         took_us: started.elapsed().as_micros() as u64,
     };
-    let kept = app.recorder.record(&id, trace, &app.metrics);
+    let kept = app.recorder.record(&id, trace, near.newest_turn(), &app.metrics);
     (id, if kept { Traced::Now } else { Traced::No })
 }
 

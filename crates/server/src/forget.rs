@@ -1,16 +1,17 @@
 //! Forgetting: the one way in which documents of a user leave together.
 //!
 //! Owns the order of it. Whoever writes in the background is held up, the documents go, and with them all that was made
-//! from them. Invariant: what was made from a forgotten document is neither stored nor served afterwards.
+//! from them. Invariant: what was made from a forgotten document is neither stored nor served afterwards: whoever stores
+//! such a thing names the document in the same write (`Op::Expect`), so that it holds for a forget on any node.
 
 use novelo_engine::path::Prefix;
 use serde_json::{Value, json};
-use tokio::sync::{RwLock, RwLockReadGuard, RwLockWriteGuard};
 use tokio::task::JoinSet;
 
 use crate::app::Shared;
 use crate::http::body::Json;
 use crate::http::error::{ApiError, Code, Result};
+use crate::recall::points::erase;
 
 /// Which traces go along that are on their way to the store; those that are stored go with what they are below.
 #[derive(Debug, Clone, Copy)]
@@ -26,7 +27,7 @@ pub struct Forgotten {
     pub documents: u64,
     pub passages: u64,
     pub traces: u64,
-    /// Whether the raw files are still being cleaned of it.
+    /// Whether the raw files, or Qdrant, are still being cleaned of it.
     pub erasing: bool,
 }
 
@@ -40,27 +41,9 @@ impl Forgotten {
     }
 }
 
-/// How often something was forgotten. Whoever stores what was made from documents reads it twice: with the documents, and
-/// again, holding it, while storing. A forget waits for those who hold it, and they for a forget.
-#[derive(Debug, Default)]
-pub struct Forgets(RwLock<u64>);
-
-impl Forgets {
-    /// The right to store what was made while the count was the same.
-    pub async fn writing(&self) -> RwLockReadGuard<'_, u64> {
-        self.0.read().await
-    }
-
-    async fn forgetting(&self) -> RwLockWriteGuard<'_, u64> {
-        let mut count = self.0.write().await;
-        *count += 1;
-        count
-    }
-}
-
 /// Forgets what is at these places and below them, all of one user.
 pub async fn forget(app: &Shared, user: &str, what: &[Prefix], traces: Traces<'_>) -> Result<Forgotten> {
-    let others = app.forgets.forgetting().await;
+    let note = erase::begin(app, user).await?;
     let recorder = app.recorder.pause().await;
     let vectors = app.indexes.waiting.pause().await;
     let mut forgotten = from_store(app, what).await?;
@@ -72,13 +55,14 @@ pub async fn forget(app: &Shared, user: &str, what: &[Prefix], traces: Traces<'_
     if let Some(thread) = in_threads {
         forgotten.traces += app.recorder.forget(user, thread);
         app.replies.forget(user, thread);
-        app.guides.forget(user, thread);
+        app.guides.forget(user);
     }
     what.iter().for_each(|prefix| app.caches.forget(prefix));
     app.indexes.forget(user);
-    drop((vectors, recorder, others));
+    drop((vectors, recorder));
     app.made.retain(|_| false);
-    forgotten.erasing = app.store.health().erasing;
+    let is_erased = erase::finish(app, user, what, note).await;
+    forgotten.erasing = app.store.health().erasing || !is_erased;
     Ok(forgotten)
 }
 

@@ -26,6 +26,18 @@ pub fn fresh_text() -> String {
     fresh().simple().to_string()
 }
 
+/// A few hex digits that tell one node from another; how many there are of those is counted on fingers.
+pub fn short() -> String {
+    format!("{:08x}", Uuid::new_v4().as_fields().0)
+}
+
+/// Whether a text has the form of `short`.
+pub fn is_short(text: &str) -> bool {
+    text.len() == SHORT_DIGITS && text.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
+const SHORT_DIGITS: usize = 8;
+
 static SEED: OnceLock<u128> = OnceLock::new();
 static COUNT: AtomicU64 = AtomicU64::new(0);
 
@@ -40,6 +52,13 @@ fn mix(mut n: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn short_ids_have_their_form() {
+        let (one, other) = (short(), short());
+        assert!(is_short(&one) && is_short(&other) && one != other);
+        assert!(!is_short(&one[1..]) && !is_short("0123456-"));
+    }
 
     #[test]
     fn ids_differ_and_sort_by_time() {

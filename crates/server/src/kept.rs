@@ -1,13 +1,18 @@
 //! A question and its answer, as they are stored.
 //!
-//! Invariant: once the question was forgotten, nothing more of its answer is stored.
+//! Invariant: once the question was forgotten, on whichever node, nothing more of its answer is stored. Each write says
+//! itself what must still be there.
 
-use novelo_engine::path::DocumentPath;
+use std::sync::{Mutex, PoisonError};
+
+use novelo_engine::path::{CollectionPath, DocumentPath};
 use novelo_engine::{Message, scope};
-use novelo_store::{Op, Range};
+use novelo_store::{Op, Range, Stamp};
 
 use crate::app::Shared;
 use crate::http::error::{ApiError, Code, Result};
+use crate::trace::Tracer;
+use crate::turns::Beside;
 use crate::{pens, turns};
 
 /// Where an answer is stored: behind its question, or nowhere.
@@ -16,34 +21,55 @@ pub struct Kept(Option<Place>);
 struct Place {
     user: String,
     thread: String,
-    /// What must still be there.
-    question: DocumentPath,
+    of: CollectionPath,
+    /// The seq of the question's first turn.
     seq: u64,
-    /// How often something had been forgotten when the question was stored.
-    forgets: u64,
+    newest: Mutex<Newest>,
+}
+
+/// What must still be there: the newest turn of the question, or of what was added to it. An older one may have been
+/// trimmed.
+#[derive(Clone)]
+struct Newest {
+    seq: u64,
+    at: DocumentPath,
 }
 
 /// Others may add to the thread meanwhile this often before one more write is refused.
 const TRIES_MAX: usize = 100;
 
 impl Kept {
-    /// Stores what is said, where there is a thread for it. Nothing said: it was stored by a call that failed.
-    pub async fn begin(app: &Shared, place: Option<(&str, &str)>, said: Vec<Message>) -> Result<Self> {
+    /// Stores what is said, where there is a thread for it, and in the same write what is to be kept beside it. Nothing
+    /// said: it was stored by a call that failed. What is traced of the request goes when this does.
+    pub async fn begin(
+        app: &Shared,
+        tracer: &Tracer,
+        place: Option<(&str, &str)>,
+        said: Vec<Message>,
+        beside: Vec<Op>,
+    ) -> Result<Self> {
         let Some((user, thread)) = place else { return Ok(Self(None)) };
-        let forgets = app.forgets.writing().await;
-        let bad_id = |e| ApiError::bad_id("user or thread", &e);
         let of = scope::turns(user, thread).map_err(bad_id)?;
-        let first = match said.is_empty() {
-            true => app.store.turns(&of, Range::Last(1)).await?.iter().next().map(|turn| (turn.id.clone(), turn.seq)),
+        let ends = match said.is_empty() {
+            true => {
+                if !beside.is_empty() {
+                    app.store.write(beside).await?;
+                }
+                let newest = app.store.turns(&of, Range::Last(1)).await?;
+                newest.iter().next().map(|turn| (turn.seq, turn.seq, turn.id.clone()))
+            }
             false => {
-                let stamps = turns::append(app, user, thread, said.into_iter().map(Into::into), None).await?;
-                stamps.first().map(|stamp| (stamp.id.clone(), stamp.seq))
+                let said = said.into_iter().map(Into::into);
+                let beside = Beside { ops: beside, expects: None };
+                let stamps = turns::append_with(app, user, thread, said, None, beside).await?;
+                stamps.first().zip(stamps.last()).map(|(first, last)| (first.seq, last.seq, last.id.clone()))
             }
         };
-        let Some((first, seq)) = first else { return Ok(Self(None)) };
-        let question = of.document(&first).map_err(bad_id)?;
-        let (user, thread) = (user.to_owned(), thread.to_owned());
-        Ok(Self(Some(Place { user, thread, question, seq, forgets: *forgets })))
+        let Some((seq, last, id)) = ends else { return Ok(Self(None)) };
+        let newest = Newest { seq: last, at: of.document(&id).map_err(bad_id)? };
+        tracer.made_from(&newest.at);
+        let (user, thread, newest) = (user.to_owned(), thread.to_owned(), Mutex::new(newest));
+        Ok(Self(Some(Place { user, thread, of, seq, newest })))
     }
 
     /// How many turns the thread had had with the question; none where nothing is kept.
@@ -51,49 +77,34 @@ impl Kept {
         self.0.as_ref().map_or(0, |place| place.seq)
     }
 
-    /// Adds one turn; its number, where it is kept.
-    pub async fn add_one(&self, app: &Shared, message: Message) -> Result<Option<u64>> {
-        let Some(place) = &self.0 else { return Ok(None) };
-        let add = turns::append(app, &place.user, &place.thread, [message.into()], None);
-        let stamps = self.unless_forgotten(app, add).await?;
-        Ok(stamps.and_then(|stamps| stamps.first().map(|stamp| stamp.seq)))
-    }
-
-    /// Stores something that was made from the question; `None` where that was forgotten meanwhile.
-    pub async fn unless_forgotten<T>(&self, app: &Shared, write: impl Future<Output = Result<T>>) -> Result<Option<T>> {
-        let forgets = app.forgets.writing().await;
-        match &self.0 {
-            Some(place) if place.is_forgotten(app, *forgets).await? => Ok(None),
-            _ => write.await.map(Some),
-        }
+    /// What must still be there for anything made from the question to be stored.
+    pub fn newest(&self) -> Option<DocumentPath> {
+        self.0.as_ref().map(|place| place.newest().at)
     }
 
     /// Adds turns; whether they are kept as they should be.
     pub async fn add(&self, app: &Shared, messages: Vec<Message>) -> Result<bool> {
         let Some(place) = self.0.as_ref().filter(|_| !messages.is_empty()) else { return Ok(true) };
-        let add = turns::append(app, &place.user, &place.thread, messages.into_iter().map(Into::into), None);
-        Ok(self.unless_forgotten(app, add).await?.is_some())
+        let beside = Beside { expects: Some(place.newest().at), ops: Vec::new() };
+        let messages = messages.into_iter().map(Into::into);
+        place.kept(turns::append_with(app, &place.user, &place.thread, messages, None, beside).await)
     }
 
     /// Adds a turn and, in the same write, what is said of it by its number; whether they are kept as they should be.
     pub async fn add_with(&self, app: &Shared, message: Message, beside: impl Fn(u64) -> Option<Op>) -> Result<bool> {
         let Some(place) = &self.0 else { return Ok(true) };
-        // Those who answer in one thread take turns: its end must not move meanwhile.
-        let _pen = pens::hold([(&place.user, &place.thread)].into_iter()).await;
-        let forgets = app.forgets.writing().await;
-        if place.is_forgotten(app, *forgets).await? {
-            return Ok(false);
-        }
-        let Place { user, thread, seq, .. } = place;
-        let of = scope::turns(user, thread).map_err(|e| ApiError::bad_id("user or thread", &e))?;
-        let mut last = *seq;
+        let Place { user, thread, of, .. } = place;
+        // Those who answer in one thread take turns: its end should not move meanwhile.
+        let _pen = pens::hold([(user, thread)].into_iter()).await;
+        let Newest { seq: mut last, at } = place.newest();
         for _ in 0..TRIES_MAX {
             let turn = [message.clone().into()];
-            match turns::append_with(app, user, thread, turn, Some(last), beside(last + 1)).await {
+            let with = Beside { expects: Some(at.clone()), ops: beside(last + 1).into_iter().collect() };
+            match turns::append_with(app, user, thread, turn, Some(last), with).await {
                 Err(error) if error.code == Code::Stale => {
-                    last = app.store.turns(&of, Range::Last(1)).await?.iter().next().map_or(0, |turn| turn.seq);
+                    last = app.store.turns(of, Range::Last(1)).await?.last_seq;
                 }
-                written => return written.map(|_| true),
+                written => return place.kept(written),
             }
         }
         Err(ApiError::new(Code::Busy, "too many others write to this conversation"))
@@ -101,8 +112,29 @@ impl Kept {
 }
 
 impl Place {
-    /// Whether the question is gone, now that something was forgotten so often.
-    async fn is_forgotten(&self, app: &Shared, forgets: u64) -> Result<bool> {
-        Ok(forgets != self.forgets && app.store.get(&self.question).await?.is_none())
+    fn newest(&self) -> Newest {
+        self.newest.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
+
+    /// Whether turns were added, unless the question was forgotten; the last of them is the newest from here on.
+    fn kept(&self, added: Result<Vec<Stamp>>) -> Result<bool> {
+        let Some(stamps) = unless_forgotten(added)? else { return Ok(false) };
+        if let Some(stamp) = stamps.last() {
+            let newest = Newest { seq: stamp.seq, at: self.of.document(&stamp.id).map_err(bad_id)? };
+            *self.newest.lock().unwrap_or_else(PoisonError::into_inner) = newest;
+        }
+        Ok(true)
+    }
+}
+
+/// What was stored; `None` where what it was made from is gone.
+pub fn unless_forgotten<T>(stored: Result<T>) -> Result<Option<T>> {
+    match stored {
+        Err(error) if error.code == Code::NotFound => Ok(None),
+        stored => stored.map(Some),
+    }
+}
+
+fn bad_id(error: novelo_engine::path::PathError) -> ApiError {
+    ApiError::bad_id("user or thread", &error)
 }

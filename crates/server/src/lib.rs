@@ -21,6 +21,7 @@ pub mod load;
 pub mod memory;
 pub mod model;
 pub mod outbound;
+pub mod peers;
 pub mod pens;
 pub mod policy;
 pub mod recall;

@@ -1,7 +1,7 @@
 //! Calls to other servers.
 //!
 //! Owns the one way out: TLS by rustls, no redirects, a deadline and a cap on every answer that is read here. Addresses
-//! come from the operator's settings only, never from a request. A call that is dropped closes its connection.
+//! come from the operator's settings, or from other nodes by way of the store, never from a request. A call that is dropped closes its connection.
 
 use std::sync::OnceLock;
 use std::time::Duration;
@@ -30,8 +30,8 @@ type Connector = HttpsConnector<HttpConnector>;
 pub struct Outbound {
     client: Client<Connector, Body>,
     url: Uri,
-    /// Marked as sensitive, so that no debug output shows it.
-    bearer: Option<header::HeaderValue>,
+    /// The header that has the key. Marked as sensitive, so that no debug output shows it.
+    key: Option<(header::HeaderName, header::HeaderValue)>,
 }
 
 /// Why there is no answer.
@@ -48,12 +48,22 @@ pub enum Unanswered {
 impl Outbound {
     pub fn new(url: &str, key: &str) -> anyhow::Result<Self> {
         let client = Client::builder(TokioExecutor::new()).build(connector()?);
-        Ok(Self { client, url: address(url)?, bearer: bearer(key)? })
+        Ok(Self { client, url: address(url)?, key: bearer(key)? })
+    }
+
+    /// The same where the key stands alone in a header of its own.
+    pub fn with_header(url: &str, name: &'static str, key: &str) -> anyhow::Result<Self> {
+        let key = if key.is_empty() { None } else { Some((header::HeaderName::from_static(name), secret(key)?)) };
+        Ok(Self { key, ..Self::new(url, "")? })
     }
 
     /// Another address of the same server, with the same key.
     pub fn at(&self, url: &str) -> anyhow::Result<Self> {
         Ok(Self { url: address(url)?, ..self.clone() })
+    }
+
+    pub fn address(&self) -> String {
+        self.url.to_string()
     }
 
     /// Sends JSON and gives the bytes of the answer, if it is one of success.
@@ -64,6 +74,20 @@ impl Outbound {
     /// Asks for something, and gives the bytes of the answer, if it is one of success.
     pub async fn get(&self, deadline: Duration) -> Result<Bytes, Unanswered> {
         self.within(deadline, self.exchange(Method::GET, Bytes::new())).await
+    }
+
+    /// Sends a request of any method to a path below the address.
+    pub async fn call(
+        &self,
+        method: Method,
+        path: &str,
+        body: String,
+        deadline: Duration,
+    ) -> Result<Bytes, Unanswered> {
+        let base = self.url.to_string();
+        let there = self.at(&format!("{}{path}", base.trim_end_matches('/')));
+        let there = there.map_err(|e| Unanswered::Down(base, e.to_string()))?;
+        there.within(deadline, there.exchange(method, body.into())).await
     }
 
     /// Sends JSON and gives the answer as it begins, whatever its status; the caller has the deadline and the caps.
@@ -97,8 +121,8 @@ impl Outbound {
         if !body.is_empty() {
             request = request.header(header::CONTENT_TYPE, "application/json");
         }
-        if let Some(bearer) = &self.bearer {
-            request = request.header(header::AUTHORIZATION, bearer);
+        if let Some((name, key)) = &self.key {
+            request = request.header(name, key);
         }
         let request = request.body(Body::from(body)).map_err(|e| self.down(&e))?;
         self.client.request(request).await.map_err(|e| self.down(&e))
@@ -106,6 +130,27 @@ impl Outbound {
 
     fn down(&self, error: &(dyn std::error::Error + 'static)) -> Unanswered {
         Unanswered::Down(self.url.to_string(), causes(error))
+    }
+}
+
+/// Whole requests, to servers that have the same operator.
+#[derive(Debug, Clone)]
+pub struct Passing(Client<Connector, Body>);
+
+impl Passing {
+    pub fn new() -> anyhow::Result<Self> {
+        Ok(Self(Client::builder(TokioExecutor::new()).build(connector()?)))
+    }
+
+    /// Sends a request as it is and gives the answer as it begins, whatever it is. The deadline is for its beginning: who
+    /// reads it reads as it comes.
+    pub async fn pass(&self, request: Request<Body>, deadline: Duration) -> Result<Response<Incoming>, Unanswered> {
+        let place = request.uri().authority().map(ToString::to_string).unwrap_or_default();
+        match tokio::time::timeout(deadline, self.0.request(request)).await {
+            Ok(Ok(answer)) => Ok(answer),
+            Ok(Err(error)) => Err(Unanswered::Down(place, causes(&error))),
+            Err(_) => Err(Unanswered::Slow(place, deadline)),
+        }
     }
 }
 
@@ -134,14 +179,18 @@ fn address(url: &str) -> anyhow::Result<Uri> {
     Ok(url)
 }
 
-fn bearer(key: &str) -> anyhow::Result<Option<header::HeaderValue>> {
+fn bearer(key: &str) -> anyhow::Result<Option<(header::HeaderName, header::HeaderValue)>> {
     if key.is_empty() {
         return Ok(None);
     }
-    let value = header::HeaderValue::try_from(format!("Bearer {key}"));
+    Ok(Some((header::AUTHORIZATION, secret(&format!("Bearer {key}"))?)))
+}
+
+fn secret(text: &str) -> anyhow::Result<header::HeaderValue> {
+    let value = header::HeaderValue::try_from(text);
     let mut value = value.map_err(|_| anyhow::anyhow!("its key holds what a header cannot"))?;
     value.set_sensitive(true);
-    Ok(Some(value))
+    Ok(value)
 }
 
 /// The certificates are read once; connections are each owner's own.

@@ -1,25 +1,31 @@
 //! Traces on their way to the store: of prompts and, from their first mark on, of requests.
 //!
 //! Owns what was recorded and is not stored yet. A request leaves its trace here and goes on; one task writes what has
-//! gathered, so that many traces share one flush. A trace can be read from the moment it is recorded, the course of a
+//! gathered, so that many traces share one flush. A trace can be read here from the moment it is recorded, the course of a
 //! request from the moment it begins. Traces of stateless assemblies, and courses of which it is not known whose they are, stay
-//! here, the newest of them, and are never stored.
+//! here, the newest of them, and are never stored. Invariant: a trace is not stored after the turn was forgotten that it
+//! was made from, on whichever node that was.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use futures_util::StreamExt;
 use novelo_engine::limits::MESSAGE_BYTES_MAX;
-use novelo_store::{Op, PutTerms, Store};
+use novelo_engine::path::DocumentPath;
+use novelo_store::{Error, Op, PutTerms, Store};
 use rustc_hash::{FxHashMap, FxHashSet};
 use tokio::sync::Notify;
 use uuid::Uuid;
 
 use crate::telemetry::Metrics;
-use crate::trace::{Ended, Entry, Running, TraceId};
+use crate::trace::{Ended, Entry, Running, Trace, TraceId};
 
 const WAITING_MAX: usize = 20_000;
 const WRITE_MAX: usize = 2_000;
+/// Writes at once, each of one user, and traces in one of them.
+const WRITES_AT_ONCE: usize = 256;
+const TRACES_AT_ONCE: usize = 64;
 /// How long the first trace waits for others to share its flush.
 const GATHER: Duration = Duration::from_millis(20);
 const RECENT_MAX: usize = 100_000;
@@ -41,7 +47,7 @@ pub struct Recorder {
 struct State {
     /// Requests that are not over. A tracer puts its own in and takes it out, however it ends.
     running: FxHashMap<Uuid, Arc<Running>>,
-    waiting: VecDeque<(TraceId, Entry)>,
+    waiting: VecDeque<Waiting>,
     /// What the writer has taken and not yet stored.
     writing: FxHashMap<TraceId, Entry>,
     stateless: Ring<STATELESS_BYTES_MAX>,
@@ -50,6 +56,15 @@ struct State {
     recent: FxHashSet<TraceId>,
     since: Option<Instant>,
     closed: bool,
+}
+
+/// What is to be stored.
+#[derive(Debug, Clone)]
+struct Waiting {
+    id: TraceId,
+    entry: Entry,
+    /// The turn that it was made from, where there was one.
+    of: Option<DocumentPath>,
 }
 
 impl Recorder {
@@ -64,10 +79,11 @@ impl Recorder {
         !state.is_old() && state.recent.contains(id)
     }
 
-    /// Takes a trace, and says whether it is kept. One too many or too large is counted as lost.
-    pub fn record(&self, id: &TraceId, entry: impl Into<Entry>, metrics: &Metrics) -> bool {
+    /// Takes a trace, and what it was made from, and says whether it is kept. One too many or too large is counted as
+    /// lost.
+    pub fn record(&self, id: &TraceId, trace: Trace, of: Option<DocumentPath>, metrics: &Metrics) -> bool {
         let in_memory = id.thread.is_none();
-        let is_kept = self.lock().keep(id, entry.into(), in_memory);
+        let is_kept = self.lock().keep(id, trace.into(), of, in_memory);
         self.took_in(is_kept, in_memory, metrics);
         is_kept
     }
@@ -82,11 +98,21 @@ impl Recorder {
     pub fn end(&self, running: &Running, metrics: &Metrics) {
         let mut state = self.lock();
         state.running.remove(&running.uuid);
-        let Some(Ended { id, course, in_memory }) = running.end() else { return };
+        let Some(Ended { id, course, of, in_memory }) = running.end() else { return };
         let in_memory = in_memory || id.thread.is_none();
-        let is_kept = state.keep(&id, course.into(), in_memory);
+        let is_kept = state.keep(&id, course.into(), of, in_memory);
         drop(state);
         self.took_in(is_kept, in_memory, metrics);
+    }
+
+    /// Says what these prompts go with that still wait, where they were made from no turn: they are of a question that was
+    /// stored since.
+    pub fn made_from(&self, prompts: &[String], of: &DocumentPath) {
+        let mut state = self.lock();
+        let of_none = state.waiting.iter_mut().filter(|waiting| waiting.of.is_none());
+        for waiting in of_none.filter(|waiting| prompts.contains(&waiting.id.encode())) {
+            waiting.of = Some(of.clone());
+        }
     }
 
     fn took_in(&self, is_kept: bool, in_memory: bool, metrics: &Metrics) {
@@ -101,9 +127,15 @@ impl Recorder {
     pub fn find(&self, id: &TraceId) -> Option<Entry> {
         let state = self.lock();
         let running = state.running.get(&id.uuid).and_then(|running| running.read(id)).map(Entry::from);
-        let waiting = || state.waiting.iter().find(|(waiting, _)| waiting == id).map(|(_, entry)| entry);
+        let waiting = || state.waiting.iter().find(|waiting| waiting.id == *id).map(|waiting| &waiting.entry);
         let kept = || state.stateless.find(id).or_else(|| state.courses.find(id));
         running.or_else(|| waiting().or_else(|| state.writing.get(id)).or_else(kept).cloned())
+    }
+
+    /// Whether no request runs, and nothing is on its way to the store.
+    pub fn is_idle(&self) -> bool {
+        let state = self.lock();
+        state.running.is_empty() && state.waiting.is_empty() && state.writing.is_empty()
     }
 
     /// Keeps the writer from storing anything, once what it has in hand is stored.
@@ -120,7 +152,7 @@ impl Recorder {
             !id.thread.as_ref().is_some_and(of)
         };
         state.running.retain(|_, running| !running.forget(user, thread));
-        state.waiting.retain(|(id, _)| other(id));
+        state.waiting.retain(|waiting| other(&waiting.id));
         state.recent.retain(other);
         state.stateless.retain(|entry| !entry.is_about(user, thread));
         state.courses.retain(|entry| !entry.is_about(user, thread));
@@ -133,14 +165,17 @@ impl Recorder {
             let pen = self.pen.lock().await;
             let (batch, closed) = self.take();
             if !batch.is_empty() {
-                let ops = ops(&batch, ttl_seconds);
-                let mut lost = batch.len() - ops.len();
-                if let Err(error) = store.write(ops).await {
-                    tracing::warn!(%error, "traces were not stored");
-                    lost = batch.len();
+                let writing =
+                    futures_util::stream::iter(by_user(batch)).map(|of_one| write(store, of_one, ttl_seconds));
+                let ended: Vec<Unstored> = writing.buffer_unordered(WRITES_AT_ONCE).collect().await;
+                let mut state = self.lock();
+                state.writing.clear();
+                for Unstored { lost, forgotten } in ended {
+                    metrics.traces_lost.fetch_add(lost, std::sync::atomic::Ordering::Relaxed);
+                    for id in forgotten {
+                        state.recent.remove(&id);
+                    }
                 }
-                metrics.traces_lost.fetch_add(lost as u64, std::sync::atomic::Ordering::Relaxed);
-                self.lock().writing.clear();
             } else if closed {
                 return;
             } else {
@@ -156,11 +191,11 @@ impl Recorder {
         self.wake.notify_one();
     }
 
-    fn take(&self) -> (Vec<(TraceId, Entry)>, bool) {
+    fn take(&self) -> (Vec<Waiting>, bool) {
         let mut state = self.lock();
         let count = state.waiting.len().min(WRITE_MAX);
-        let batch: Vec<_> = state.waiting.drain(..count).collect();
-        state.writing.extend(batch.iter().cloned());
+        let batch: Vec<Waiting> = state.waiting.drain(..count).collect();
+        state.writing.extend(batch.iter().map(|waiting| (waiting.id.clone(), waiting.entry.clone())));
         (batch, state.closed)
     }
 
@@ -188,7 +223,7 @@ impl State {
     }
 
     /// Takes a trace in, to be stored or not; whether there is room for it.
-    fn keep(&mut self, id: &TraceId, entry: Entry, in_memory: bool) -> bool {
+    fn keep(&mut self, id: &TraceId, entry: Entry, of: Option<DocumentPath>, in_memory: bool) -> bool {
         let bytes = entry.bytes();
         let is_kept = match (in_memory, &entry) {
             (true, Entry::Prompt(_)) => {
@@ -199,7 +234,7 @@ impl State {
             }
             (true, Entry::Course(_)) => self.courses.push(id.clone(), entry, bytes, |_| ()),
             (false, _) if bytes <= MESSAGE_BYTES_MAX && self.waiting.len() < WAITING_MAX => {
-                self.waiting.push_back((id.clone(), entry));
+                self.waiting.push_back(Waiting { id: id.clone(), entry, of });
                 true
             }
             (false, _) => false,
@@ -244,73 +279,77 @@ impl<const BYTES_MAX: usize> Ring<BYTES_MAX> {
     }
 }
 
-/// Traces are put, not appended: what is appended is read as a turn and kept hot. One that is larger than a document
-/// may be is left out.
-fn ops(batch: &[(TraceId, Entry)], ttl_seconds: u64) -> Vec<Op> {
-    let put = |(id, entry): &(TraceId, Entry)| {
-        let at = entry.at();
-        let terms = PutTerms {
-            create_time: Some(at),
-            now: at,
-            expires_at: (ttl_seconds > 0).then_some(at + ttl_seconds as f64),
-            ..PutTerms::default()
-        };
-        let value = entry.to_json().ok().filter(|value| value.len() <= MESSAGE_BYTES_MAX)?;
-        Some(Op::Put { at: id.path()?, value: value.into(), terms })
+/// What of a write is not in the store.
+#[derive(Debug, Default)]
+struct Unstored {
+    /// Traces that should be.
+    lost: u64,
+    /// Those whose turn is gone.
+    forgotten: Vec<TraceId>,
+}
+
+/// Traces of one user each, as many as go into one write.
+fn by_user(batch: Vec<Waiting>) -> Vec<Vec<Waiting>> {
+    let mut users: Vec<Vec<Waiting>> = Vec::new();
+    let mut numbers: FxHashMap<Option<String>, usize> = FxHashMap::default();
+    for waiting in batch {
+        let user = waiting.id.thread.as_ref().map(|(user, _)| user.clone());
+        match numbers.get(&user).and_then(|number| users.get_mut(*number)).filter(|of| of.len() < TRACES_AT_ONCE) {
+            Some(of_one) => of_one.push(waiting),
+            None => {
+                numbers.insert(user, users.len());
+                users.push(vec![waiting]);
+            }
+        }
+    }
+    users
+}
+
+/// Stores traces of one user. Where the turn of one is gone all are refused, and each is stored for itself.
+async fn write(store: &Store, traces: Vec<Waiting>, ttl_seconds: u64) -> Unstored {
+    let made: Vec<(TraceId, Vec<Op>)> =
+        traces.iter().filter_map(|waiting| Some((waiting.id.clone(), ops(waiting, ttl_seconds)?))).collect();
+    let mut unstored = Unstored { lost: (traces.len() - made.len()) as u64, ..Unstored::default() };
+    let all = made.iter().flat_map(|(_, ops)| ops.iter().cloned()).collect();
+    match store.write(all).await {
+        Ok(_) => {}
+        Err(Error::NotFound { .. }) => {
+            for (id, ops) in made {
+                match store.write(ops).await {
+                    Ok(_) => {}
+                    Err(Error::NotFound { .. }) => unstored.forgotten.push(id),
+                    Err(error) => unstored.lose(1, &error),
+                }
+            }
+        }
+        Err(error) => unstored.lose(made.len() as u64, &error),
+    }
+    unstored
+}
+
+impl Unstored {
+    fn lose(&mut self, traces: u64, error: &Error) {
+        tracing::warn!(%error, traces, "traces were not stored");
+        self.lost += traces;
+    }
+}
+
+/// What stores a trace. It is put, not appended: what is appended is read as a turn and kept hot. None for one that is
+/// larger than a document may be.
+fn ops(waiting: &Waiting, ttl_seconds: u64) -> Option<Vec<Op>> {
+    let Waiting { id, entry, of } = waiting;
+    let at = entry.at();
+    let terms = PutTerms {
+        create_time: Some(at),
+        now: at,
+        expires_at: (ttl_seconds > 0).then_some(at + ttl_seconds as f64),
+        ..PutTerms::default()
     };
-    batch.iter().filter_map(put).collect()
+    let value = entry.to_json().ok().filter(|value| value.len() <= MESSAGE_BYTES_MAX)?;
+    let put = Op::Put { at: id.path()?, value: value.into(), terms };
+    Some(of.clone().map(|at| Op::Expect { at }).into_iter().chain([put]).collect())
 }
 
 #[cfg(test)]
-mod tests {
-    use novelo_engine::reach::Level;
-    use novelo_engine::recipe::Shape;
-    use serde_json::value::RawValue;
-
-    use super::*;
-    use crate::trace::{CollectionInput, Inputs, Trace};
-
-    /// A trace that no thread keeps, of a user's document of so many bytes.
-    fn record(recorder: &Recorder, n: usize, bytes: usize) -> (TraceId, bool) {
-        let raw = |text: String| RawValue::from_string(text).unwrap();
-        let documents = vec![("d".to_owned(), raw(format!("\"{}\"", "x".repeat(bytes))))];
-        let (shape, level) = (Shape::Data, Level::Week);
-        let collections = vec![CollectionInput { name: "summaries".into(), shape, level, documents }];
-        let id = TraceId::of(None, &n);
-        let trace = Trace {
-            id: id.encode(),
-            at: 0.0,
-            user: None,
-            subject: Some("u".into()),
-            thread: None,
-            preset: None,
-            recipe: raw("{}".into()),
-            question: None,
-            query: None,
-            budget_tokens: None,
-            inputs: Inputs { collections, ..Inputs::default() },
-            messages: 1,
-            tokens: 1,
-            unchanged_tokens: None,
-            digest: String::new(),
-            took_us: 0,
-        };
-        assert!(recorder.is_news(&id));
-        let kept = recorder.record(&id, trace, &Metrics::default());
-        (id, kept)
-    }
-
-    #[test]
-    fn traces_in_memory_are_bounded_by_all_that_they_hold() {
-        let recorder = Recorder::default();
-        let ids: Vec<TraceId> = (0..40).map(|n| record(&recorder, n, 1024 * 1024).0).collect();
-        let held = ids.iter().filter(|id| recorder.find(id).is_some()).count();
-        assert!((25..=32).contains(&held), "{held} of 1 MB each");
-        assert!(recorder.find(&ids[39]).is_some() && recorder.find(&ids[0]).is_none());
-        assert_eq!([0, 39].map(|n| recorder.is_recent(&ids[n])), [false, true]);
-        let (large, kept) = record(&recorder, 40, STATELESS_BYTES_MAX);
-        assert_eq!((kept, recorder.is_recent(&large)), (false, false));
-        assert_eq!(recorder.forget("u", None), held as u64);
-        assert_eq!(recorder.forget("u", None), 0);
-    }
-}
+#[path = "record_tests.rs"]
+mod tests;

@@ -4,68 +4,52 @@
 //! put it back as it was, and the last line counts them, so that a file that broke off is recognised. Import stores
 //! in durable batches as it reads; sent again, it changes nothing.
 
-use std::pin::Pin;
-use std::task::{Context, Poll};
 use std::time::Duration;
 
 use axum::body::Body;
 use bytes::{Bytes, BytesMut};
+use futures_util::Stream;
 use http_body_util::BodyExt;
 use hyper::body::Frame;
 use novelo_engine::json;
 use novelo_engine::limits::{BODY_WAIT_S_MAX, IMPORT_LINE_BYTES_MAX, MESSAGE_BYTES_MAX};
 use novelo_engine::path::{self, DocumentPath};
-use novelo_store::{Export, Exported, Store};
+use novelo_store::{Error, Export, Exported, Store};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::auth::{self, Caller};
 use crate::http::error::{ApiError, Code, Result};
+use crate::peers::NODES;
 
 const FORMAT: u32 = 1;
 const CHUNK_BYTES: usize = 64 * 1024;
 const BATCH_DOCUMENTS: usize = 500;
 const BATCH_BYTES: usize = 4 * 1024 * 1024;
 
-/// An export on its way out, one chunk of lines at a time.
-struct Lines {
-    export: Option<Export>,
-    head: Option<String>,
-    documents: u64,
-}
-
-/// Streams an export. An error on the way ends the stream without its last line.
-pub fn stream(export: Export, prefix: String) -> impl hyper::body::Body<Data = Bytes, Error = std::io::Error> {
-    let head = format!(r#"{{"novelo_export":{FORMAT},"prefix":{}}}"#, json::literal(&prefix));
-    Lines { export: Some(export), head: Some(head + "\n"), documents: 0 }
-}
-
-impl hyper::body::Body for Lines {
-    type Data = Bytes;
-    type Error = std::io::Error;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        _: &mut Context<'_>,
-    ) -> Poll<Option<std::result::Result<Frame<Bytes>, Self::Error>>> {
-        let Some(mut export) = self.export.take() else { return Poll::Ready(None) };
-        let mut out = self.head.take().unwrap_or_default();
+/// Streams an export, one chunk of lines at a time. An error on the way ends the stream without its last line.
+pub fn stream(export: Export, prefix: String) -> impl Stream<Item = std::result::Result<Bytes, Error>> {
+    let head = format!("{{\"novelo_export\":{FORMAT},\"prefix\":{}}}\n", json::literal(&prefix));
+    futures_util::stream::try_unfold((Some(export), head, 0), |(export, mut out, mut documents)| async move {
+        let Some(mut export) = export else { return Ok(None) };
         while out.len() < CHUNK_BYTES {
-            match export.next() {
-                Some(Ok(document)) => {
-                    write_line(&document, &mut out);
-                    self.documents += 1;
-                }
-                Some(Err(error)) => return Poll::Ready(Some(Err(std::io::Error::other(error)))),
-                None => {
-                    out.push_str(&format!("{{\"documents\":{}}}\n", self.documents));
-                    return Poll::Ready(Some(Ok(Frame::data(out.into()))));
-                }
+            let Some(document) = export.next().await else {
+                out.push_str(&format!("{{\"documents\":{documents}}}\n"));
+                return Ok(Some((out.into(), (None, String::new(), documents))));
+            };
+            let document = document?;
+            // Where nodes can be reached is for them alone, and for the moment.
+            if !is_of_a_node(&document.path) {
+                write_line(&document, &mut out);
+                documents += 1;
             }
         }
-        self.export = Some(export);
-        Poll::Ready(Some(Ok(Frame::data(out.into()))))
-    }
+        Ok(Some((out.into(), (Some(export), String::new(), documents))))
+    })
+}
+
+fn is_of_a_node(path: &DocumentPath) -> bool {
+    path.segments().first().is_some_and(|root| &**root == NODES)
 }
 
 /// A value that spans lines is written as a string, so that its bytes survive.
@@ -194,6 +178,9 @@ impl Reader<'_> {
         let path = path::decode(&line.path).and_then(|segments| DocumentPath::new(&segments));
         let path = path.map_err(|e| self.wrong(e))?;
         match self.caller.is_admin() {
+            true if is_of_a_node(&path) => {
+                return Err(self.wrong("is the address of a running node, which no import may name"));
+            }
             true => {}
             false => self.caller.require_path(path.segments())?,
         }

@@ -4,6 +4,7 @@
 
 use std::sync::atomic::Ordering;
 
+use novelo_engine::path::DocumentPath;
 use novelo_engine::{Message, Role, scope};
 use novelo_store::{AppendTerms, NewDocument, NewId, Op, Outcome, Range, Stamp};
 use serde_json::{Value, json};
@@ -36,17 +37,25 @@ pub async fn append(
     turns: impl IntoIterator<Item = NewTurn>,
     if_seq: Option<u64>,
 ) -> Result<Vec<Stamp>> {
-    append_with(app, user, thread, turns, if_seq, None).await
+    append_with(app, user, thread, turns, if_seq, Beside::default()).await
 }
 
-/// The same with what is written in one go with them.
+/// What goes into one write with turns.
+#[derive(Debug, Default)]
+pub struct Beside {
+    /// What must still be there: they were made from it.
+    pub expects: Option<DocumentPath>,
+    pub ops: Vec<Op>,
+}
+
+/// The same with what is written in one go with them; what was expected and is gone is `not_found`.
 pub async fn append_with(
     app: &Shared,
     user: &str,
     thread: &str,
     turns: impl IntoIterator<Item = NewTurn>,
     if_seq: Option<u64>,
-    beside: Option<Op>,
+    beside: Beside,
 ) -> Result<Vec<Stamp>> {
     let to = scope::turns(user, thread).map_err(|e| ApiError::bad_id("user or thread", &e))?;
     let at = now();
@@ -59,8 +68,11 @@ pub async fn append_with(
     let keep_last = Some(app.config.number("threads.turns_max")).filter(|n| *n > 0);
     let documents = turns.into_iter().map(document).collect();
     let append = Op::Append { to, documents, terms: AppendTerms { if_seq, keep_last } };
-    let outcomes = app.store.write([Some(append), beside].into_iter().flatten().collect()).await?;
-    let Some(Outcome::Appended(stamps)) = outcomes.into_iter().next() else { return Ok(Vec::new()) };
+    // Expected first: the append itself may trim what it was made from.
+    let expect = beside.expects.map(|at| Op::Expect { at });
+    let outcomes = app.store.write(expect.into_iter().chain([append]).chain(beside.ops).collect()).await?;
+    let appended = |outcome| if let Outcome::Appended(stamps) = outcome { Some(stamps) } else { None };
+    let stamps = outcomes.into_iter().find_map(appended).unwrap_or_default();
     app.touched(user, thread);
     app.metrics.turns.fetch_add(stamps.len() as u64, Ordering::Relaxed);
     Ok(stamps)
@@ -75,6 +87,7 @@ pub struct Unsaid {
     pub has_assistant: bool,
     /// The last turn that the thread holds; 0 where it holds none.
     pub last_seq: u64,
+    pub newest: Option<DocumentPath>,
 }
 
 /// Turns of a thread that are compared with the messages that a caller sends again, beside as many as it sends.
@@ -90,6 +103,7 @@ pub async fn unsaid(app: &Shared, user: &str, thread: &str, said: &[Message]) ->
         is_answered: kept.last().is_none_or(Words::are_an_answer),
         has_assistant: kept.iter().any(Words::are_an_answer),
         last_seq: turns.iter().next_back().map_or(0, |turn| turn.seq),
+        newest: turns.iter().next_back().and_then(|turn| of.document(&turn.id).ok()),
     })
 }
 

@@ -22,6 +22,9 @@ pub enum Error {
     /// Too many writes are waiting: try again shortly.
     #[error("too many writes are waiting")]
     Busy,
+    /// The server that keeps the documents does not answer: nothing is known to be written; try again shortly.
+    #[error("{why}")]
+    Unavailable { why: String, retry_after_s: u64 },
     /// The write was refused and left no trace; it will succeed once there is room.
     #[error("the disk is full: {free_bytes} bytes free, {needed_bytes} needed")]
     DiskFull { free_bytes: u64, needed_bytes: u64 },

@@ -1,30 +1,35 @@
 //! Everything Novelo remembers: JSON documents in collections, addressed by a path.
 //!
 //! Owns the documents and every key and byte of them. Refuses to know what a document means: a value is opaque
-//! bytes, and only a merge parses it. The store has no clock and no randomness: times and ids come in.
+//! bytes, and only a merge parses it. The store has no clock: times and ids come in.
 //!
 //! Its laws, each a test of `tests/conformance` over every back-end with a fresh store:
 //!
 //! - **L1** an acknowledged write survives `kill -9` and power loss (`relaxed` must be asked for)
 //! - **L2** an append is atomic, costs the same in a long thread as in a short one, and gives a dense seq; concurrent
 //!   appends never interleave inside a batch
-//! - **L3** a write is visible to every later read
+//! - **L3** a write is visible to every later read, from any node
 //! - **L4** the same id and the same bytes again is the first answer again; other bytes are a conflict
 //! - **L5** reading the last n, or a window, costs what it returns, not what is stored
 //! - **L6** a put merges deeply when asked; `if_version` refuses a lost update
 //! - **L7** a path names its own documents only, whatever the ids contain
 //! - **L8** a forget removes documents, index entries, caches and traces; the raw files then hold none of the text
-//! - **L9** a write is all or nothing
+//! - **L9** a write is all or nothing; where a back-end keeps users at several servers, each user's part of it
 //! - **L10** what was stored by any released version opens
 
 mod codec;
 mod error;
+mod export;
+mod hot;
 mod local;
 mod memory;
 mod merge;
 mod op;
+pub mod qdrant;
 mod read;
 mod record;
+mod redis;
+mod root;
 
 use std::path::Path;
 
@@ -32,12 +37,15 @@ use bytes::Bytes;
 use novelo_engine::path::{CollectionPath, DocumentPath, Prefix};
 
 pub use error::Error;
+pub use export::Export;
 pub use local::{Local, LocalOptions};
 pub use memory::Memory;
 pub use op::{
-    AppendTerms, Exported, Forgotten, NewDocument, NewId, Op, Outcome, PutTerms, SEQ_MAX, Stamp, VALUE_BYTES_MAX,
+    AppendTerms, Exported, Forgotten, NewDocument, NewId, Op, Outcome, PutTerms, Reserved, SEQ_MAX, Stamp,
+    VALUE_BYTES_MAX,
 };
 pub use read::{Cursor, Document, Finding, Health, Page, Range, ThreadRow, Turns, Version, Window};
+pub use redis::{Redis, RedisOptions};
 
 /// The laws by name, so that a test can tell whether one has none.
 pub const LAWS: [&str; 10] = ["L1", "L2", "L3", "L4", "L5", "L6", "L7", "L8", "L9", "L10"];
@@ -49,6 +57,8 @@ pub enum Store {
     Memory(Memory),
     /// A directory on this machine.
     Local(Local),
+    /// A server or a cluster that several nodes share.
+    Redis(Redis),
 }
 
 impl Store {
@@ -60,12 +70,17 @@ impl Store {
         Local::open(dir, options).await.map(Self::Local)
     }
 
+    pub async fn open_redis(options: RedisOptions) -> Result<Self, Error> {
+        Redis::open(options).await.map(Self::Redis)
+    }
+
     /// Applies all operations or none, and answers each in order.
     pub async fn write(&self, ops: Vec<Op>) -> Result<Vec<Outcome>, Error> {
         op::check(&ops)?;
         match self {
             Self::Memory(memory) => memory.write(ops),
             Self::Local(local) => local.write(ops).await,
+            Self::Redis(redis) => redis.write(ops).await,
         }
     }
 
@@ -131,6 +146,7 @@ impl Store {
         match self {
             Self::Memory(memory) => Ok(memory.get(at)),
             Self::Local(local) => local.get(at).await,
+            Self::Redis(redis) => redis.get(at).await,
         }
     }
 
@@ -138,6 +154,7 @@ impl Store {
         match self {
             Self::Memory(memory) => Ok(memory.turns(of, range)),
             Self::Local(local) => local.turns(of, range).await,
+            Self::Redis(redis) => redis.turns(of, range).await,
         }
     }
 
@@ -145,6 +162,7 @@ impl Store {
         match self {
             Self::Memory(memory) => Ok(memory.scan(of, window)),
             Self::Local(local) => local.scan(of, window).await,
+            Self::Redis(redis) => redis.scan(of, window).await,
         }
     }
 
@@ -159,6 +177,7 @@ impl Store {
         match self {
             Self::Memory(memory) => Ok(memory.threads(under, child, after, limit)),
             Self::Local(local) => local.threads(under, child, after, limit).await,
+            Self::Redis(redis) => redis.threads(under, child, after, limit).await,
         }
     }
 
@@ -169,40 +188,56 @@ impl Store {
         match self {
             Self::Memory(memory) => Ok(memory.version(of)),
             Self::Local(local) => local.version(of).await,
+            Self::Redis(redis) => redis.version(of).await,
         }
     }
 
-    /// Changes with every write below the root of a path, at once and without asking the disk. The root is the user for
-    /// what is below `users/{user}`, and otherwise the first segment. Like a version it is taken before reading; other
-    /// roots' writes may change it too.
-    pub fn pulse<S: AsRef<str>>(&self, path: &[S]) -> u64 {
+    /// The versions of many collections, in their order.
+    pub async fn versions(&self, of: &[CollectionPath]) -> Result<Vec<Version>, Error> {
+        if let Self::Redis(redis) = self {
+            return redis.versions(of).await;
+        }
+        let mut versions = Vec::with_capacity(of.len());
+        for of in of {
+            versions.push(self.version(of).await?);
+        }
+        Ok(versions)
+    }
+
+    /// Changes with every write below the root of a path. The root is the user for what is below `users/{user}`, and
+    /// otherwise the first segment. Like a version it is taken before reading; other roots' writes may change it too.
+    pub async fn pulse<S: AsRef<str>>(&self, path: &[S]) -> Result<u64, Error> {
         match self {
-            Self::Memory(memory) => memory.pulse(),
-            Self::Local(local) => local.pulse(path),
+            Self::Memory(memory) => Ok(memory.pulse()),
+            Self::Local(local) => Ok(local.pulse(path)),
+            Self::Redis(redis) => redis.pulse(path).await,
         }
     }
 
     /// The pulse of the collections below a root whose last segment is `kind`: a write to any of them changes it.
-    pub fn pulse_of<S: AsRef<str>>(&self, root: &[S], kind: &str) -> u64 {
+    pub async fn pulse_of<S: AsRef<str>>(&self, root: &[S], kind: &str) -> Result<u64, Error> {
         match self {
-            Self::Memory(memory) => memory.pulse(),
-            Self::Local(local) => local.pulse_of(root, kind),
+            Self::Memory(memory) => Ok(memory.pulse()),
+            Self::Local(local) => Ok(local.pulse_of(root, kind)),
+            Self::Redis(redis) => redis.pulse_of(root, kind).await,
         }
     }
 
     /// Everything below a prefix as it is now, whatever is written meanwhile.
-    pub fn export(&self, what: &Prefix) -> Result<Export, Error> {
+    pub async fn export(&self, what: &Prefix) -> Result<Export, Error> {
         match self {
             Self::Memory(memory) => Ok(memory.export(what)),
-            Self::Local(local) => local.export(what),
+            Self::Local(local) => local.export(what).await,
+            Self::Redis(redis) => redis.export(what).await,
         }
     }
 
-    /// Reads and cross-checks every record; no finding means healthy.
+    /// Reads and cross-checks every record; no fault among the findings means healthy.
     pub async fn check(&self) -> Result<Vec<Finding>, Error> {
         match self {
             Self::Memory(_) => Ok(Vec::new()),
             Self::Local(local) => local.check().await,
+            Self::Redis(redis) => redis.check().await,
         }
     }
 
@@ -210,6 +245,7 @@ impl Store {
         match self {
             Self::Memory(memory) => memory.health(),
             Self::Local(local) => local.health(),
+            Self::Redis(redis) => redis.health(),
         }
     }
 
@@ -218,46 +254,16 @@ impl Store {
         match self {
             Self::Memory(_) => Ok(()),
             Self::Local(local) => local.close().await,
+            Self::Redis(redis) => {
+                redis.close();
+                Ok(())
+            }
         }
     }
 
     async fn write_one(&self, op: Op) -> Result<Outcome, Error> {
         let mut outcomes = self.write(vec![op]).await?;
         outcomes.pop().ok_or_else(|| Error::damaged("the committer", "a write had no outcome"))
-    }
-}
-
-/// Exported documents in the order of their paths and seqs.
-pub struct Export {
-    documents: Box<dyn Iterator<Item = Result<Exported, Error>> + Send>,
-    documents_hint: u64,
-}
-
-impl Export {
-    pub(crate) fn new(
-        documents: impl Iterator<Item = Result<Exported, Error>> + Send + 'static,
-        documents_hint: u64,
-    ) -> Self {
-        Self { documents: Box::new(documents), documents_hint }
-    }
-
-    /// About how many there are, for a progress bar.
-    pub fn documents_hint(&self) -> u64 {
-        self.documents_hint
-    }
-}
-
-impl std::fmt::Debug for Export {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Export").field("documents_hint", &self.documents_hint).finish_non_exhaustive()
-    }
-}
-
-impl Iterator for Export {
-    type Item = Result<Exported, Error>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        self.documents.next()
     }
 }
 

@@ -12,18 +12,45 @@ use crate::Error;
 /// Bytes of one stored value; what a request may carry is capped far lower, at the edge.
 pub const VALUE_BYTES_MAX: usize = 64 * 1024 * 1024;
 /// The highest seq that an import may bring, so that adding to it never overflows.
-pub const SEQ_MAX: u64 = 1 << 53;
+pub const SEQ_MAX: u64 = 1 << 52;
 
 /// One operation of a write.
 #[derive(Debug, Clone)]
 pub enum Op {
-    Append { to: CollectionPath, documents: Vec<NewDocument>, terms: AppendTerms },
-    Put { at: DocumentPath, value: Bytes, terms: PutTerms },
-    Delete { at: DocumentPath, if_version: Option<u64> },
-    Fork { from: CollectionPath, at_seq: u64, to: CollectionPath },
-    Forget { what: Prefix },
-    Import { documents: Vec<Exported> },
-    Sweep { now: f64 },
+    Append {
+        to: CollectionPath,
+        documents: Vec<NewDocument>,
+        terms: AppendTerms,
+    },
+    Put {
+        at: DocumentPath,
+        value: Bytes,
+        terms: PutTerms,
+    },
+    Delete {
+        at: DocumentPath,
+        if_version: Option<u64>,
+    },
+    /// Refuses the write unless this document exists: what was made from it must not outlive it.
+    Expect {
+        at: DocumentPath,
+    },
+    /// Lets no seq up to this be given again, as where it was given before and its document is gone.
+    Reserve(Reserved),
+    Fork {
+        from: CollectionPath,
+        at_seq: u64,
+        to: CollectionPath,
+    },
+    Forget {
+        what: Prefix,
+    },
+    Import {
+        documents: Vec<Exported>,
+    },
+    Sweep {
+        now: f64,
+    },
 }
 
 /// The answer to one operation, in the order of the write.
@@ -32,6 +59,8 @@ pub enum Outcome {
     Appended(Vec<Stamp>),
     Put(Stamp),
     Deleted(bool),
+    Expected,
+    Reserved,
     Forked(u64),
     Forgotten(Forgotten),
     Imported(u64),
@@ -128,6 +157,13 @@ pub struct Exported {
     pub value: Bytes,
 }
 
+/// A collection that has given a seq which no document of it has any more.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reserved {
+    pub of: CollectionPath,
+    pub last_seq: u64,
+}
+
 /// Refuses what no stored state could make right.
 pub(crate) fn check(ops: &[Op]) -> Result<(), Error> {
     if ops.len() > 1 && ops.iter().any(stands_alone) {
@@ -153,17 +189,20 @@ fn check_one(op: &Op) -> Result<(), Error> {
         }
         Op::Import { documents } => documents.iter().try_for_each(|d| {
             check_times(&[Some(d.create_time), d.expires_at])?;
-            if !(1..=SEQ_MAX).contains(&d.seq) || d.version == 0 {
-                return Err(Error::Invalid(format!("{}: seq and version count from 1", d.path)));
+            if !(1..=SEQ_MAX).contains(&d.seq) || !(1..=SEQ_MAX).contains(&d.version) {
+                return Err(Error::Invalid(format!("{}: seq and version count from 1 to {SEQ_MAX}", d.path)));
             }
             check_value(&d.value)
         }),
+        Op::Reserve(reserved) if reserved.last_seq > SEQ_MAX => {
+            Err(Error::Invalid(format!("{}: a seq is at most {SEQ_MAX}", reserved.of)))
+        }
         Op::Fork { at_seq: 0, .. } => {
             Err(Error::Invalid("a fork needs at least one turn: at_seq counts from 1".into()))
         }
         Op::Fork { from, to, .. } if from == to => Err(Error::Invalid("a thread cannot be forked into itself".into())),
         Op::Sweep { now } => check_times(&[Some(*now)]),
-        Op::Delete { .. } | Op::Fork { .. } | Op::Forget { .. } => Ok(()),
+        Op::Delete { .. } | Op::Expect { .. } | Op::Reserve(_) | Op::Fork { .. } | Op::Forget { .. } => Ok(()),
     }
 }
 

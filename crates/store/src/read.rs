@@ -81,6 +81,8 @@ pub struct Finding {
     pub place: String,
     pub what: String,
     pub advice: String,
+    /// Whether something is wrong; otherwise it is good to know.
+    pub is_fault: bool,
 }
 
 /// How the store is, without asking the disk.

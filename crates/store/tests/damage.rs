@@ -41,7 +41,7 @@ async fn filled(dir: &Path) {
 
 async fn everything(dir: &Path) -> Result<Vec<Exported>, Error> {
     let store = open(dir).await?;
-    let exported = store.export(&Prefix::all())?.collect::<Result<Vec<_>, _>>()?;
+    let exported = store.export(&Prefix::all()).await?.all().await?;
     for document in &exported {
         let found = store.get(&document.path).await?;
         assert!(found.is_some_and(|found| found.value == document.value));

@@ -43,7 +43,7 @@ async fn fill(store: &Store) {
 async fn expected() -> Vec<Exported> {
     let model = Store::memory();
     fill(&model).await;
-    model.export(&Prefix::all()).unwrap().map(Result::unwrap).collect()
+    model.export(&Prefix::all()).await.unwrap().all().await.unwrap()
 }
 
 #[tokio::test]
@@ -51,7 +51,7 @@ async fn the_first_format_opens() {
     let dir = tempfile::tempdir().unwrap();
     unpack(&std::fs::read(FIXTURE).unwrap(), dir.path());
     let store = Store::open_local(dir.path(), LocalOptions::default()).await.unwrap();
-    let exported: Vec<_> = store.export(&Prefix::all()).unwrap().map(Result::unwrap).collect();
+    let exported = store.export(&Prefix::all()).await.unwrap().all().await.unwrap();
     assert_eq!(exported, expected().await);
     assert_eq!(store.check().await.unwrap(), []);
     let fork = collection("users/ana/convo.sessions/s2/messages");

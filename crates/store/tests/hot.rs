@@ -23,7 +23,7 @@ fn documents(from: usize, count: usize) -> Vec<NewDocument> {
 fn disk_reads(store: &Store) -> u64 {
     match store {
         Store::Local(local) => local.disk_reads(),
-        Store::Memory(_) => 0,
+        Store::Memory(_) | Store::Redis(_) => 0,
     }
 }
 
@@ -90,19 +90,19 @@ async fn version_and_pulse_touch_no_disk_and_know_their_own() {
     store.append(&log(0), documents(0, 9), AppendTerms::default()).await.unwrap();
     store.close().await.unwrap();
     let store = open(dir.path(), 100_000).await;
-    let (first, pulse) = (store.version(&log(0)).await.unwrap(), store.pulse(log(0).segments()));
+    let (first, pulse) = (store.version(&log(0)).await.unwrap(), store.pulse(log(0).segments()).await.unwrap());
     assert_eq!(first.last_seq, 9);
     let before = disk_reads(&store);
     store.append(&log(1), documents(0, 1), AppendTerms::default()).await.unwrap();
     store.fork(&log(0), 5, &log(9_000)).await.unwrap();
-    assert_eq!((store.version(&log(0)).await.unwrap(), store.pulse(log(0).segments())), (first, pulse));
+    assert_eq!((store.version(&log(0)).await.unwrap(), store.pulse(log(0).segments()).await.unwrap()), (first, pulse));
     store.append(&log(0), documents(9, 1), AppendTerms::default()).await.unwrap();
     let second = store.version(&log(0)).await.unwrap();
     assert_eq!((second.last_seq, second.epoch), (10, first.epoch));
-    assert_ne!(store.pulse(log(0).segments()), pulse);
-    let kind = store.pulse_of(log(0).segments(), "traces");
+    assert_ne!(store.pulse(log(0).segments()).await.unwrap(), pulse);
+    let kind = store.pulse_of(log(0).segments(), "traces").await.unwrap();
     store.append(&log(0), documents(10, 1), AppendTerms::default()).await.unwrap();
-    assert_eq!(store.pulse_of(log(0).segments(), "traces"), kind, "another kind is another pulse");
+    assert_eq!(store.pulse_of(log(0).segments(), "traces").await.unwrap(), kind, "another kind is another pulse");
     assert_eq!(disk_reads(&store), before);
     for n in 2..2_000 {
         assert!(store.turns(&log(n), Range::Last(1)).await.unwrap().is_empty());

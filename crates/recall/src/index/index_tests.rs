@@ -261,3 +261,57 @@ fn names_and_dates_are_words_too() {
         assert!(finds(query, key), "{query}");
     }
 }
+
+/// Some passages, and a vector for each.
+fn near_and_far() -> (Index, Vec<(u64, [f32; 4])>) {
+    let texts = ["tea in spring", "a ship at sea", "tea tea tea", "the parrot", "rent", "a boat", "tea for two"];
+    let mut index = index(&texts);
+    let rows = (1..=texts.len() as u64).map(|key| (key, [1.0 / key as f32, 0.1 * key as f32, 0.3, 0.0]));
+    let rows: Vec<(u64, [f32; 4])> = rows.collect();
+    for (key, row) in &rows {
+        index.set_vector(*key, &crate::embed::quantise(row));
+    }
+    (index, rows)
+}
+
+#[test]
+fn cosines_from_elsewhere_rank_as_those_of_here() {
+    let (index, _) = near_and_far();
+    let query = Query { text: "tea", vector: Some(&[1.0, 0.0, 0.1, 0.0]) };
+    let here = index.rank(&query);
+    let dense: Vec<(u64, f32)> = (1..=7).map(|key| (key, here.why(key).dense.unwrap().score)).collect();
+    let elsewhere = index.rank_with(&Query { text: "tea", vector: None }, &Near { dense: &dense, ..Near::default() });
+    assert_eq!(elsewhere.top(9, |_| true), here.top(9, |_| true));
+    assert_eq!(
+        (1..=7).map(|key| elsewhere.why(key)).collect::<Vec<_>>(),
+        (1..=7).map(|key| here.why(key)).collect::<Vec<_>>()
+    );
+}
+
+#[test]
+fn what_came_back_stands_before_what_did_not() {
+    let mut index = Index::default();
+    for key in 1..=1_000 {
+        index.add(key, &Passage { text: &format!("word{key}"), ..Passage::default() });
+    }
+    let dense: Vec<(u64, f32)> = (1..=50).map(|key| (key, 0.6 - 0.004 * key as f32)).collect();
+    let query = Query { text: "word900", vector: None };
+    let ranked = index.rank_with(&query, &Near { dense: &dense, dense_of: Some(1_000), sparse: &[] });
+    let keys: Vec<u64> = ranked.top(51, |_| true).iter().map(|hit| hit.key).collect();
+    assert_eq!(keys[0], 900, "a word that is nowhere else outweighs a meaning that is near");
+    assert_eq!(keys[1..], (1..=50).collect::<Vec<u64>>());
+    assert!(ranked.is_relevant(1) && !ranked.is_relevant(60) && ranked.why(60).dense.is_none());
+}
+
+#[test]
+fn terms_from_elsewhere_have_their_part() {
+    let index = index(&["tea time", "tea time", "coffee"]);
+    let query = Query { text: "tea", vector: None };
+    let keys =
+        |near: &Near<'_>| index.rank_with(&query, near).top(9, |_| true).iter().map(|hit| hit.key).collect::<Vec<_>>();
+    assert_eq!(keys(&Near::default()), [2, 1]);
+    let near = Near { sparse: &[(1, 2.0), (3, 0.5), (99, 7.0)], ..Near::default() };
+    assert_eq!(keys(&near), [1, 2, 3]);
+    let why = index.rank_with(&query, &near).why(1);
+    assert_eq!((why.sparse.unwrap().rank, why.sparse.unwrap().score), (1, 2.0));
+}

@@ -7,6 +7,7 @@
 mod kinds;
 mod postings;
 mod query;
+pub mod sparse;
 mod speakers;
 mod vectors;
 
@@ -60,6 +61,16 @@ pub struct Query<'a> {
     pub vector: Option<&'a [f32]>,
 }
 
+/// What an index that lies elsewhere found for a query, by key, in place of the vectors here.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Near<'a> {
+    /// Cosines, and of how many passages these are the highest, where there were more.
+    pub dense: &'a [(u64, f32)],
+    pub dense_of: Option<usize>,
+    /// Scores for shared terms (`sparse`).
+    pub sparse: &'a [(u64, f32)],
+}
+
 /// A passage that was found.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Hit {
@@ -74,6 +85,9 @@ pub struct Why {
     pub lexical: Option<Score>,
     /// The cosine of its vector with the query's.
     pub dense: Option<Score>,
+    /// What an index elsewhere gives it for shared words.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sparse: Option<Score>,
     /// Words of the query that it holds, as the query spells them.
     pub matched: Vec<String>,
     /// Words of the query that it holds something like: inflected or misspelt.
@@ -241,7 +255,17 @@ impl Index {
     }
 
     pub fn rank(&self, query: &Query<'_>) -> Ranked<'_> {
-        Ranked::new(self, query)
+        Ranked::new(self, query, None)
+    }
+
+    /// The same with what another index found, instead of vectors of this one.
+    pub fn rank_with(&self, query: &Query<'_>, near: &Near<'_>) -> Ranked<'_> {
+        Ranked::new(self, query, Some(near))
+    }
+
+    /// The terms of a query that passages here hold, for an index elsewhere.
+    pub fn to_sparse(&self, query: &str) -> Vec<(u32, f32)> {
+        sparse::of_query(query, self)
     }
 
     /// Where a passage stands in the order, or would.

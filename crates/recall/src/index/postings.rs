@@ -113,6 +113,10 @@ impl Dictionary {
         self.by_print.get(&print).copied()
     }
 
+    pub fn print(&self, term: u32) -> Option<u64> {
+        self.terms.get(term as usize).map(|term| term.print)
+    }
+
     pub fn postings(&self, term: u32) -> &[Posting] {
         self.terms.get(term as usize).map_or(&[], |term| &term.postings)
     }

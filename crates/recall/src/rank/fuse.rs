@@ -3,6 +3,7 @@
 //! One set of weights for every kind of passage, round and on plateaus, chosen on three data sets (long chats of two
 //! people, chats with an assistant, Russian facts). What differs is what a passage has: a speaker, a group, a role.
 
+use super::cut;
 use super::lexical::{Field, Lexical, NO_GROUP};
 use crate::index::{Index, Kind, Reading, Slot};
 
@@ -28,8 +29,18 @@ const ASKS: f32 = -1.0;
 /// The dense score against the lexical one, both in deviations, and the share of the vectors around it in that.
 const DENSE: f32 = 1.3;
 const DENSE_AROUND: f32 = 0.2;
+/// In deviations, the score that an index elsewhere gives for the same words, against the lexical one of here.
+const SHARED: f32 = 0.1;
 /// Below this cosine a passage that no word speaks for is left out.
 const COSINE_MIN: f32 = 0.2;
+
+/// By place: empty, or not a number where there is none.
+#[derive(Debug, Default)]
+pub struct Cosines {
+    pub values: Vec<f32>,
+    /// Where these are the highest only: of how many.
+    pub of: Option<usize>,
+}
 
 /// By place.
 #[derive(Debug)]
@@ -38,6 +49,8 @@ pub struct Fused {
     pub neighbours: Vec<f32>,
     /// Empty, or not a number where there is none.
     pub cosines: Vec<f32>,
+    /// What an index elsewhere gives for shared words; empty without one.
+    pub shared: Vec<f32>,
     /// Infinitely low for what matches nothing.
     pub scores: Vec<f32>,
     pub matching: usize,
@@ -49,15 +62,23 @@ impl Fused {
     }
 }
 
-pub fn fuse(index: &Index, field: &Field, reading: &Reading, lexical: &Lexical, cosines: Vec<f32>) -> Fused {
+pub fn fuse(
+    index: &Index,
+    field: &Field,
+    reading: &Reading,
+    lexical: &Lexical,
+    cosines: Cosines,
+    shared: Vec<f32>,
+) -> Fused {
     let mut own: Vec<f32> =
         lexical.exact.iter().zip(&lexical.fuzzy).map(|(exact, fuzzy)| exact + FUZZY * fuzzy).collect();
     let neighbours = neighbours(index, field, &mut own);
     let mut scores: Vec<f32> = own.iter().zip(&neighbours).map(|(own, neighbours)| own + neighbours).collect();
     add_named(index, field, reading, lexical, 1.0 / spread(&own).1, &mut scores);
+    add_shared(field, &shared, &mut scores);
     add_dense(field, &cosines, &mut scores);
     let matching = scores.iter().filter(|score| **score > f32::NEG_INFINITY).count();
-    Fused { own, neighbours, cosines, scores, matching }
+    Fused { own, neighbours, cosines: cosines.values, shared, scores, matching }
 }
 
 /// Turns what words give into deviations, and adds what does not come from words. Leaves out what neither speaks for.
@@ -78,8 +99,18 @@ fn add_named(index: &Index, field: &Field, reading: &Reading, lexical: &Lexical,
     }
 }
 
-fn add_dense(field: &Field, cosines: &[f32], scores: &mut [f32]) {
+/// Adds what an index elsewhere gives for shared words.
+fn add_shared(field: &Field, shared: &[f32], scores: &mut [f32]) {
+    let scale = SHARED / spread(shared).1;
+    for (place, (score, given)) in scores.iter_mut().zip(shared).enumerate().filter(|(_, (_, given))| **given > 0.0) {
+        let given = given * scale * kept(field.kind(place));
+        *score = if *score == f32::NEG_INFINITY { given } else { *score + given };
+    }
+}
+
+fn add_dense(field: &Field, cosines: &Cosines, scores: &mut [f32]) {
     let near = nearness(cosines);
+    let cosines = &cosines.values;
     if field.is_plain() {
         for (score, (cosine, near)) in scores.iter_mut().zip(cosines.iter().zip(&near)) {
             let given = if *score == f32::NEG_INFINITY && *cosine >= COSINE_MIN { 0.0 } else { *score };
@@ -99,7 +130,12 @@ fn add_dense(field: &Field, cosines: &[f32], scores: &mut [f32]) {
 
 /// What the likeness of words gives to a passage.
 pub fn fuzzy_part(fuzzy: f32, kind: Kind) -> f32 {
-    FUZZY * fuzzy * if kind == Kind::Answered { ANSWERED } else { 1.0 }
+    FUZZY * fuzzy * kept(kind)
+}
+
+/// How much of what its own words give a passage keeps.
+fn kept(kind: Kind) -> f32 {
+    if kind == Kind::Answered { ANSWERED } else { 1.0 }
 }
 
 /// What its group gives to a passage.
@@ -156,11 +192,19 @@ fn around(values: &[f32], groups: &[u32], weights: &[(isize, f32)]) -> Vec<f32> 
     sums
 }
 
-/// The cosines in weighted deviations; 0 where there is none.
-fn nearness(cosines: &[f32]) -> Vec<f32> {
-    let (mean, deviation) = spread(cosines);
+/// The cosines in weighted deviations; 0 where there is none, and what is likely where it was not told.
+fn nearness(cosines: &Cosines) -> Vec<f32> {
+    let known = cosines.values.iter().copied().filter(|cosine| !cosine.is_nan());
+    let (mean, deviation, rest) = match cosines.of.and_then(|of| cut::estimate(known, of)) {
+        Some(told) => (told.mean, told.deviation, told.rest),
+        None => {
+            let (mean, deviation) = spread(&cosines.values);
+            (mean, deviation, mean)
+        }
+    };
     let scale = DENSE / deviation;
-    cosines.iter().map(|cosine| if cosine.is_nan() { 0.0 } else { (cosine - mean) * scale }).collect()
+    let value = |cosine: &f32| if cosine.is_nan() { rest } else { *cosine };
+    cosines.values.iter().map(|cosine| (value(cosine) - mean) * scale).collect()
 }
 
 /// Mean and standard deviation of what is a number; 1 where all are the same.

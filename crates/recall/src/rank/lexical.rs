@@ -92,13 +92,18 @@ fn damping(lengths: &[u32]) -> Vec<f32> {
     lengths.iter().map(|length| K1 * (1.0 - B + B * *length as f32 / mean)).collect()
 }
 
-fn rarity(passages: f32, all: usize) -> f32 {
+pub fn rarity(passages: f32, all: usize) -> f32 {
     let all = all as f32;
     (1.0 + (all - passages.min(all) + 0.5) / (passages.min(all) + 0.5)).ln()
 }
 
 fn saturated(times: f32, damping: f32) -> f32 {
     times * (K1 + 1.0) / (times + damping)
+}
+
+/// What a word gives that stands so often in a passage, whatever the length of that.
+pub fn saturated_alone(times: f32) -> f32 {
+    saturated(times, K1)
 }
 
 pub fn score(index: &Index, field: &Field, reading: &Reading) -> Lexical {

@@ -4,6 +4,7 @@
 //! it and its whole group say, whether the one who said it and its date are named, and how near its vector is. All sums
 //! run in the order of the passages, never of slots or hash maps: the same passages give the same bits.
 
+mod cut;
 mod fuse;
 mod lexical;
 mod relevant;
@@ -11,10 +12,10 @@ mod select;
 
 use std::sync::OnceLock;
 
-use self::fuse::Fused;
-pub(crate) use self::lexical::Field;
+use self::fuse::{Cosines, Fused};
 use self::lexical::Lexical;
-use crate::index::{Hit, Index, Query, Reading, Score, Slot, Why};
+pub(crate) use self::lexical::{Field, rarity, saturated_alone};
+use crate::index::{Hit, Index, Near, Query, Reading, Score, Slot, Why};
 
 /// A likeness that is worth telling.
 const ALIKE: f32 = 0.5;
@@ -33,12 +34,16 @@ pub struct Ranked<'i> {
 }
 
 impl<'i> Ranked<'i> {
-    pub(crate) fn new(index: &'i Index, query: &Query<'_>) -> Self {
+    pub(crate) fn new(index: &'i Index, query: &Query<'_>, near: Option<&Near<'_>>) -> Self {
         let reading = Reading::of(query.text, index);
         let field = index.field();
         let lexical = lexical::score(index, field, &reading);
-        let cosines = cosines(index, field, query);
-        let fused = fuse::fuse(index, field, &reading, &lexical, cosines);
+        let cosines = match near {
+            Some(near) => Cosines { values: by_place(index, field, near.dense, f32::NAN), of: near.dense_of },
+            None => Cosines { values: cosines(index, field, query), of: None },
+        };
+        let shared = near.map(|near| by_place(index, field, near.sparse, 0.0)).unwrap_or_default();
+        let fused = fuse::fuse(index, field, &reading, &lexical, cosines, shared);
         let head = select::head(index, &fused.scores);
         Self { index, reading, field, lexical, fused, head, all: OnceLock::new() }
     }
@@ -78,6 +83,7 @@ impl<'i> Ranked<'i> {
         Why {
             lexical: (own > 0.0).then(|| score(own, &self.fused.own)),
             dense: self.fused.cosine(place).map(|cosine| score(cosine, &self.fused.cosines)),
+            sparse: Some(value(&self.fused.shared)).filter(|s| *s > 0.0).map(|s| score(s, &self.fused.shared)),
             matched,
             alike,
             fuzzy: fuse::fuzzy_part(value(&self.lexical.fuzzy), self.field.kind(place)),
@@ -91,6 +97,19 @@ impl<'i> Ranked<'i> {
 
 fn score(score: f32, all: &[f32]) -> Score {
     Score { score, rank: all.iter().filter(|other| **other > score).count() + 1 }
+}
+
+/// What another index found, by place, and this where it found nothing; empty when it found nothing at all.
+fn by_place(index: &Index, field: &Field, found: &[(u64, f32)], nothing: f32) -> Vec<f32> {
+    if found.is_empty() {
+        return Vec::new();
+    }
+    let mut values = vec![nothing; index.len()];
+    for (key, value) in found {
+        let place = index.at(*key).and_then(|slot| field.place(slot));
+        place.and_then(|place| values.get_mut(place)).into_iter().for_each(|place| *place = *value);
+    }
+    values
 }
 
 /// By place; not a number where a passage has no vector, and empty without a query vector.

@@ -22,11 +22,13 @@ pub async fn run(command: Command, config: Config, out: &Output) -> anyhow::Resu
         command,
         Command::Restore { .. } | Command::Key(_) | Command::Index(_) | Command::Thread(ThreadCommand::Import { .. })
     );
-    if !makes && !config.data().exists() {
+    // What several nodes share lies elsewhere, and the directory may hold nothing but the note of a server.
+    let is_local = !config.is_shared();
+    if is_local && !makes && !config.data().exists() {
         bail!("there is no data directory {}\nhint: name it with --data", config.data().display());
     }
     let occupied = std::fs::read_dir(config.data()).is_ok_and(|mut entries| entries.next().is_some());
-    if occupied && matches!(command, Command::Restore { .. }) {
+    if is_local && occupied && matches!(command, Command::Restore { .. }) {
         bail!("{} is not empty\nhint: restore into a new directory with --data", config.data().display());
     }
     let client = Client::connect(config).await?;
@@ -47,7 +49,12 @@ async fn dispatch(command: Command, client: &Client, out: &Output) -> anyhow::Re
         Command::Backup { file } => export(client, "/v1/export", Some(&file)).await,
         Command::Restore { file } => import(client, &file, out).await,
         Command::Key(command) => key(client, command, out).await,
-        Command::Serve(_) | Command::Config | Command::Doctor | Command::Eval(_) | Command::Bench(_) => Ok(()),
+        Command::Serve(_)
+        | Command::Config
+        | Command::Doctor
+        | Command::Eval(_)
+        | Command::Bench(_)
+        | Command::Migrate(_) => Ok(()),
     };
     done.map(|()| ExitCode::SUCCESS)
 }
@@ -161,7 +168,8 @@ async fn forget(client: &Client, user: &str, thread: Option<&str>, yes: bool, ou
     Ok(())
 }
 
-fn confirmed(question: &str) -> anyhow::Result<bool> {
+/// Asks on the terminal; anything but a yes is a no.
+pub fn confirmed(question: &str) -> anyhow::Result<bool> {
     eprint!("{question}");
     std::io::stderr().flush()?;
     let mut answer = String::new();

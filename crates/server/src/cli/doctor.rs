@@ -9,37 +9,56 @@ use super::Output;
 use super::client::Client;
 use crate::config::Config;
 
-/// Checks the data directory through the running server, or by opening it. A directory that does not open is the
-/// first finding.
+/// Checks the store through the running server, or by opening it. A store that does not open is the first finding.
 pub async fn run(config: Config, out: &Output) -> anyhow::Result<ExitCode> {
     let data = config.data();
-    let answer = match data.exists() {
-        false => finding(&data.display().to_string(), "there is no such directory", "name it with --data"),
+    let (is_here, place) = match config.is_shared() {
+        true => (true, "redis.url".to_owned()),
+        false => (data.exists(), data.display().to_string()),
+    };
+    let answer = match is_here {
+        false => finding(&place, "there is no such directory", "name it with --data"),
         true => match Client::connect(config).await {
             Ok(client) => {
                 let answer = client.call(Method::GET, "/v1/doctor", None).await;
                 client.close().await?;
                 answer?
             }
-            Err(error) => finding(&data.display().to_string(), &format!("{error:#}"), advice(&error)),
+            Err(error) => {
+                let said = format!("{error:#}");
+                let (what, hint) = said.split_once("\nhint: ").unwrap_or((&said, advice(&error)));
+                finding(&place, what, hint)
+            }
         },
     };
     let healthy = answer.get("healthy") == Some(&Value::Bool(true));
     out.show(&answer, |answer| {
-        for finding in answer.get("findings").and_then(Value::as_array).into_iter().flatten() {
-            let text = |name: &str| finding.get(name).and_then(Value::as_str).unwrap_or("").to_owned();
-            println!("{}: {}\nhint: {}", text("place"), text("what"), text("advice"));
-        }
+        show_rows(answer, "findings", "");
+        show_rows(answer, "notes", "note: ");
         for (job, model) in answer.get("models").and_then(Value::as_object).into_iter().flatten() {
             if let Some(line) = line(model) {
                 println!("models.{job}: {line}");
             }
+        }
+        if let Some((store, index)) = text(answer, "store").zip(text(answer, "index")) {
+            println!("store: {store}, index: {index}");
         }
         if healthy {
             println!("healthy");
         }
     });
     Ok(if healthy { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+fn show_rows(answer: &Value, kind: &str, mark: &str) {
+    for row in answer.get(kind).and_then(Value::as_array).into_iter().flatten() {
+        let [place, what, advice] = ["place", "what", "advice"].map(|name| text(row, name).unwrap_or_default());
+        println!("{mark}{place}: {what}\nhint: {advice}");
+    }
+}
+
+fn text<'a>(object: &'a Value, name: &str) -> Option<&'a str> {
+    object.get(name).and_then(Value::as_str)
 }
 
 /// A model in a line; nothing for a job without one.

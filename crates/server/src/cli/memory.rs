@@ -15,14 +15,20 @@ use crate::auth::ANONYMOUS;
 #[derive(clap::Args)]
 pub struct IndexArgs {
     /// Files and directories; a directory is read as git would, without what is ignored
-    #[arg(required = true)]
+    #[arg(required_unless_present = "rebuild")]
     paths: Vec<PathBuf>,
-    /// Whose they become; without keys, the chat page answers from those of anonymous
-    #[arg(long, default_value = ANONYMOUS)]
-    user: String,
+    /// Whose they become; without keys, the chat page answers from those of anonymous, whose they are without it
+    #[arg(long)]
+    user: Option<String>,
     /// What to call it, instead of the last part of its path
     #[arg(long)]
     name: Option<String>,
+    /// Make the points in Qdrant anew from the documents: of all users, or of the one named. One that was broken off goes on
+    #[arg(long, conflicts_with_all = ["paths", "name"])]
+    rebuild: bool,
+    /// Begin a rebuild of all users again, also where one was broken off
+    #[arg(long, requires = "rebuild", conflicts_with = "user")]
+    anew: bool,
 }
 
 #[derive(clap::Args)]
@@ -49,6 +55,10 @@ enum Place {
 
 /// Indexes each path as a repository of its own. The first that is refused ends it.
 pub async fn index(client: &Client, args: IndexArgs, out: &Output) -> anyhow::Result<()> {
+    if args.rebuild {
+        return rebuild(client, &args, out).await;
+    }
+    let user = args.user.as_deref().unwrap_or(ANONYMOUS);
     if args.name.is_some() && args.paths.len() > 1 {
         bail!("--name goes with one path, not with {}", args.paths.len());
     }
@@ -58,7 +68,7 @@ pub async fn index(client: &Client, args: IndexArgs, out: &Output) -> anyhow::Re
         // The server may stand elsewhere, so it is told the whole path.
         let whole = path.canonicalize().with_context(|| format!("cannot read {}", path.display()))?;
         let body = json!({"path": whole, "name": args.name});
-        let address = format!("/v1/users/{}/documents", encode_segment(&args.user));
+        let address = format!("/v1/users/{}/documents", encode_segment(user));
         let answer = client.call(Method::POST, &address, Some(body)).await?;
         bar.inc(1);
         bar.suspend(|| out.show(&answer, |answer| println!("{}  {}", indexed(answer), path.display())));
@@ -66,6 +76,49 @@ pub async fn index(client: &Client, args: IndexArgs, out: &Output) -> anyhow::Re
     bar.finish_and_clear();
     Ok(())
 }
+
+/// Asks for step after step until all users are done, and says whether the counts agree.
+async fn rebuild(client: &Client, args: &IndexArgs, out: &Output) -> anyhow::Result<()> {
+    let bar = progress::steps(0);
+    let mut anew = args.anew;
+    let answer = loop {
+        let body = json!({"user": args.user, "anew": anew});
+        let answer = client.call(Method::POST, "/v1/index/rebuild", Some(body)).await.context(GOES_ON)?;
+        anew = false;
+        let count = |name: &str| answer.get(name).and_then(Value::as_u64).unwrap_or(0);
+        bar.set_length(count("users"));
+        bar.set_position(count("done"));
+        bar.set_message("users");
+        if answer.get("finished") == Some(&Value::Bool(true)) {
+            break answer;
+        }
+    };
+    bar.finish_and_clear();
+    let rows = || answer.get("collections").and_then(Value::as_array).into_iter().flatten();
+    let differs = |row: &&Value| row.get("points") != row.get("passages");
+    out.show(&answer, |_| {
+        if rows().next().is_none() {
+            println!("nothing to rebuild: index is local, and made anew at each start");
+        }
+        for row in rows() {
+            let part = |name: &str| row.get(name).cloned().unwrap_or_default();
+            println!(
+                "{}: {} points of {} passages",
+                part("name").as_str().unwrap_or(""),
+                part("points"),
+                part("passages")
+            );
+        }
+    });
+    match rows().find(differs) {
+        Some(row) => bail!(
+            "the counts differ: {row}\nhint: what was written meanwhile is still on its way; `novelo doctor` counts again"
+        ),
+        None => Ok(()),
+    }
+}
+
+const GOES_ON: &str = "the rebuild was broken off; the same command goes on with it";
 
 fn indexed(answer: &Value) -> String {
     let count = |at: &str| answer.pointer(at).and_then(Value::as_u64).unwrap_or(0);

@@ -1,6 +1,6 @@
 //! The command line.
 //!
-//! Owns the commands and their output. Every command but `serve`, `config`, `eval` and `bench` is a client of the API: of the
+//! Owns the commands and their output. Every command but `serve`, `config`, `migrate`, `eval` and `bench` is a client of the API: of the
 //! running server where there is one, else of one opened in this process for the moment. So nothing works differently
 //! on the command line. Exit codes: 0 done, 1 refused or failed, 2 wrong usage, 130 stopped by Ctrl-C.
 
@@ -13,6 +13,7 @@ mod doctor;
 mod eval;
 mod events;
 mod memory;
+mod migrate;
 mod progress;
 mod screen;
 mod serve;
@@ -71,6 +72,8 @@ enum Command {
     Backup { file: PathBuf },
     /// Read a backup into an empty data directory
     Restore { file: PathBuf },
+    /// Move everything from the data directory into Redis, or back, and compare the two
+    Migrate(migrate::MigrateArgs),
     /// Make, list and revoke keys
     #[command(subcommand)]
     Key(KeyCommand),
@@ -90,9 +93,12 @@ struct ServeArgs {
     /// Address to listen on
     #[arg(long)]
     addr: Option<String>,
-    /// Where documents are kept: local or memory
+    /// Where documents are kept: local, memory, or redis, which several nodes share
     #[arg(long)]
     store: Option<String>,
+    /// Where passages are searched: local or qdrant
+    #[arg(long)]
+    index: Option<String>,
 }
 
 #[derive(clap::Args)]
@@ -169,11 +175,11 @@ pub fn main() -> ExitCode {
 }
 
 fn run(cli: Cli) -> anyhow::Result<ExitCode> {
-    let (addr, store) = match &cli.command {
-        Command::Serve(args) => (args.addr.clone(), args.store.clone()),
-        _ => (None, None),
+    let [addr, store, index] = match &cli.command {
+        Command::Serve(args) => [&args.addr, &args.store, &args.index].map(Clone::clone),
+        _ => [None, None, None],
     };
-    let flags = [("data", cli.data.clone()), ("addr", addr), ("store", store)];
+    let flags = [("data", cli.data.clone()), ("addr", addr), ("store", store), ("index", index)];
     let config = Config::gather(cli.config.as_deref(), |name| std::env::var(name).ok(), &flags)?;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let out = Output { json: cli.json };
@@ -182,8 +188,9 @@ fn run(cli: Cli) -> anyhow::Result<ExitCode> {
             Command::Serve(_) => serve::run(config).await.map(|()| ExitCode::SUCCESS),
             Command::Config => commands::config(&config, &out),
             Command::Doctor => doctor::run(config, &out).await,
+            Command::Migrate(args) => migrate::run(args, &config, &out).await,
             Command::Eval(command) => eval::run(command, &config, &out),
-            Command::Bench(args) => bench::run(args, &out).await,
+            Command::Bench(args) => bench::run(args, &config, &out).await,
             other => commands::run(other, config, &out).await,
         }
     })

@@ -22,6 +22,12 @@ pub fn documents(total: Option<u64>) -> ProgressBar {
     bar.with_style(style("{bar:30} {pos}/{len} documents {per_sec} {eta}"))
 }
 
+/// A bar over documents, with what is done to them.
+pub fn documents_of(what: &'static str, total: u64) -> ProgressBar {
+    let style = style("{msg:10} {bar:30} {pos}/{len} documents {per_sec} {eta}");
+    ProgressBar::new(total).with_style(style).with_message(what)
+}
+
 /// A bar over steps of work.
 pub fn steps(total: u64) -> ProgressBar {
     ProgressBar::new(total).with_style(style("{bar:30} {pos}/{len} {msg}"))

@@ -7,7 +7,7 @@ use tokio::signal::unix::{SignalKind, signal};
 
 use crate::app::{self, App};
 use crate::config::Config;
-use crate::{http, sample, telemetry};
+use crate::{http, peers, sample, telemetry};
 
 /// A note for this machine's own command line: where the server is, and what to present there. It lies in the data
 /// directory, readable by its owner only, who could read the documents anyway.
@@ -22,16 +22,25 @@ pub async fn run(config: Config) -> anyhow::Result<()> {
     let is_empty = std::fs::read_dir(config.data()).map_or(true, |mut entries| entries.next().is_none());
     let fresh = config.text("store") == "memory" || is_empty;
     let (app, tasks) = app::open(config).await?;
-    if fresh && app.config.text("sample") == "true" {
-        sample::write(&app).await?;
+    match (app.config.text("sample") == "true", app.config.is_shared()) {
+        (true, true) => sample::write_once(&app).await?,
+        (true, false) if fresh => sample::write(&app).await?,
+        _ => {}
     }
     let listener = http::bind(&app, app.config.addr()).await?;
     let addr = listener.local_addr()?;
     let note = write_note(&app, &addr.to_string())?;
     // Whoever reads that it is ready may stop it from then on.
     let stop = stop()?;
+    let joined = match app.config.is_shared() {
+        true => Some(peers::join(&app, app.config.node_url(addr)).await?),
+        false => None,
+    };
     println!("novelo is ready at http://{addr}");
     http::serve(http::router(app.clone()), listener, stop).await;
+    if let Some(joined) = joined {
+        joined.leave().await;
+    }
     if let Some(note) = note {
         remove_note(&note);
     }
@@ -70,6 +79,7 @@ fn write_note(app: &App, addr: &str) -> anyhow::Result<Option<PathBuf>> {
     let path = note_path(&app.config);
     let note = Serving { addr: addr.to_owned(), secret: app.own_secret.clone() };
     let place = || format!("cannot write {}", path.display());
+    std::fs::create_dir_all(app.config.data()).with_context(place)?;
     if path.exists() {
         std::fs::remove_file(&path).with_context(place)?;
     }

@@ -4,7 +4,7 @@ use novelo_engine::group::{Defined, define};
 use novelo_engine::limits::{BATCH_OPS_MAX, GROUPS_PER_MESSAGE_MAX};
 use novelo_engine::path::{DocumentPath, Prefix};
 use novelo_engine::scope::Root;
-use novelo_store::{Error, LocalOptions, Op, Outcome, PutTerms, Store};
+use novelo_store::{Error, Exported, LocalOptions, Op, Outcome, PutTerms, Store};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -45,10 +45,14 @@ impl Thread {
         Some(serde_json::from_slice(&document.value).unwrap())
     }
 
+    async fn exported(&self) -> Vec<Exported> {
+        self.store.export(&Prefix::all()).await.unwrap().all().await.unwrap()
+    }
+
     /// All of the index, by path below it.
-    fn index(&self) -> BTreeMap<String, Value> {
-        let all = self.store.export(&Prefix::all()).unwrap().map(Result::unwrap);
-        let below = all.filter_map(|document| {
+    async fn index(&self) -> BTreeMap<String, Value> {
+        let all = self.exported().await;
+        let below = all.into_iter().filter_map(|document| {
             let at = document.path.to_string().strip_prefix(INDEX)?.to_owned();
             Some((at, serde_json::from_slice(&document.value).unwrap()))
         });
@@ -56,14 +60,14 @@ impl Thread {
     }
 
     /// The paths of the index, with the groups of each message's document instead of the document.
-    fn outline(&self) -> BTreeSet<String> {
+    async fn outline(&self) -> BTreeSet<String> {
         let of_message = |at: String, value: Value| -> Vec<String> {
             match value["groups"].as_object().filter(|_| at.starts_with("/messageToGroups")) {
                 Some(groups) => groups.keys().map(|name| format!("{at}:{name}")).collect(),
                 None => vec![at],
             }
         };
-        self.index().into_iter().flat_map(|(at, value)| of_message(at, value)).collect()
+        self.index().await.into_iter().flat_map(|(at, value)| of_message(at, value)).collect()
     }
 
     /// How many groups are in a message's document, and which stand beside it.
@@ -71,7 +75,7 @@ impl Thread {
         let document = self.get(&format!("{INDEX}/messageToGroups/{message}")).await;
         let inside = document.map_or(0, |d| d["groups"].as_object().unwrap().len());
         let beside = format!("/byMessage/{message}/groups/");
-        let names = self.index().into_keys().filter_map(|at| at.strip_prefix(&beside).map(str::to_owned));
+        let names = self.index().await.into_keys().filter_map(|at| at.strip_prefix(&beside).map(str::to_owned));
         (inside, names.collect())
     }
 }
@@ -124,7 +128,7 @@ async fn a_response_becomes_an_index() {
             ("/messageToGroups/m2", json!({"groups": {"B": entry}})),
             ("/responseToGroups/r", json!({"groups": ["PAST_DECISIONS", "B", "EMPTY"], "updated_at": 12.5})),
         ];
-        assert_eq!(thread.index(), expected.map(|(at, value)| (at.to_owned(), value)).into());
+        assert_eq!(thread.index().await, expected.map(|(at, value)| (at.to_owned(), value)).into());
         let made = thread.store.get(&path(&format!("{INDEX}/messageToGroups/m1"))).await.unwrap().unwrap();
         assert_eq!((made.create_time, made.version), (12.5, 1));
     }
@@ -135,14 +139,14 @@ async fn a_run_again_changes_times_only() {
     for thread in threads().await {
         let groups = [many("A", GROUPS_PER_MESSAGE_MAX + 3), groups(&["B: m n", "C: n"])].concat();
         let first = thread.run("r", &groups, 1.0).await;
-        let (index, exported) = (thread.index(), thread.store.export(&Prefix::all()).unwrap().count());
+        let (index, exported) = (thread.index().await, thread.exported().await.len());
         assert_eq!(thread.run("r", &groups, 1.0).await, first);
-        assert_eq!(thread.index(), index);
+        assert_eq!(thread.index().await, index);
         assert_eq!(thread.run("r", &groups, 2.0).await, first);
         let later = |value: &Value| serde_json::from_str(&value.to_string().replace("_at\":1.0", "_at\":2.0")).unwrap();
         let expected: BTreeMap<String, Value> = index.iter().map(|(at, value)| (at.clone(), later(value))).collect();
-        assert_eq!(thread.index(), expected);
-        assert_eq!(thread.store.export(&Prefix::all()).unwrap().count(), exported);
+        assert_eq!(thread.index().await, expected);
+        assert_eq!(thread.exported().await.len(), exported);
     }
 }
 
@@ -155,10 +159,10 @@ async fn batches_hold_so_many_writes_and_no_more() {
             let indexed = thread.run("r", &groups(&[&format!("A: {}", ids.join(" "))]), 1.0).await;
             assert_eq!(indexed, Indexed { groups: 1, messages, batches });
         }
-        assert_eq!(thread.index().len(), BATCH_OPS_MAX + 1);
+        assert_eq!(thread.index().await.len(), BATCH_OPS_MAX + 1);
         // Every message goes, and the listing is written once.
         assert_eq!(thread.run("r", &groups(&["A:"]), 2.0).await.batches, 2);
-        assert_eq!(thread.outline(), outline(&["/groupToResponse/A", "/responseToGroups/r"]));
+        assert_eq!(thread.outline().await, outline(&["/groupToResponse/A", "/responseToGroups/r"]));
     }
 }
 
@@ -189,9 +193,9 @@ async fn names_in_a_document_stay_and_new_ones_fill_it_up_in_order() {
         // Room that this run makes is filled in this run, and what moves in is not left beside.
         thread.run("r", &groups(&["B: m", "A0: m", "C: m"]), 3.0).await;
         assert_eq!(thread.spread("m").await, (GROUPS_PER_MESSAGE_MAX, vec!["C".into()]));
-        let before = thread.index();
+        let before = thread.index().await;
         thread.run("r", &groups(&["B: m", "A0: m", "C: m"]), 3.0).await;
-        assert_eq!(thread.index(), before);
+        assert_eq!(thread.index().await, before);
     }
 }
 
@@ -217,7 +221,7 @@ async fn a_run_removes_what_an_earlier_one_left() {
             "/responseToGroups/other",
             "/responseToGroups/r",
         ];
-        assert_eq!(thread.outline(), outline(&expected));
+        assert_eq!(thread.outline().await, outline(&expected));
         let listed = thread.get(&format!("{INDEX}/responseToGroups/r")).await;
         assert_eq!(listed, Some(json!({"groups": ["A", "C"], "updated_at": 3.0})));
         let other = thread.store.get(&path(&format!("{INDEX}/messageToGroups/m3"))).await.unwrap().unwrap();
@@ -227,7 +231,7 @@ async fn a_run_removes_what_an_earlier_one_left() {
         assert_eq!(listed, Some(json!({"groups": [], "updated_at": 4.0})));
         let rest = ["/groupToResponse/O", "/messageToGroups/m1:O", "/messageToGroups/m2:SHARED"];
         let listings = ["/responseToGroups/other", "/responseToGroups/r"];
-        assert_eq!(thread.outline(), outline(&[&rest[..], &listings].concat()));
+        assert_eq!(thread.outline().await, outline(&[&rest[..], &listings].concat()));
     }
 }
 
@@ -273,7 +277,7 @@ async fn which_groups_a_response_had_is_known_until_they_are_gone() {
         thread.store.write(ops.into_iter().take(1).collect()).await.unwrap();
         thread.run("r", &now, 3.0).await;
         let left = ["/groupToResponse/B", "/groupToResponse/C", "/messageToGroups/m2:B", "/messageToGroups/m3:C"];
-        assert_eq!(thread.outline(), outline(&[&left[..], &["/responseToGroups/r"]].concat()));
+        assert_eq!(thread.outline().await, outline(&[&left[..], &["/responseToGroups/r"]].concat()));
         let listed = thread.get(&format!("{INDEX}/responseToGroups/r")).await;
         assert_eq!(listed, Some(json!({"groups": ["B", "C"], "updated_at": 3.0})));
     }
@@ -284,7 +288,7 @@ async fn nothing_of_a_withdrawn_response_is_left() {
     for thread in threads().await {
         assert_eq!(withdraw(&thread.store, &thread.places, "r").await.unwrap(), None);
         thread.run("other", &groups(&["TAKEN: m9"]), 1.0).await;
-        let before = thread.outline();
+        let before = thread.outline().await;
         thread.run("r", &[many("A", GROUPS_PER_MESSAGE_MAX + 1), groups(&["B: x y"])].concat(), 2.0).await;
         thread.run("r2", &groups(&["B: z"]), 3.0).await;
         // The listing is for others; what is left is found without it.
@@ -295,7 +299,7 @@ async fn nothing_of_a_withdrawn_response_is_left() {
         assert_eq!(withdrawn, Some(Indexed { groups: 0, messages: 0, batches }));
         assert_eq!(response_of(&thread.store, &thread.places, "B").await.unwrap().as_deref(), Some("r2"));
         withdraw(&thread.store, &thread.places, "r2").await.unwrap().unwrap();
-        assert_eq!(thread.outline(), before);
+        assert_eq!(thread.outline().await, before);
         assert_eq!(withdraw(&thread.store, &thread.places, "r2").await.unwrap(), None);
         assert_eq!(response_of(&thread.store, &thread.places, "B").await.unwrap(), None);
     }
@@ -363,11 +367,11 @@ async fn a_response_is_deleted_with_its_index_or_not_at_all() {
         thread.run("r1", &groups(&["A: m n", "B: m"]), 1.0).await;
         thread.run("r2", &groups(&["C: m n"]), 1.0).await;
         thread.run("r3", &groups(&["D: m"]), 1.0).await;
-        let before = thread.index();
+        let before = thread.index().await;
         let stale = vec![delete("r1", Some(7)), delete("r2", None)];
         let stale = retract::write(&thread.store, stale).await.unwrap_err();
         assert_eq!((stale.code, stale.message.as_str()), (Code::Stale, "expected 7, but it is 1"));
-        assert_eq!(thread.index(), before);
+        assert_eq!(thread.index().await, before);
 
         // A client that cleans up by itself does no harm.
         let own = Op::Delete { at: path(&format!("{INDEX}/responseToGroups/r1")), if_version: None };
@@ -379,7 +383,7 @@ async fn a_response_is_deleted_with_its_index_or_not_at_all() {
         };
         assert_eq!(rest, [Outcome::Deleted(true), Outcome::Deleted(false)]);
         let rest = ["/groupToResponse/D", "/messageToGroups/m:D", "/responseToGroups/r3"];
-        assert_eq!(thread.outline(), outline(&rest));
+        assert_eq!(thread.outline().await, outline(&rest));
         assert_eq!(thread.store.get(&at("r1")).await.unwrap(), None);
     }
 }
@@ -389,16 +393,16 @@ async fn a_refused_deletion_leaves_the_index_alone() {
     for thread in threads().await {
         let at = path("users/u/convo.sessions/s/collapsed/r");
         thread.run("r", &groups(&["A: m"]), 1.0).await;
-        let before = thread.index();
+        let before = thread.index().await;
         assert!(!retract::delete(&thread.store, at.clone(), None).await.unwrap());
         let stale = retract::delete(&thread.store, at.clone(), Some(1)).await.unwrap_err();
         assert_eq!(stale.message, "expected 1, but it is 0");
         thread.store.put(&at, "{}".into(), PutTerms::default()).await.unwrap();
         let stale = retract::delete(&thread.store, at.clone(), Some(2)).await.unwrap_err();
         assert_eq!((stale.code, stale.message.as_str()), (Code::Stale, "expected 2, but it is 1"));
-        assert_eq!(thread.index(), before);
+        assert_eq!(thread.index().await, before);
         assert!(retract::delete(&thread.store, at, Some(1)).await.unwrap());
-        assert_eq!(thread.outline(), outline(&[]));
+        assert_eq!(thread.outline().await, outline(&[]));
     }
 }
 
@@ -407,7 +411,7 @@ async fn a_refused_deletion_leaves_the_index_alone() {
 async fn runs_and_deletions_at_once_keep_what_is_others() {
     for thread in threads().await {
         thread.run("stays", &groups(&["S: m", "T: n"]), 1.0).await;
-        let before = thread.index();
+        let before = thread.index().await;
         let mut tasks = Vec::new();
         for n in 0..4 {
             let (store, places) = (thread.store.clone(), thread.places.clone());
@@ -424,7 +428,7 @@ async fn runs_and_deletions_at_once_keep_what_is_others() {
         for task in tasks {
             task.await.unwrap();
         }
-        assert_eq!(thread.index(), before);
+        assert_eq!(thread.index().await, before);
     }
 }
 
@@ -467,7 +471,7 @@ async fn documents_of_another_shape_are_no_hindrance() {
             thread.put(&format!("{INDEX}/{at}"), value).await;
         }
         assert_eq!(thread.run("r", &groups(&["A: m1 m2 m3 m4"]), 1.0).await.messages, 4);
-        let index = thread.index();
+        let index = thread.index().await;
         let entry = json!({"responseId": "r", "updated_at": 1.0});
         assert_eq!(index["/messageToGroups/m1"], json!({"groups": {"A": entry}}));
         assert_eq!(index["/messageToGroups/m2"], json!({"groups": {"A": entry}, "x": 1.5}));
@@ -485,9 +489,9 @@ async fn documents_of_another_shape_are_no_hindrance() {
             "/messageToGroups/m3:B",
             "/messageToGroups/m3:C",
         ];
-        let emptied = thread.index()["/messageToGroups/m2"].clone();
+        let emptied = thread.index().await["/messageToGroups/m2"].clone();
         assert_eq!(emptied, json!({"groups": {}, "x": 1.5}));
-        assert_eq!(thread.outline(), outline(&left));
+        assert_eq!(thread.outline().await, outline(&left));
     }
 }
 
@@ -557,7 +561,7 @@ async fn groups_without_a_response_add_to_those_of_before() {
             async |groups: &[Defined], now| run_given(&thread.store, &thread.places, None, groups, now).await.unwrap();
         add(&groups(&["A: m1 m2", "B: m1"]), 1.0).await;
         add(&groups(&["B: m2", "C: m3"]), 2.0).await;
-        let messages = thread.outline().into_iter().filter(|at| at.starts_with("/messageToGroups"));
+        let messages = thread.outline().await.into_iter().filter(|at| at.starts_with("/messageToGroups"));
         let expected = ["m1:A", "m2:A", "m2:B", "m3:C"].map(|entry| format!("/messageToGroups/{entry}"));
         assert_eq!(messages.collect::<Vec<_>>(), expected);
         let listed = thread.get(&format!("{INDEX}/responseToGroups/unknown")).await.unwrap();

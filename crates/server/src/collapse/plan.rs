@@ -1,8 +1,8 @@
 //! What must be written so that the index says what a response says.
 //!
 //! Owns the way from groups and the index as it stands to operations; writes nothing itself. What is added is merged,
-//! so that no other run's entry is lost. What is removed names the version that was read, so that nothing is removed
-//! unseen. Invariant: applied to its own outcome, a plan changes times only.
+//! so that no other run's entry is lost. What is removed, and what fills up a message's document, names the version that
+//! was read, so that nothing is removed unseen and no run on another node fills up the same. Invariant: applied to its own outcome, a plan changes times only.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -153,10 +153,13 @@ impl<'a> Plan<'a> {
             false => goes(&d.id, &response_of(d)),
         };
         let over: Vec<_> = self.held.spilled.get(message).into_iter().flatten().filter(is_over).collect();
+        // A rewrite names the version itself, and makes another of it.
+        let mut if_version = Some(document.map_or(0, |document| document.version));
         if let Some(document) = document.filter(|_| !gone.is_empty()) {
             self.rewrite(document, &kept, inside.is_empty())?;
+            if_version = None;
         }
-        self.enter(message, &inside, &outside)?;
+        self.enter(message, &inside, &outside, if_version)?;
         over.into_iter().try_for_each(|d| self.delete(&self.places.spilled(message).map_err(bad_id)?, d))
     }
 
@@ -177,12 +180,18 @@ impl<'a> Plan<'a> {
     }
 
     /// Enters a message's groups, in its document and beside it.
-    fn enter(&mut self, message: &str, inside: &[&str], outside: &BTreeSet<&str>) -> Result<()> {
+    fn enter(
+        &mut self,
+        message: &str,
+        inside: &[&str],
+        outside: &BTreeSet<&str>,
+        if_version: Option<u64>,
+    ) -> Result<()> {
         let Some(wanted) = self.wanted else { return Ok(()) };
         let entry = json!({"responseId": wanted.response, "updated_at": wanted.now});
         if !inside.is_empty() {
             let groups: serde_json::Map<_, _> = inside.iter().map(|n| ((*n).to_owned(), entry.clone())).collect();
-            self.merge(at(&self.places.message_to_groups, message)?, &json!({"groups": groups}));
+            self.merge_over(at(&self.places.message_to_groups, message)?, &json!({"groups": groups}), if_version);
         }
         for name in outside {
             let at = self.places.spilled(message).and_then(|of| of.document(name)).map_err(bad_id)?;
@@ -192,8 +201,12 @@ impl<'a> Plan<'a> {
     }
 
     fn merge(&mut self, at: DocumentPath, value: &Value) {
+        self.merge_over(at, value, None);
+    }
+
+    fn merge_over(&mut self, at: DocumentPath, value: &Value, if_version: Option<u64>) {
         let now = self.wanted.map_or(0.0, |wanted| wanted.now);
-        let terms = PutTerms { merge: true, now, ..PutTerms::default() };
+        let terms = PutTerms { merge: true, if_version, now, ..PutTerms::default() };
         self.ops.push(Op::Put { at, value: value.to_string().into(), terms });
     }
 

@@ -51,20 +51,23 @@ const PROBLEMS_MAX: usize = 8;
 pub async fn find(store: &Store, kept: &FoundGroups, whose: Whose<'_>, thread: &str) -> Result<Arc<Found>> {
     let Some(root) = whose.roots().next() else { return Ok(Arc::default()) };
     let key = (Places::key(root, thread).map_err(bad_id)?, whose.legacy);
-    let pulse = whose.roots().map(|root| pulse(store, root)).sum();
+    let mut now: u64 = 0;
+    for root in whose.roots() {
+        now = now.wrapping_add(pulse(store, root).await?);
+    }
     let known = kept.get(&key);
-    if let Some(found) = known.as_ref().filter(|found| found.pulse.load(Ordering::Relaxed) == pulse) {
+    if let Some(found) = known.as_ref().filter(|found| found.pulse.load(Ordering::Relaxed) == now) {
         return Ok(found.clone());
     }
     let places = whose.roots().map(|root| Ok((root, Places::of(root, thread)?)));
     let places = places.collect::<std::result::Result<Vec<_>, _>>().map_err(bad_id)?;
     if let Some(found) = known
-        && found.still_holds(store, &places, pulse).await
+        && found.still_holds(store, &places, now).await
     {
         return Ok(found);
     }
     let mut reader =
-        Reader { store, found: Found { pulse: AtomicU64::new(pulse), ..Found::default() }, problems: Vec::new() };
+        Reader { store, found: Found { pulse: AtomicU64::new(now), ..Found::default() }, problems: Vec::new() };
     match reader.read(&places).await {
         Ok(bytes) => {
             let found = Arc::new(reader.found);
@@ -79,11 +82,11 @@ pub async fn find(store: &Store, kept: &FoundGroups, whose: Whose<'_>, thread: &
     }
 }
 
-fn pulse(store: &Store, root: Root<'_>) -> u64 {
-    match root {
-        Root::User(user) => store.pulse(&[USERS, user]),
-        Root::Legacy => store.pulse(&[THREADS]),
-    }
+async fn pulse(store: &Store, root: Root<'_>) -> Result<u64> {
+    Ok(match root {
+        Root::User(user) => store.pulse(&[USERS, user]).await?,
+        Root::Legacy => store.pulse(&[THREADS]).await?,
+    })
 }
 
 fn bad_id(error: PathError) -> ApiError {

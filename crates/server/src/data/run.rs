@@ -104,7 +104,8 @@ impl<'a> Work<'a> {
         let Asked { question, user, thread, nickname, .. } = self.asked;
         let meta = Meta { nickname: Some(nickname.clone()), ..Meta::new(self.asked, understood.scores.routed()) };
         let place = self.policy.enabled.then_some((user.as_str(), thread.as_str()));
-        Kept::begin(self.app, place, vec![turn(Role::User, question, &meta)]).await
+        let said = vec![turn(Role::User, question, &meta)];
+        Kept::begin(self.app, self.tracer, place, said, Vec::new()).await
     }
 
     /// Takes the subjects from the text, else from the conversation, and the parameters of the intent that won.

@@ -1,17 +1,21 @@
 //! The prompt: modules that the moment calls for, what is remembered, what was said.
 //!
 //! Owns the cache of contexts. Its key is that of the surface, and behind it a print of the manifest and of all that a choice of modules depends
-//! on: so what is found is what would be made anew. A context with memories in it is never kept.
+//! on: so what is found is what would be made anew. A context with memories in it is never kept. That one was made is
+//! a mark in the store, `contexts/{print}` of the user, so that every node knows it; a node that does not hold it makes it
+//! again.
 
 use std::sync::Arc;
 
 use bytes::Bytes;
 use novelo_engine::assemble::assemble;
 use novelo_engine::module::{Chosen, Manifest, Situation};
+use novelo_engine::path::DocumentPath;
 use novelo_engine::piece::{Fate, Origin, Why};
 use novelo_engine::reach::Reach;
-use novelo_engine::{Message, Recipe, Tokenizer};
+use novelo_engine::{Message, Recipe, Tokenizer, scope};
 use novelo_recall::decide::{Decision, Mode, Route};
+use novelo_store::{Op, PutTerms};
 use serde_json::{Value, json};
 
 use super::load::{Loaded, Past, component};
@@ -20,7 +24,7 @@ use super::run::Work;
 use crate::answer::Answer;
 use crate::cache::Cache;
 use crate::flow;
-use crate::http::error::Result;
+use crate::http::error::{ApiError, Result};
 use crate::model::Job;
 use crate::policy::Preset;
 use crate::recall::said;
@@ -48,7 +52,12 @@ pub struct Composed {
 pub struct Prompt {
     pub messages: Bytes,
     pub max_tokens: u32,
+    /// What is to be stored with the question: that this context was made.
+    pub beside: Vec<Op>,
 }
+
+/// How long a mark stays.
+const MARK_LIVES_S: f64 = 3_600.0;
 
 const BUDGET_TOKENS: u32 = 24_000;
 
@@ -60,9 +69,9 @@ pub async fn compose(
     loaded: Loaded,
 ) -> Result<Prompt> {
     let moment = Moment { work, decision, route, loaded: &loaded };
-    let composed = match &work.asked.instructions {
-        Some(instructions) => moment.overridden(instructions, past)?,
-        None => moment.context(past)?,
+    let (composed, mark) = match &work.asked.instructions {
+        Some(instructions) => (moment.overridden(instructions, past)?, None),
+        None => moment.context(past).await?,
     };
     composed.modules.iter().for_each(|module| work.asked.tracer.module(module.clone()));
     let room = match work.app.models.get(Job::Answer) {
@@ -83,7 +92,7 @@ pub async fn compose(
     let made = flow::context(work.app, request).await?;
     work.asked.tracer.prompt(&made.trace.encode());
     let max_tokens = work.guide.answers.max_tokens(route.mode == Mode::Fast, route.level);
-    Ok(Prompt { messages: made.messages(), max_tokens })
+    Ok(Prompt { messages: made.messages(), max_tokens, beside: mark.into_iter().collect() })
 }
 
 /// All that a prompt depends on but what was said.
@@ -102,25 +111,32 @@ impl Moment<'_> {
         self.composed(components, &[])
     }
 
-    /// The context for the moment, from the cache where it was made before.
-    fn context(&self, past: &Past) -> Result<Arc<Composed>> {
+    /// The context for the moment, and what says that it was made, where nothing does yet.
+    async fn context(&self, past: &Past) -> Result<(Arc<Composed>, Option<Op>)> {
         let (tracer, contexts) = (&self.work.asked.tracer, &self.work.app.guides.contexts);
         let key = self.key();
         let may_keep = self.loaded.memories_count() == 0 && past.instructions.is_empty();
-        let found = if may_keep { contexts.get(&key) } else { None };
-        tracer.cache("context", found.is_some(), Some(&key.text));
-        if let Some(found) = found {
-            let (name, status) = ("__context_cache".to_owned(), "cached".to_owned());
-            tracer.module(ModuleMark { name, status, why: key.text, tokens: None, missing_tokens: None });
-            return Ok(found);
+        let mark = if may_keep { Some(key.mark()?) } else { None };
+        let is_hit = match &mark {
+            Some(mark) => self.work.app.store.get(mark).await?.is_some(),
+            None => false,
+        };
+        tracer.cache("context", is_hit, Some(&key.text));
+        if is_hit {
+            let (name, status, why) = ("__context_cache".to_owned(), "cached".to_owned(), key.text.clone());
+            tracer.module(ModuleMark { name, status, why, tokens: None, missing_tokens: None });
+        }
+        if let Some(found) = contexts.get(&key).filter(|_| is_hit) {
+            return Ok((found, None));
         }
         let (components, chosen) = self.components(&past.instructions);
         let composed = self.composed(components, &chosen)?;
+        let put = mark.filter(|_| !is_hit).map(|at| key.put(at));
         if may_keep {
             let bytes = composed.preset.text.get().len() * 2 + key.text.len() + 1_024;
             contexts.insert(key, composed.clone(), bytes);
         }
-        Ok(composed)
+        Ok((composed, put))
     }
 
     fn components(&self, instructions: &[Message]) -> (Vec<Value>, Vec<Chosen>) {
@@ -205,6 +221,21 @@ impl Moment<'_> {
         let moment = (decision.intensity.to_bits(), route.mode.name(), names(route.steps), loaded.memories.is_some());
         let client = (work.asked.forced, work.asked.opening, &loaded.name, &loaded.heuristics, greeting);
         print(&(work.guide.print, moment, client)) as u64
+    }
+}
+
+impl ContextKey {
+    /// What says that it was made.
+    fn mark(&self) -> Result<DocumentPath> {
+        let id = format!("{:032x}", print(&self.text));
+        let at = scope::user(&self.user).and_then(|user| user.child("contexts")?.document(&id));
+        at.map_err(|e| ApiError::bad_id("user", &e))
+    }
+
+    fn put(&self, at: DocumentPath) -> Op {
+        let now = now();
+        let terms = PutTerms { now, expires_at: Some(now + MARK_LIVES_S), ..PutTerms::default() };
+        Op::Put { at, value: json!({"key": self.text}).to_string().into(), terms }
     }
 }
 

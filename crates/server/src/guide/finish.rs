@@ -8,7 +8,7 @@ use serde_json::value::to_raw_value;
 use super::run::Work;
 use super::{Sense, tenths};
 use crate::http::error::{ApiError, Code, Result};
-use crate::kept::Kept;
+use crate::kept::{Kept, unless_forgotten};
 use crate::load::cut;
 use crate::memory::memories::{self, NewMemory};
 use crate::trace::MemoryMark;
@@ -32,7 +32,7 @@ pub fn sense(work: &Work<'_>, decision: &Decision, block: Option<Block>) -> Sens
 /// Keeps a memory of the message, and says whether it did. That it could not is told, and costs nobody the answer.
 pub async fn remember(work: &Work<'_>, kept: &Kept, sense: &Sense) -> bool {
     let tracer = &work.asked.tracer;
-    let kept = kept.unless_forgotten(work.app, memory(work, sense)).await;
+    let kept = unless_forgotten(memory(work, kept, sense).await);
     let is_kept = matches!(kept, Ok(Some(_)));
     match kept {
         Ok(Some(id)) => mark(work, Some(id.into()), "intensity of 7 or more"),
@@ -51,7 +51,7 @@ pub fn mark(work: &Work<'_>, id: Option<String>, why: &str) {
     work.asked.tracer.memory(MemoryMark { saves: id.is_some(), intensity, why: why.to_owned(), id });
 }
 
-async fn memory(work: &Work<'_>, sense: &Sense) -> Result<Box<str>> {
+async fn memory(work: &Work<'_>, kept: &Kept, sense: &Sense) -> Result<Box<str>> {
     let text = cut(sense.summary.as_deref().unwrap_or(&work.asked.text), MEMORY_CHARS_MAX);
     let meta = json!({
         "origem": "ask-eco",
@@ -62,5 +62,6 @@ async fn memory(work: &Work<'_>, sense: &Sense) -> Result<Box<str>> {
         "tags": sense.tags,
     });
     let meta = to_raw_value(&meta).map_err(|e| ApiError::new(Code::Internal, e.to_string()))?;
-    memories::add(work.app, &work.asked.user, NewMemory { id: None, text: &text, meta: Some(&meta) }).await
+    let new = NewMemory { id: None, text: &text, meta: Some(&meta) };
+    memories::add_of(work.app, &work.asked.user, new, kept.newest()).await
 }

@@ -1,81 +1,118 @@
 //! Guests: who is not known may ask so often.
 //!
-//! Owns how often each guest and each address asked in the window that runs (bounded: who was not seen for long is forgotten), and which ids are
-//! guests'. Invariant: whoever calls itself a guest never gets what a user said.
+//! Owns how often each guest and each address asked in the window that runs, as documents that go when it is over, so that
+//! a limit holds over all nodes and over a restart; and which ids are guests'. Invariant: whoever calls itself a guest never
+//! gets what a user said.
 
-use std::sync::{Mutex, PoisonError};
-use std::time::{Duration, Instant};
-
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use bytes::Bytes;
+use novelo_engine::path::DocumentPath;
 use novelo_engine::scope;
-use novelo_store::{PutTerms, Range};
+use novelo_store::{Error, PutTerms, Range};
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
 
 use crate::app::Shared;
-use crate::cache::Cache;
-use crate::config::Config;
 use crate::http::error::{ApiError, Code, Result};
 use crate::memory::{place, user_data};
 use crate::pens;
 use crate::telemetry::now;
 
-const SEEN_BYTES_MAX: usize = 8 * 1024 * 1024;
+/// The root of what is counted of addresses, which belong to no user.
+const ADDRESSES: &str = "addresses";
+/// How often a count is tried again that others changed meanwhile.
+const TRIES_MAX: usize = 100;
 
-/// Who is counted.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-enum Who {
-    Guest(String),
-    Address(String),
+/// Who is counted, where, and how often it may ask.
+struct Counted {
+    at: DocumentPath,
+    in_words: &'static str,
+    setting: &'static str,
+    most: u64,
 }
 
-/// When a window began, and how often somebody asked in it.
-#[derive(Debug, Clone, Copy)]
+/// When a window began, in seconds since 1970, and how often somebody asked in it.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 struct Window {
-    began: Instant,
+    began: f64,
     count: u64,
 }
 
-/// Requests count in it, one at a time.
-#[derive(Debug)]
-pub struct Guests {
-    seen: Cache<Who, Window>,
-    pen: Mutex<()>,
-}
-
-impl Default for Guests {
-    fn default() -> Self {
-        Self { seen: Cache::new(SEEN_BYTES_MAX), pen: Mutex::new(()) }
+/// Counts one more message of a guest from an address, unless one of them has had all there are.
+pub async fn admit(app: &Shared, guest: &str, address: &str) -> Result<()> {
+    let bad_id = |e| ApiError::bad_id("guestId", &e);
+    // What a proxy calls an address may be anything, and is not kept.
+    let digest = URL_SAFE_NO_PAD.encode(Sha256::digest(address));
+    let counted = |at, in_words, setting| Counted { at, in_words, setting, most: app.config.number(setting) };
+    let guest = scope::user(guest).and_then(|user| user.child("guest")?.document("window")).map_err(bad_id)?;
+    let address = DocumentPath::new(&[ADDRESSES, &digest]).map_err(bad_id)?;
+    let guest = counted(guest, "this guest", "eco.guest_max");
+    let address = counted(address, "guests from this address", "eco.address_max");
+    let _pens = pens::hold([&guest.at, &address.at].into_iter()).await;
+    guest.count(app).await?;
+    let admitted = address.count(app).await;
+    if admitted.is_err() {
+        guest.take_back(app).await?;
     }
+    admitted
 }
 
-impl Guests {
-    /// Counts one more message of a guest from an address, unless one of them has had all there are.
-    pub fn admit(&self, config: &Config, guest: &str, address: &str) -> Result<()> {
-        let lasts = Duration::from_secs(config.number("eco.guest_window_seconds"));
-        let who =
-            [(Who::Guest(guest.to_owned()), "eco.guest_max"), (Who::Address(address.to_owned()), "eco.address_max")];
-        let _pen = self.pen.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut counted = Vec::new();
-        for (who, setting) in who {
-            let window = self.window(&who, lasts);
-            let most = config.number(setting);
-            if most > 0 && window.count >= most {
-                let left_s = lasts.saturating_sub(window.began.elapsed()).as_secs() + 1;
-                let message = format!("{} asked {most} times ({setting}); more in {left_s} s", who.in_words());
-                return Err(ApiError { retry_after_s: left_s, ..ApiError::new(Code::RateLimited, message) });
+impl Counted {
+    /// Counts one more, unless it has had all there are.
+    async fn count(&self, app: &Shared) -> Result<()> {
+        let lasts_s = app.config.number("eco.guest_window_seconds") as f64;
+        self.change(app, |running| {
+            let now = now();
+            let window = running.filter(|window| now < window.began + lasts_s);
+            let Window { began, count } = window.unwrap_or(Window { began: now, count: 0 });
+            match count < self.most {
+                true => Ok(Window { began, count: count + 1 }),
+                false => Err(self.refusal(began + lasts_s - now)),
             }
-            counted.push((who, Window { count: window.count + 1, ..window }));
-        }
-        for (who, window) in counted {
-            let bytes = 128 + who.bytes();
-            self.seen.insert(who, window, bytes);
-        }
-        Ok(())
+        })
+        .await
     }
 
-    /// The window that runs, or one that begins.
-    fn window(&self, who: &Who, lasts: Duration) -> Window {
-        let running = self.seen.get(who).filter(|window| window.began.elapsed() < lasts);
-        running.unwrap_or_else(|| Window { began: Instant::now(), count: 0 })
+    /// Counts one less: it was not let in after all.
+    async fn take_back(&self, app: &Shared) -> Result<()> {
+        let one_less = |running: Option<Window>| {
+            let Window { began, count } = running.unwrap_or(Window { began: now(), count: 0 });
+            Ok(Window { began, count: count.saturating_sub(1) })
+        };
+        self.change(app, one_less).await
+    }
+
+    /// Changes the count to what comes of the one that is there, however many do so at once.
+    async fn change(&self, app: &Shared, next: impl Fn(Option<Window>) -> Result<Window>) -> Result<()> {
+        if self.most == 0 {
+            return Ok(());
+        }
+        let lasts_s = app.config.number("eco.guest_window_seconds") as f64;
+        for _ in 0..TRIES_MAX {
+            let there = app.store.get(&self.at).await?;
+            // One that cannot be read was written by somebody else, and counts as none.
+            let window = next(there.as_ref().and_then(|document| serde_json::from_slice(&document.value).ok()))?;
+            let terms = PutTerms {
+                if_version: Some(there.map_or(0, |document| document.version)),
+                now: now(),
+                expires_at: Some(window.began + lasts_s),
+                ..PutTerms::default()
+            };
+            let value = serde_json::to_vec(&window).map_err(|e| ApiError::new(Code::Internal, e.to_string()))?;
+            match app.store.put(&self.at, value.into(), terms).await {
+                Err(Error::Stale { .. }) => {}
+                written => return Ok(written.map(drop)?),
+            }
+        }
+        Err(ApiError::new(Code::Busy, "too many guests ask at once"))
+    }
+
+    fn refusal(&self, left_s: f64) -> ApiError {
+        let Self { in_words, setting, most, .. } = self;
+        let left_s = left_s as u64 + 1;
+        let message = format!("{in_words} asked {most} times ({setting}); more in {left_s} s");
+        ApiError { retry_after_s: left_s, ..ApiError::new(Code::RateLimited, message) }
     }
 }
 
@@ -86,9 +123,8 @@ pub async fn claim(app: &Shared, guest: &str) -> Result<()> {
     if app.store.get(&mark).await?.is_some() {
         return Ok(());
     }
-    // Whoever comes first as a guest says something soon, which must not make a user of it.
-    let _pen = pens::hold([guest].into_iter()).await;
-    if app.store.get(&mark).await?.is_none() && is_taken(app, guest).await? {
+    // Whoever comes first as a guest, here or on another node, says something soon, which must not make a user of it.
+    if is_taken(app, guest).await? && app.store.get(&mark).await?.is_none() {
         return Err(ApiError::new(Code::Forbidden, "guestId is that of a user"));
     }
     let terms = PutTerms { now: now(), ..PutTerms::default() };
@@ -98,7 +134,7 @@ pub async fn claim(app: &Shared, guest: &str) -> Result<()> {
 
 /// Whether somebody has a key of this name, or something that was said or is known.
 async fn is_taken(app: &Shared, user: &str) -> Result<bool> {
-    let has_key = app.keys.list().iter().any(|key| key.user.as_deref() == Some(user));
+    let has_key = app.keys.now(&app.store).await?.list().iter().any(|key| key.user.as_deref() == Some(user));
     let memories = app.store.turns(&place::memories(user)?, Range::Last(1)).await?;
     let known = user_data::get(app, user).await?;
     let of = scope::threads(user).map_err(|e| ApiError::bad_id("guestId", &e))?;
@@ -106,16 +142,36 @@ async fn is_taken(app: &Shared, user: &str) -> Result<bool> {
     Ok(has_key || !memories.is_empty() || known.len() > b"{}".len() || !threads.items.is_empty())
 }
 
-impl Who {
-    fn bytes(&self) -> usize {
-        let (Self::Guest(name) | Self::Address(name)) = self;
-        name.len()
-    }
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
 
-    fn in_words(&self) -> &'static str {
-        match self {
-            Self::Guest(_) => "this guest",
-            Self::Address(_) => "guests from this address",
-        }
+    use futures_util::FutureExt;
+
+    use super::*;
+    use crate::app;
+    use crate::config::Config;
+
+    /// Another node counts between reading and writing, twice: neither count is lost.
+    #[tokio::test]
+    async fn a_count_that_another_node_changed_meanwhile_is_read_again() {
+        let flags = ["store=memory", "ask.database=none", "sample=false"].map(|flag| flag.split_once('=').unwrap());
+        let flags = flags.map(|(key, value)| (key, Some(value.to_owned())));
+        let (app, _tasks) = app::open(Config::gather(None, |_| None, &flags).unwrap()).await.unwrap();
+        let at = DocumentPath::new(&[ADDRESSES, "digest"]).unwrap();
+        let counted = Counted { at: at.clone(), in_words: "", setting: "eco.guest_max", most: 9 };
+        let tries = AtomicUsize::new(0);
+        let next = |running: Option<Window>| {
+            let count = running.map_or(0, |window| window.count);
+            if tries.fetch_add(1, Ordering::Relaxed) < 2 {
+                let other = serde_json::to_vec(&Window { began: now(), count: count + 1 }).unwrap();
+                app.store.put(&at, other.into(), PutTerms::default()).now_or_never().unwrap().unwrap();
+            }
+            Ok(Window { began: now(), count: count + 1 })
+        };
+        counted.change(&app, next).await.unwrap();
+        let stored = app.store.get(&at).await.unwrap().unwrap();
+        let Window { count, .. } = serde_json::from_slice(&stored.value).unwrap();
+        assert_eq!((count, tries.into_inner()), (3, 3));
     }
 }

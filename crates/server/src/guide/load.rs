@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use novelo_engine::decode::Fields;
+use novelo_engine::path::DocumentPath;
 use novelo_engine::recall::{Recall, Recalled};
 use novelo_engine::{Message, Role};
 use novelo_recall::decide::{Fired, Mode, Route};
@@ -31,6 +32,7 @@ pub struct Past {
     pub has_assistant: bool,
     /// The last turn that the thread holds.
     pub last_seq: u64,
+    pub newest: Option<DocumentPath>,
 }
 
 impl Past {
@@ -44,6 +46,7 @@ impl Past {
             has_assistant: unsaid.has_assistant || said.iter().any(is_assistant),
             new: unsaid.new,
             last_seq: unsaid.last_seq,
+            newest: unsaid.newest,
             instructions: instructions.into_iter().cloned().collect(),
         })
     }

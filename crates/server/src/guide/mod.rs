@@ -13,10 +13,12 @@ mod run;
 mod shortcut;
 mod voice;
 
+use std::borrow::Cow;
+
 use novelo_engine::Message;
 use novelo_recall::decide::Step;
 use novelo_recall::finish::Block;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 pub use run::run;
@@ -24,9 +26,7 @@ pub use run::run;
 use crate::cache::Cache;
 use crate::model::Usage;
 use crate::trace::Tracer;
-use cached::Responses;
 use compose::Contexts;
-use guests::Guests;
 use load::Examples;
 
 /// A conversation as its client tells it, checked.
@@ -57,7 +57,7 @@ pub struct Asked {
 }
 
 /// What is answered.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Answer {
     pub message: String,
     #[serde(rename = "modelo")]
@@ -70,12 +70,12 @@ pub struct Answer {
     /// Whether it stands in for an answer that did not come as it should.
     pub fallback: bool,
     pub meta: Meta,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub trace: Option<Value>,
 }
 
 /// What a message and its answer are about.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Sense {
     #[serde(rename = "intensidade")]
     pub intensity: f64,
@@ -89,18 +89,18 @@ pub struct Sense {
 }
 
 /// How it was answered.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Meta {
     /// `fast`, `stream` or `full`; `shortcut` where no model was needed.
-    pub mode: &'static str,
+    pub mode: Cow<'static, str>,
     /// Why it is not what a model said when it was asked: `timeout`, `error`, `length`, `no_model`, `safety`, `greeting`, `client_left`, `server_stopped`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub reason: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub reason: Option<Cow<'static, str>>,
     #[serde(rename = "nivel")]
     pub level: u8,
     #[serde(rename = "vivaSteps")]
-    pub steps: Vec<&'static str>,
+    pub steps: Vec<Cow<'static, str>>,
     #[serde(rename = "vivaAtivo")]
     pub guided: bool,
     #[serde(rename = "lowComplexity")]
@@ -108,33 +108,24 @@ pub struct Meta {
     pub save_memory: bool,
 }
 
-/// What is kept between requests. All of it is bounded.
+/// What this process keeps between requests, and could make again. All of it is bounded.
 #[derive(Debug)]
 pub struct Guides {
-    responses: Responses,
     contexts: Contexts,
     examples: Examples,
-    pub guests: Guests,
 }
 
-const RESPONSES_BYTES_MAX: usize = 16 * 1024 * 1024;
 const CONTEXTS_BYTES_MAX: usize = 16 * 1024 * 1024;
 
 impl Default for Guides {
     fn default() -> Self {
-        Self {
-            responses: Cache::new(RESPONSES_BYTES_MAX),
-            contexts: Cache::new(CONTEXTS_BYTES_MAX),
-            examples: Examples::default(),
-            guests: Guests::default(),
-        }
+        Self { contexts: Cache::new(CONTEXTS_BYTES_MAX), examples: Examples::default() }
     }
 }
 
 impl Guides {
-    /// Lets go of what a user was answered, in one thread or in all. Contexts hold nothing that was said.
-    pub fn forget(&self, user: &str, thread: Option<&str>) {
-        self.responses.retain(|key| !key.is_of(user, thread));
+    /// Lets go of a user's contexts.
+    pub fn forget(&self, user: &str) {
         self.contexts.retain(|key| key.user != user);
     }
 }

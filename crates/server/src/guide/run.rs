@@ -1,11 +1,11 @@
 //! One message from beginning to end. Read this first.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use novelo_recall::decide::{self, Decision, Read, Route, route};
+use novelo_store::Op;
 
-use super::cached::{BYTES_MAX, Cached, Key, State};
+use super::cached::{self, Key};
 use super::compose::compose;
 use super::load::{Loaded, Past};
 use super::shortcut::{self, Shortcut};
@@ -39,7 +39,7 @@ async fn answer(app: &App, asked: &Asked, log: &Log, ends: Ends) -> Result<Answe
         work.ready();
     }
     let past = Past::load(app, asked).await?;
-    let key = Key::of(asked, guide.print);
+    let key = Key::of(asked, guide.print)?;
     if let Some(answer) = work.cached(&key, &past).await? {
         return Ok(work.told(answer));
     }
@@ -52,15 +52,10 @@ async fn answer(app: &App, asked: &Asked, log: &Log, ends: Ends) -> Result<Answe
     let prompt = compose(&work, &decision, &route, &past, loaded).await?;
     work.ready();
     let expected = past.last_seq + past.new.len() as u64 + 1;
-    let kept = Kept::begin(app, Some((&asked.user, &asked.thread)), past.new).await?;
+    let place = Some((&*asked.user, &*asked.thread));
+    let kept = Kept::begin(app, &asked.tracer, place, past.new, prompt.beside.clone()).await?;
     let spoken = Voice::new(&work, past.has_assistant).speak(&prompt, &decision, &route, ends).await;
-    let ending = Ending { decision, route, spoken };
-    let (answer, seq) = work.finish(&kept, ending).await?;
-    // Whoever said something meanwhile made another history of it.
-    if seq == Some(expected) {
-        work.cache(key, &answer, expected).await?;
-    }
-    Ok(answer)
+    work.finish(&kept, Ending { decision, route, spoken, key, expected }).await
 }
 
 /// All that an answer came of.
@@ -68,6 +63,10 @@ struct Ending {
     decision: Decision,
     route: Route,
     spoken: Spoken,
+    /// What it may be given again for.
+    key: Key,
+    /// The number of its turn, if nobody says anything meanwhile.
+    expected: u64,
 }
 
 /// What every stage sees, as it was when the message came.
@@ -106,12 +105,10 @@ impl Work<'_> {
 
     /// What was answered before, where that still holds.
     async fn cached(&self, key: &Key, past: &Past) -> Result<Option<Answer>> {
-        let state = State::now(self.app, &self.asked.user, past.last_seq).await?;
-        let lives = Duration::from_secs(self.app.config.number("eco.cache_seconds"));
-        let found = self.app.guides.responses.get(key).filter(|cached| cached.holds(state, lives));
+        let found = cached::find(self.app, &self.asked.user, key, past.last_seq).await?;
         self.asked.tracer.cache("response", found.is_some(), None);
-        let Some(found) = found else { return Ok(None) };
-        let answer = found.answer.clone();
+        let Some(answer) = found else { return Ok(None) };
+        past.newest.iter().for_each(|turn| self.asked.tracer.made_from(turn));
         if let Some(model) = &answer.model {
             self.asked.tracer.model(model);
         }
@@ -121,13 +118,13 @@ impl Work<'_> {
     /// Answers without a model, and keeps both.
     async fn shorten(&self, shortcut: Shortcut, past: Past) -> Result<Answer> {
         let Asked { user, thread, .. } = self.asked;
-        let kept = Kept::begin(self.app, Some((user, thread)), past.new).await?;
+        let kept = Kept::begin(self.app, &self.asked.tracer, Some((user, thread)), past.new, Vec::new()).await?;
         self.say(&shortcut.message);
         kept.add(self.app, reply::turn(&shortcut.message, &[], None).into_iter().collect()).await?;
         let decision = self.guide.rules.decide(&self.read);
         let meta = Meta {
-            mode: SHORTCUT,
-            reason: Some(shortcut.reason),
+            mode: SHORTCUT.into(),
+            reason: Some(shortcut.reason.into()),
             level: decision.openness,
             steps: Vec::new(),
             guided: false,
@@ -171,9 +168,9 @@ impl Work<'_> {
         route
     }
 
-    /// Keeps what is to be kept, and says what it came to; the number of the turn, where it may be given again.
-    async fn finish(&self, kept: &Kept, ending: Ending) -> Result<(Answer, Option<u64>)> {
-        let Ending { decision, route, spoken } = ending;
+    /// Keeps what is to be kept, and says what it came to.
+    async fn finish(&self, kept: &Kept, ending: Ending) -> Result<Answer> {
+        let Ending { decision, route, spoken, key, expected } = ending;
         let sense = finish::sense(self, &decision, spoken.block.clone());
         let is_whole = !spoken.fallback && spoken.partial.is_none();
         let saves = match (decision.saves, is_whole) {
@@ -187,31 +184,32 @@ impl Work<'_> {
             }
             (false, _) => false,
         };
-        let seq = match spoken.turn() {
-            Some(turn) => kept.add_one(self.app, turn).await?,
-            None => None,
-        };
+        let turn = spoken.turn();
         let meta = Meta {
-            mode: route.mode.name(),
-            reason: spoken.reason,
+            mode: route.mode.name().into(),
+            reason: spoken.reason.map(Into::into),
             level: route.level,
-            steps: names(route.steps),
+            steps: names(route.steps).into_iter().map(Into::into).collect(),
             guided: route.guided,
             simple: route.simple,
             save_memory: saves,
         };
         let Spoken { message, model, usage, fallback, .. } = spoken;
         let answer = Answer { message, model, sense, usage, cache: false, fallback, meta, trace: None };
-        Ok((answer, seq.filter(|_| is_whole)))
+        if let Some(turn) = turn {
+            let again = if is_whole { self.again(&key, &answer, expected).await } else { None };
+            // Whoever said something meanwhile made another history of it.
+            kept.add_with(self.app, turn, |seq| again.clone().filter(|_| seq == expected)).await?;
+        }
+        Ok(answer)
     }
 
-    async fn cache(&self, key: Key, answer: &Answer, last_seq: u64) -> Result<()> {
-        let state = State::now(self.app, &self.asked.user, last_seq).await?;
-        let cached = Arc::new(Cached::new(answer.clone(), state));
-        let bytes = cached.bytes();
-        if bytes > BYTES_MAX || !self.app.guides.responses.insert(key, cached, bytes) {
-            self.asked.tracer.error("cache", format!("an answer of {bytes} bytes is too large to be kept"));
-        }
-        Ok(())
+    /// The write that lets the answer be given again. That it cannot be is told, and costs nobody the answer.
+    async fn again(&self, key: &Key, answer: &Answer, last_seq: u64) -> Option<Op> {
+        let keep = cached::keep(self.app, &self.asked.user, key, answer, last_seq).await;
+        keep.unwrap_or_else(|error| {
+            self.asked.tracer.error("cache", error.message);
+            None
+        })
     }
 }

@@ -26,10 +26,11 @@ impl FromRequestParts<App> for Caller {
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self> {
         let header = parts.headers.get(header::AUTHORIZATION).map(HeaderValue::to_str).transpose();
         let header = header.map_err(|_| ApiError::new(Code::Unauthorized, "the Authorization header is not text"))?;
-        if app.keys.is_open() {
+        let keys = app.keys.now(&app.store).await?;
+        if keys.is_open() {
             require_local(&parts.headers)?;
         }
-        app.keys.caller(header)
+        keys.caller(header)
     }
 }
 

@@ -25,6 +25,7 @@ pub enum Code {
     Timeout,
     Busy,
     RateLimited,
+    Unavailable,
     DiskFull,
     ReadOnly,
     NoModel,
@@ -65,6 +66,7 @@ table! {
     Timeout "timeout" REQUEST_TIMEOUT true "the body took too long to arrive";
     Busy "busy" TOO_MANY_REQUESTS true "too many writes are waiting";
     RateLimited "rate_limited" TOO_MANY_REQUESTS true "a guest, or an address, asked too often; Retry-After says when there is more";
+    Unavailable "unavailable" SERVICE_UNAVAILABLE true "the store's server does not answer; nothing is known to be written";
     DiskFull "disk_full" INSUFFICIENT_STORAGE true "the disk is full; nothing was written";
     ReadOnly "read_only" SERVICE_UNAVAILABLE true "the store stopped writing; the server must be restarted";
     NoModel "no_model" SERVICE_UNAVAILABLE false "a model is needed and none is set";
@@ -167,6 +169,7 @@ impl From<novelo_store::Error> for ApiError {
             E::NotFound { .. } => Code::NotFound,
             E::Invalid(_) => Code::InvalidField,
             E::Busy => Code::Busy,
+            E::Unavailable { .. } => Code::Unavailable,
             E::DiskFull { .. } => Code::DiskFull,
             E::ReadOnly { .. } => Code::ReadOnly,
             E::Locked { .. } | E::Damaged { .. } | E::Io { .. } => Code::Internal,
@@ -175,7 +178,11 @@ impl From<novelo_store::Error> for ApiError {
             tracing::error!(%error, "the store failed");
             return Self::new(code, "the store failed; `novelo doctor` says what is wrong");
         }
-        Self::new(code, error.to_string())
+        let retry_after_s = match &error {
+            E::Unavailable { retry_after_s, .. } => (*retry_after_s).max(1),
+            _ => 1,
+        };
+        Self { retry_after_s, ..Self::new(code, error.to_string()) }
     }
 }
 
@@ -187,11 +194,21 @@ mod tests {
     fn every_store_error_has_a_row() {
         for (error, status) in [
             (novelo_store::Error::Busy, 429),
+            (novelo_store::Error::Unavailable { why: "x".into(), retry_after_s: 1 }, 503),
             (novelo_store::Error::Stale { expected: 1, actual: 2 }, 409),
             (novelo_store::Error::Invalid("x".into()), 422),
             (novelo_store::Error::DiskFull { free_bytes: 0, needed_bytes: 1 }, 507),
         ] {
             assert_eq!(ApiError::from(error).into_response().status().as_u16(), status);
+        }
+    }
+
+    #[test]
+    fn a_store_that_does_not_answer_says_when_to_come_back() {
+        for (seconds, told) in [(7, "7"), (0, "1")] {
+            let error = novelo_store::Error::Unavailable { why: "no answer".into(), retry_after_s: seconds };
+            let response = ApiError::from(error).into_response();
+            assert_eq!(response.headers()[header::RETRY_AFTER], told);
         }
     }
 

@@ -51,13 +51,14 @@ pub fn router(app: App) -> Router {
         .merge(crate::surface::debug::routes())
         .fallback(async || ApiError::new(Code::NotFound, "there is nothing at this address"))
         .method_not_allowed_fallback(async || ApiError::new(Code::MethodNotAllowed, "this address takes other methods"))
+        .layer(axum::middleware::from_fn_with_state(app.clone(), crate::peers::pass_on))
         .layer(axum::middleware::from_fn_with_state(app.clone(), observe))
         .with_state(app)
 }
 
 /// Binds the address, unless that would open the store to the network without a key.
 pub async fn bind(app: &App, addr: SocketAddr) -> anyhow::Result<TcpListener> {
-    if !addr.ip().is_loopback() && app.keys.is_empty() {
+    if !addr.ip().is_loopback() && app.keys.now(&app.store).await?.is_empty() {
         bail!("{addr} is not loopback and there is no key\nhint: make one with `novelo key create --admin`");
     }
     TcpListener::bind(addr).await.with_context(|| format!("cannot listen on {addr}"))

@@ -105,6 +105,8 @@ operations! {
     post "/v1/keys" createKey [] "NewKey" => "Key", "Makes a key; the secret is in this answer only.";
     delete "/v1/keys/{id}" revokeKey [] - => "Object", "Revokes a key.";
     get "/v1/models" listModels [] - => "Models", "Lists the jobs that have a model, and which.";
+    post "/v1/index/rebuild" rebuildIndex [] "RebuildStep" => "Rebuilt",
+        "Makes the points in Qdrant anew: of one user, or of the next of all, until it is finished.";
     get "/v1/doctor" checkStore [] - => "Doctor", "Reads and cross-checks every record, and asks the model servers whether they are there.";
     get "/health/live" getLive [] - => "Object", "Whether the process answers.";
     get "/health/ready" getReady [] - => "Object", "Whether it would take a write.";
@@ -227,8 +229,15 @@ fn all_schemas() -> Value {
 fn server_schemas() -> Value {
     let (text, whole, flag) = (json!({"type": "string"}), json!({"type": "integer"}), json!({"type": "boolean"}));
     json!({
-        "Doctor": object(&["healthy", "findings", "models"], json!({
-            "healthy": flag, "findings": {"type": "array", "items": {"type": "object"}}, "models": {"type": "object"},
+        "RebuildStep": object(&[], json!({"user": text, "anew": flag})),
+        "Rebuilt": object(&["done", "users", "finished", "collections"], json!({
+            "done": whole, "users": whole, "finished": flag, "collections": {"type": "array", "items": object(
+                &["name", "points", "passages"], json!({"name": text, "points": whole, "passages": whole}))},
+        })),
+        "Doctor": object(&["healthy", "findings", "notes", "models", "store", "index"], json!({
+            "healthy": flag, "findings": {"type": "array", "items": {"type": "object"}},
+            "notes": {"type": "array", "items": {"type": "object"}}, "models": {"type": "object"},
+            "store": {"enum": ["local", "memory", "redis"]}, "index": {"enum": ["local", "qdrant"]},
         })),
         "Models": object(&["object", "data"], json!({"object": {"enum": ["list"]}, "data": {"type": "array", "items": object(
             &["id", "object", "created", "owned_by", "model"], json!({

@@ -117,7 +117,7 @@ async fn find(
     query: &str,
     is_shown: impl Fn(Place<'_>) -> bool,
 ) -> Result<Option<(Recalled, Vec<Source>)>> {
-    let ask = Ask { user, corpus: corpus(recall.from), query, explain: true };
+    let ask = Ask { user, corpus: corpus(recall.from), query, parents: &[], explain: true };
     let search = async {
         match has_any(app, user, ask.corpus).await? {
             true => {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use novelo_engine::component::{Read, show_summary, show_user_data};
 use novelo_engine::group::Groups;
-use novelo_engine::path::{self, CollectionPath};
+use novelo_engine::path::{self, CollectionPath, DocumentPath};
 use novelo_engine::reach::Stretch;
 use novelo_engine::{Loaded, Message, Role, Turn, scope};
 use novelo_store::{Range, Store};
@@ -131,6 +131,12 @@ impl Near {
         near.recall_again(store, &inputs.recalled).await?;
         near.ask(trace.question.as_deref());
         Ok(near)
+    }
+
+    /// The newest turn of the user's that went in.
+    pub fn newest_turn(&self) -> Option<DocumentPath> {
+        let of = self.turns_in.as_ref().filter(|_| !self.outside)?;
+        of.document(&self.turns.iter().next_back()?.id).ok()
     }
 
     /// Changes when stored turns were replaced or removed.

@@ -3,6 +3,7 @@
 //! Owns `memories/{id}`: `{text, meta?}`, appended. The same id with the same text and meta is the first answer again.
 
 use novelo_engine::Turn;
+use novelo_engine::path::DocumentPath;
 use novelo_store::{AppendTerms, NewDocument, NewId, Op, Outcome, Range};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -50,6 +51,11 @@ pub struct Page {
 
 /// Keeps a memory; its id.
 pub async fn add(app: &Shared, user: &str, new: NewMemory<'_>) -> Result<Box<str>> {
+    add_of(app, user, new, None).await
+}
+
+/// The same of one that was made from a document of the user; where that is gone it is `not_found`.
+pub async fn add_of(app: &Shared, user: &str, new: NewMemory<'_>, of: Option<DocumentPath>) -> Result<Box<str>> {
     check::text("text", new.text, check::MEMORY)?;
     check::meta(new.meta)?;
     let to = place::memories(user)?;
@@ -63,10 +69,15 @@ pub async fn add(app: &Shared, user: &str, new: NewMemory<'_>) -> Result<Box<str
     let stored = Stored { text: new.text.to_owned(), meta: new.meta };
     let value = serde_json::to_vec(&stored).map_err(|e| ApiError::new(Code::Internal, e.to_string()))?;
     let document = NewDocument { id, create_time: now(), value: value.into(), expires_at: None };
-    let stamps = app.store.append(&to, vec![document], AppendTerms::default()).await?;
+    let append = Op::Append { to, documents: vec![document], terms: AppendTerms::default() };
+    let outcomes = app.store.write(of.map(|at| Op::Expect { at }).into_iter().chain([append]).collect()).await?;
     app.indexes.touched(user, Corpus::Memories);
-    let stamp = stamps.into_iter().next();
-    stamp.map(|stamp| stamp.id).ok_or_else(|| ApiError::new(Code::Internal, "a memory was given no id"))
+    let Some(Outcome::Appended(stamps)) = outcomes.into_iter().next_back() else { return Err(unnamed()) };
+    stamps.into_iter().next().map(|stamp| stamp.id).ok_or_else(unnamed)
+}
+
+fn unnamed() -> ApiError {
+    ApiError::new(Code::Internal, "a memory was given no id")
 }
 
 /// Memories in the order in which they came, from the one after `after` on.
@@ -93,6 +104,7 @@ pub async fn remove(app: &Shared, user: &str, id: &str) -> Result<bool> {
     let Some(memory) = app.store.get(&at).await? else { return Ok(false) };
     let gone = [Some(at), vectors::path(&of, memory.seq)].into_iter().flatten();
     let done = app.store.write(gone.map(|at| Op::Delete { at, if_version: None }).collect()).await?;
+    app.indexes.touched(user, Corpus::Memories);
     Ok(done.first() == Some(&Outcome::Deleted(true)))
 }
 

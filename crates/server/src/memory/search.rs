@@ -83,7 +83,7 @@ pub struct PassageHit {
 }
 
 pub async fn memories(app: &Shared, user: &str, query: Query<'_>) -> Result<Hits<MemoryHit>> {
-    let found = find(app, user, Corpus::Memories, query, |_| true).await?;
+    let found = find(app, user, Corpus::Memories, query, &[], |_| true).await?;
     let ages = Ages::of(app, user).await?;
     Ok(found.hits(query, |passage| {
         let stored = serde_json::from_slice::<memories::Stored<'_>>(&passage.document);
@@ -96,7 +96,7 @@ pub async fn memories(app: &Shared, user: &str, query: Query<'_>) -> Result<Hits
 /// Looks through what was said in all threads of a user, or in one.
 pub async fn turns(app: &Shared, user: &str, query: Query<'_>, thread: Option<&str>) -> Result<Hits<TurnHit>> {
     let within = |place: Place<'_>| thread.is_none_or(|thread| place.parent() == thread);
-    let found = find(app, user, Corpus::Turns, query, within).await?;
+    let found = find(app, user, Corpus::Turns, query, thread.as_slice(), within).await?;
     Ok(found.hits(query, |passage| {
         let message = Message::from_stored(passage.document.clone());
         let role = message.shown().role().map_or("", |role| role.name());
@@ -119,8 +119,10 @@ pub async fn passages(
         (None, None) => None,
         _ => Some(documents::among(app, user, kind, document).await?),
     };
+    let parents: Vec<&str> = among.iter().flatten().map(String::as_str).take(PARENTS_MAX).collect();
+    let parents = if parents.len() < PARENTS_MAX { parents } else { Vec::new() };
     let within = |place: Place<'_>| among.as_ref().is_none_or(|among| among.contains(place.parent()));
-    let found = find(app, user, Corpus::Documents, query, within).await?;
+    let found = find(app, user, Corpus::Documents, query, &parents, within).await?;
     let heads = heads(app, user, found.0.hits.iter().map(Passage::parent)).await?;
     Ok(found.hits(query, |passage| {
         let document = passage.parent().to_owned();
@@ -133,6 +135,9 @@ pub async fn passages(
     }))
 }
 
+/// An index elsewhere is told of fewer documents than these; among more, it looks through all.
+const PARENTS_MAX: usize = 100;
+
 /// What a search found, for one answer to be made of.
 struct Answer(Found);
 
@@ -141,11 +146,12 @@ async fn find(
     user: &str,
     corpus: Corpus,
     query: Query<'_>,
+    parents: &[&str],
     within: impl Fn(Place<'_>) -> bool,
 ) -> Result<Answer> {
     check::text("query", query.text, check::QUERY)?;
     let k = check::hits(query.k)?;
-    let ask = Ask { user, corpus, query: query.text, explain: query.explain };
+    let ask = Ask { user, corpus, query: query.text, parents, explain: query.explain };
     search(app, ask, |ranking| ranking.pick(k, within)).await.map(Answer)
 }
 

@@ -52,8 +52,8 @@ impl Corpus {
     }
 
     /// Changes with every write to one of its collections.
-    pub fn pulse(self, store: &Store, user: &str) -> u64 {
-        store.pulse_of(&[USERS, user], self.name())
+    pub async fn pulse(self, store: &Store, user: &str) -> Result<u64> {
+        Ok(store.pulse_of(&[USERS, user], self.name()).await?)
     }
 
     /// The collections that hold it now.

@@ -1,6 +1,7 @@
 //! One user's index over one kind of passage, in step with the store.
 
 use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use novelo_engine::Turn;
 use novelo_engine::path::{CollectionPath, DocumentPath};
@@ -38,6 +39,12 @@ pub struct Part {
     lacking: BTreeSet<u64>,
     /// Vectors whose documents are gone.
     orphans: Vec<DocumentPath>,
+    /// Whether vectors are searched elsewhere: then it holds none, and `lacking` is what has no point there.
+    elsewhere: bool,
+    /// Passages that went, and whose points must.
+    gone: Vec<(CollectionPath, u64)>,
+    /// Whether it was compared with the points that are there.
+    settled: AtomicBool,
 }
 
 /// A collection that is in the index.
@@ -64,25 +71,34 @@ impl Part {
             embeds: false,
             lacking: BTreeSet::new(),
             orphans: Vec::new(),
+            elsewhere: false,
+            gone: Vec::new(),
+            settled: AtomicBool::new(false),
         }
     }
 
+    /// One whose vectors are searched elsewhere.
+    pub fn elsewhere(corpus: Corpus) -> Self {
+        Self { elsewhere: true, ..Self::new(corpus) }
+    }
+
     /// Whether nothing was written since the last `sync`.
-    pub fn is_current(&self, store: &Store, user: &str) -> bool {
-        self.pulse == Some(self.corpus.pulse(store, user))
+    pub async fn is_current(&self, store: &Store, user: &str) -> Result<bool> {
+        Ok(self.pulse == Some(self.corpus.pulse(store, user).await?))
     }
 
     /// Takes in what was written since. Whoever begins this must see it to its end: half of it is no index. Vectors of the model with this print are taken in too.
     pub async fn sync(&mut self, store: &Store, user: &str, print: Option<&str>) -> Result<()> {
         self.embeds = print.is_some();
-        let pulse = self.corpus.pulse(store, user);
+        let pulse = self.corpus.pulse(store, user).await?;
         let collections = self.corpus.collections(store, user).await?;
         let there: FxHashSet<&CollectionPath> = collections.iter().collect();
         let is_gone = |(_, indexed): &(usize, &Indexed)| !there.contains(&indexed.of);
         let gone: Vec<usize> = self.collections.iter().enumerate().filter(is_gone).map(|(number, _)| number).collect();
         gone.into_iter().for_each(|number| self.empty(number));
-        for of in collections {
-            if !self.read(store, of, print).await? {
+        let versions = store.versions(&collections).await?;
+        for (of, version) in collections.into_iter().zip(versions) {
+            if !self.read(store, of, version, print).await? {
                 self.begin_anew();
                 return Box::pin(self.sync(store, user, print)).await;
             }
@@ -93,7 +109,7 @@ impl Part {
 
     /// Lets go of everything, because it may be half of something.
     pub fn begin_anew(&mut self) {
-        *self = Self::new(self.corpus);
+        *self = Self { elsewhere: self.elsewhere, ..Self::new(self.corpus) };
     }
 
     /// About how much memory it takes.
@@ -116,8 +132,7 @@ impl Part {
     }
 
     /// Takes in one collection; `false` when so much of it is gone that beginning anew costs less.
-    async fn read(&mut self, store: &Store, of: CollectionPath, print: Option<&str>) -> Result<bool> {
-        let version = store.version(&of).await?;
+    async fn read(&mut self, store: &Store, of: CollectionPath, version: Version, print: Option<&str>) -> Result<bool> {
         let number = self.number(of);
         let Some(indexed) = self.collections.get(number) else { return Ok(true) };
         if indexed.version == Some(version) {
@@ -146,7 +161,7 @@ impl Part {
         for (gone, _) in &old {
             self.remove(key(number, *gone));
         }
-        if let (None, Some(print)) = (before, print) {
+        if let (None, Some(print), false) = (before, print, self.elsewhere) {
             self.take_vectors(store, &of, print).await?;
         }
         if let Some(indexed) = self.collections.get_mut(number) {
@@ -157,7 +172,7 @@ impl Part {
 
     /// Takes in one document, unless it is there as it is.
     fn take(&mut self, number: usize, turn: &Turn, old: &mut [(u64, u64)]) {
-        let digest = xxh3_64(turn.message.raw()).max(KEPT + 1);
+        let digest = digest(turn);
         let Some(indexed) = self.collections.get_mut(number) else { return };
         if indexed.seen.last().is_some_and(|(seq, _)| *seq >= turn.seq) {
             return;
@@ -189,7 +204,7 @@ impl Part {
             time: Some(turn.create_time).filter(|_| self.corpus != Corpus::Documents),
         };
         self.index.add(key, &passage);
-        if self.embeds {
+        if self.embeds || self.elsewhere {
             self.lacking.insert(key);
         }
     }
@@ -216,6 +231,47 @@ impl Part {
             self.index.set_vector(key, &vector.values);
         }
         fits
+    }
+
+    /// Notes that a passage has its point, if it still is what that was made from; says whether it is.
+    pub fn given(&mut self, of: &CollectionPath, seq: u64, digest: u64) -> bool {
+        let Some(key) = self.key_of(of, seq, digest) else { return false };
+        self.lacking.remove(&key);
+        true
+    }
+
+    /// The key of a passage, if it is what has this digest.
+    pub fn key_of(&self, of: &CollectionPath, seq: u64, digest: u64) -> Option<u64> {
+        let number = *self.numbers.get(of)?;
+        (self.digest(of, seq) == Some(digest)).then(|| key(number, seq))
+    }
+
+    /// About how many passages there are of these threads or documents; all, where none is named.
+    pub fn count_of(&self, parents: &[&str]) -> usize {
+        if parents.is_empty() {
+            return self.index.len();
+        }
+        let within = |indexed: &&Indexed| parents.contains(&Place { of: &indexed.of, seq: 0 }.parent());
+        self.collections.iter().filter(within).map(|indexed| indexed.seen.len()).sum()
+    }
+
+    /// Passages that went since this was asked last.
+    pub fn take_gone(&mut self) -> Vec<(CollectionPath, u64)> {
+        std::mem::take(&mut self.gone)
+    }
+
+    pub fn is_settled(&self) -> bool {
+        self.settled.load(Ordering::Relaxed)
+    }
+
+    /// Says that it is being compared with the points that are there.
+    pub fn settling(&self) {
+        self.settled.store(true, Ordering::Relaxed);
+    }
+
+    /// Says that points may be there which it knows nothing of.
+    pub fn unsettle(&self) {
+        self.settled.store(false, Ordering::Relaxed);
     }
 
     /// Leaves a passage without a vector.
@@ -246,9 +302,10 @@ impl Part {
         (lacking.collect(), self.lacking.len())
     }
 
-    /// Whether there is something to embed, or vectors to remove.
+    /// Whether there is something to embed, or vectors or points to put or remove.
     pub fn has_work(&self) -> bool {
-        !self.lacking.is_empty() || !self.orphans.is_empty()
+        let points = self.elsewhere && (!self.is_settled() || !self.gone.is_empty());
+        !self.lacking.is_empty() || !self.orphans.is_empty() || points
     }
 
     /// Vectors of documents that are gone.
@@ -286,7 +343,13 @@ impl Part {
             let path = vectors::path(of, seq);
             self.orphans.extend(path);
         }
-        self.index.remove(key);
+        if self.index.remove(key)
+            && self.elsewhere
+            && let Some(Place { of, seq }) = self.place(key)
+        {
+            let of = of.clone();
+            self.gone.push((of, seq));
+        }
         self.lacking.remove(&key);
     }
 }
@@ -302,6 +365,11 @@ pub struct Lacking {
 
 /// In place of the digest of a document that is still there; no digest is this.
 const KEPT: u64 = 0;
+
+/// What tells a document from what it was before.
+pub fn digest(turn: &Turn) -> u64 {
+    xxh3_64(turn.message.raw()).max(KEPT + 1)
+}
 
 fn key(number: usize, seq: u64) -> u64 {
     ((number as u64) << SEQ_BITS) | (seq & SEQ_MASK)
@@ -361,7 +429,7 @@ mod tests {
         remember(&store, &["walnut", "zebra"]).await;
         part.sync(&store, "u", None).await.unwrap();
         assert_eq!((part.index.len(), found(&part, "word7"), found(&part, "zebra").len()), (2, vec![], 1));
-        assert!(part.is_current(&store, "u"));
+        assert!(part.is_current(&store, "u").await.unwrap());
     }
 
     #[tokio::test(flavor = "multi_thread")]

@@ -12,6 +12,7 @@ use tokio::sync::RwLock;
 use super::corpus::{Corpus, Place};
 use super::embedder::another_size;
 use super::part::Part;
+use super::points::{self, Elsewhere};
 use crate::app::Shared;
 use crate::http::error::{ApiError, Code, Result};
 
@@ -21,6 +22,8 @@ pub struct Ask<'a> {
     pub user: &'a str,
     pub corpus: Corpus,
     pub query: &'a str,
+    /// Of which threads or documents; of all where none is named. Only a help: what is picked decides.
+    pub parents: &'a [&'a str],
     /// Whether each hit should say why.
     pub explain: bool,
 }
@@ -127,12 +130,15 @@ impl Ranking<'_> {
 /// Looks for something, and reads what `pick` takes of the ranking.
 pub async fn search(app: &Shared, ask: Ask<'_>, pick: impl FnOnce(&Ranking<'_>) -> Picked) -> Result<Found> {
     let part = current(app, ask.user, ask.corpus).await?;
-    let (vector, notes) = embedded(app, &part, ask.query).await;
+    let (similar, notes) = similar(app, &part, &ask).await;
     let part = part.read().await;
-    let query = Query { text: ask.query, vector: vector.as_deref() };
+    let rank = || match &similar {
+        Similar::Vector(vector) => part.index.rank(&Query { text: ask.query, vector: vector.as_deref() }),
+        Similar::Elsewhere(found) => part.index.rank_with(&Query { text: ask.query, vector: None }, &found.near()),
+    };
     let ranked = match part.index.len() > RANKED_AT_ONCE_MAX {
-        true => tokio::task::block_in_place(|| part.index.rank(&query)),
-        false => part.index.rank(&query),
+        true => tokio::task::block_in_place(rank),
+        false => rank(),
     };
     let ranking = Ranking { part: &part, ranked };
     let picked = pick(&ranking);
@@ -149,6 +155,25 @@ pub async fn search(app: &Shared, ask: Ask<'_>, pick: impl FnOnce(&Ranking<'_>) 
 /// Whether a user has any passage of a kind.
 pub async fn has_any(app: &Shared, user: &str, corpus: Corpus) -> Result<bool> {
     Ok(!current(app, user, corpus).await?.read().await.index.is_empty())
+}
+
+/// What says how near passages are to a question.
+enum Similar {
+    Vector(Option<Arc<[f32]>>),
+    Elsewhere(Elsewhere),
+}
+
+async fn similar(app: &Shared, part: &RwLock<Part>, ask: &Ask<'_>) -> (Similar, Vec<String>) {
+    match &app.indexes.points {
+        Some(points) => {
+            let (found, notes) = points::near(app, points, part, ask).await;
+            (Similar::Elsewhere(found), notes)
+        }
+        None => {
+            let (vector, notes) = embedded(app, part, ask.query).await;
+            (Similar::Vector(vector), notes)
+        }
+    }
 }
 
 /// The embedding of a question, if there is anything to compare it with; what went wrong otherwise.
@@ -170,11 +195,11 @@ async fn embedded(app: &Shared, part: &RwLock<Part>, query: &str) -> (Option<Arc
 pub async fn current(app: &Shared, user: &str, corpus: Corpus) -> Result<Arc<RwLock<Part>>> {
     let key = (user.to_owned(), corpus);
     let part = app.indexes.parts.get(&key).unwrap_or_else(|| {
-        let part = Arc::new(RwLock::new(Part::new(corpus)));
+        let part = Arc::new(RwLock::new(app.indexes.part(corpus)));
         app.indexes.parts.insert(key.clone(), part.clone(), part_bytes_min(&key));
         part
     });
-    if part.read().await.is_current(&app.store, user) {
+    if part.read().await.is_current(&app.store, user).await? {
         return Ok(part);
     }
     let (bytes, has_work) = sync(app, &part, user).await?;
@@ -190,15 +215,16 @@ pub async fn current(app: &Shared, user: &str, corpus: Corpus) -> Result<Arc<RwL
 async fn sync(app: &Shared, part: &Arc<RwLock<Part>>, user: &str) -> Result<(usize, bool)> {
     let (part, store, user) = (part.clone(), app.store.clone(), user.to_owned());
     let print = app.indexes.embedder.print().map(str::to_owned);
+    let is_kept_up = print.is_some() || app.indexes.points.is_some();
     let task = tokio::spawn(async move {
         let mut part = part.write().await;
-        if !part.is_current(&store, &user)
+        if !part.is_current(&store, &user).await?
             && let Err(error) = part.sync(&store, &user, print.as_deref()).await
         {
             part.begin_anew();
             return Err(error);
         }
-        Ok((part.bytes(), print.is_some() && part.has_work()))
+        Ok((part.bytes(), is_kept_up && part.has_work()))
     });
     task.await.map_err(|e| ApiError::new(Code::Internal, format!("indexing ended early: {e}")))?
 }

@@ -48,6 +48,13 @@ pub async fn read(store: &Store, of: &CollectionPath) -> Result<Vec<(u64, Vector
     }
 }
 
+/// The stored vector of one passage.
+pub async fn get(store: &Store, of: &CollectionPath, seq: u64) -> Result<Option<Vector>> {
+    let Some(at) = path(of, seq) else { return Ok(None) };
+    let document = store.get(&at).await?;
+    Ok(document.and_then(|document| parse(std::str::from_utf8(&document.value).ok()?)))
+}
+
 /// The write that stores a passage's vector.
 pub fn put(of: &CollectionPath, seq: u64, vector: &Vector) -> Option<Op> {
     let wire = Wire {

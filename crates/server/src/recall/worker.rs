@@ -2,23 +2,26 @@
 //!
 //! Owns the list of indexes whose passages lack vectors, and the task that embeds them, a few at a time, so that a
 //! question in between waits for a few only. What is on the list is lost with the process; the index that lacks vectors
-//! puts itself on it again when it is next used, and after a change of the model all users are gone through once.
+//! puts itself on it again when it is next used, and after a change of the model all users are gone through once. What
+//! another node has embedded is taken from the store.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use futures_util::future::join_all;
 use novelo_engine::path::{DocumentPath, Prefix};
 use novelo_engine::scope::USERS;
 use novelo_recall::embed::quantise;
-use novelo_store::{Op, PutTerms, Range, Store};
+use novelo_store::{Error, Op, PutTerms, Range, Store};
 use rustc_hash::FxHashSet;
-use tokio::sync::{MutexGuard, Notify};
+use tokio::sync::{MutexGuard, Notify, RwLock};
 
 use super::corpus::Corpus;
 use super::embedder::{Failure, another_size};
-use super::part::Lacking;
+use super::part::{Lacking, Part};
+use super::points::{self, Points};
 use super::search::current;
 use super::vectors::{self, Vector};
 use crate::app::Shared;
@@ -29,11 +32,13 @@ use crate::telemetry::now;
 /// Passages that are embedded at once.
 const BATCH: usize = 16;
 /// Characters of one passage that are embedded: servers refuse what is longer than their models read.
-const TEXT_CHARS_MAX: usize = 8_000;
-const BATCH_DEADLINE: Duration = Duration::from_secs(60);
+pub(super) const TEXT_CHARS_MAX: usize = 8_000;
+pub(super) const BATCH_DEADLINE: Duration = Duration::from_secs(60);
 const AGAIN_AFTER: Duration = Duration::from_secs(10);
 const PROGRESS_EVERY: Duration = Duration::from_secs(5);
 const WAITING_MAX: usize = 100_000;
+/// How often it is looked whether another node left points to erase.
+const ERASE_EVERY: Duration = Duration::from_secs(60);
 
 /// Who waits to be embedded. Any request adds, one task takes.
 #[derive(Debug, Default)]
@@ -93,7 +98,26 @@ impl Waiting {
         }
     }
 
-    fn is_closed(&self) -> bool {
+    /// Says that there is something to do that is not on the list.
+    pub fn nudge(&self) {
+        self.wake.notify_one();
+    }
+
+    /// Whether some indexes wait, or one is being embedded.
+    pub fn is_at_work(&self) -> bool {
+        !self.lock().order.is_empty() || self.pending.load(Ordering::Relaxed) > 0
+    }
+
+    /// How many passages of the index at hand wait.
+    pub(super) fn left(&self, passages: usize) {
+        self.pending.store(passages as u64, Ordering::Relaxed);
+    }
+
+    pub(super) fn did(&self, passages: u64) {
+        self.done.fetch_add(passages, Ordering::Relaxed);
+    }
+
+    pub(super) fn is_closed(&self) -> bool {
         self.closed.load(Ordering::Relaxed)
     }
 
@@ -109,9 +133,9 @@ impl Waiting {
     }
 }
 
-/// Embeds what lacks vectors until `close`. Without an embedder there is nothing to do.
+/// Embeds what lacks vectors, and keeps points, until `close`. Without an embedder and without points there is nothing to do.
 pub async fn run(app: &Shared) -> anyhow::Result<()> {
-    if app.indexes.embedder.print().is_none() {
+    if app.indexes.embedder.print().is_none() && app.indexes.points.is_none() {
         return Ok(());
     }
     let waiting = &app.indexes.waiting;
@@ -120,7 +144,7 @@ pub async fn run(app: &Shared) -> anyhow::Result<()> {
     while !waiting.is_closed() {
         let Some((user, corpus)) = waiting.next() else {
             if !backlog.advance(app).await {
-                waiting.wake.notified().await;
+                idle(app).await;
             }
             continue;
         };
@@ -129,6 +153,9 @@ pub async fn run(app: &Shared) -> anyhow::Result<()> {
             Ok(false) => {
                 waiting.add(&user, corpus);
                 waiting.rest().await;
+                if let Some(points) = &app.indexes.points {
+                    erase(app, points).await;
+                }
             }
             Err(error) => tracing::warn!(%error, "passages were not embedded"),
         }
@@ -136,8 +163,32 @@ pub async fn run(app: &Shared) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// Waits for something to do. What was forgotten while Qdrant was down is erased there meanwhile.
+async fn idle(app: &Shared) {
+    let waiting = &app.indexes.waiting;
+    let Some(points) = &app.indexes.points else { return waiting.wake.notified().await };
+    erase(app, points).await;
+    let pause = if points.left.is_known() { AGAIN_AFTER } else { ERASE_EVERY };
+    if tokio::time::timeout(pause, waiting.wake.notified()).await.is_err() {
+        points.left.suspect();
+    }
+}
+
+/// Erases in Qdrant what was forgotten, as far as that is not done.
+async fn erase(app: &Shared, points: &Points) {
+    if !points.left.is_to_see() {
+        return;
+    }
+    if let Err(error) = points::erase::again(app, points).await {
+        tracing::warn!(%error, "points of what was forgotten are not erased yet");
+    }
+}
+
 /// Embeds all that one index lacks; `false` when the embedder failed.
 async fn embed(app: &Shared, user: &str, corpus: Corpus, said: &mut Instant) -> Result<bool> {
+    if let Some(points) = &app.indexes.points {
+        return points::work(app, points, user, corpus).await;
+    }
     while !app.indexes.waiting.is_closed() {
         let part = current(app, user, corpus).await?;
         let orphans = part.write().await.take_orphans();
@@ -149,6 +200,7 @@ async fn embed(app: &Shared, user: &str, corpus: Corpus, said: &mut Instant) -> 
         if lacking.is_empty() {
             break;
         }
+        let lacking = unembedded(app, &part, lacking).await?;
         if !embed_batch(app, user, corpus, lacking).await? {
             return Ok(false);
         }
@@ -160,16 +212,39 @@ async fn embed(app: &Shared, user: &str, corpus: Corpus, said: &mut Instant) -> 
     Ok(true)
 }
 
+/// Gives passages the vectors that are stored since, by another node, and tells which have none there either.
+async fn unembedded(app: &Shared, part: &RwLock<Part>, lacking: Vec<Lacking>) -> Result<Vec<Lacking>> {
+    let stored = join_all(lacking.iter().map(|Lacking { of, seq, .. }| vectors::get(&app.store, of, *seq))).await;
+    let mut part = part.write().await;
+    let mut left = Vec::new();
+    for (lacking, stored) in lacking.into_iter().zip(stored) {
+        let stored = stored?.filter(|vector| app.indexes.embedder.print() == Some(&*vector.model));
+        if !stored.is_some_and(|vector| part.set_vector(&lacking.of, lacking.seq, &vector)) {
+            left.push(lacking);
+        }
+    }
+    Ok(left)
+}
+
 /// Embeds some passages; `false` when the embedder failed. Texts that it refuses are found one by one, and left alone.
 async fn embed_batch(app: &Shared, user: &str, corpus: Corpus, lacking: Vec<Lacking>) -> Result<bool> {
-    let mut texts = Vec::new();
+    let (mut texts, mut documents) = (Vec::new(), Vec::new());
     for Lacking { of, seq, .. } in &lacking {
         let turns = app.store.turns(of, Range::Between { first: *seq, last: *seq }).await?;
-        let text = turns.iter().next().and_then(|turn| corpus.text(turn)).unwrap_or_default();
+        let turn = turns.iter().next();
+        let text = turn.and_then(|turn| corpus.text(turn)).unwrap_or_default();
         texts.push(cut(&text, TEXT_CHARS_MAX));
+        documents.push(turn.and_then(|turn| of.document(&turn.id).ok()));
+    }
+    if lacking.is_empty() {
+        return Ok(true);
     }
     match app.indexes.embedder.embed(texts, BATCH_DEADLINE).await {
-        Ok(vectors) => store(app, user, corpus, lacking, vectors).await,
+        Ok(vectors) => {
+            let made = lacking.into_iter().zip(documents).zip(vectors);
+            let made = made.filter_map(|((lacking, at), vector)| Some(Made { lacking, at: at?, vector }));
+            store(app, user, corpus, made.collect()).await
+        }
         Err(Failure::Down(_)) => Ok(false),
         Err(Failure::Refused(said)) if lacking.len() == 1 => {
             tracing::warn!(user, corpus = corpus.name(), said, "a passage is not embedded: its text is refused");
@@ -189,32 +264,56 @@ async fn embed_batch(app: &Shared, user: &str, corpus: Corpus, lacking: Vec<Lack
     }
 }
 
+/// A vector, and the document that it was made from.
+struct Made {
+    lacking: Lacking,
+    at: DocumentPath,
+    vector: Vec<f32>,
+}
+
 /// Stores the vectors of those passages that are still what was embedded, and gives them to the index; `false` when they
 /// are of another size than those it has.
-async fn store(app: &Shared, user: &str, corpus: Corpus, of: Vec<Lacking>, vectors: Vec<Vec<f32>>) -> Result<bool> {
+async fn store(app: &Shared, user: &str, corpus: Corpus, made: Vec<Made>) -> Result<bool> {
+    let Some(size) = made.first().map(|made| made.vector.len()) else { return Ok(true) };
     let _pen = app.indexes.waiting.pause().await;
     let part = current(app, user, corpus).await?;
     let mut part = part.write().await;
-    let size = vectors.first().map_or(0, Vec::len);
     if let Some(here) = part.index.dimensions().filter(|here| *here != size) {
         app.indexes.embedder.rest(another_size(size, here));
         return Ok(false);
     }
-    let mut ops = Vec::new();
-    for (lacking, vector) in of.into_iter().zip(vectors) {
+    let mut puts = Vec::new();
+    for Made { lacking, at, vector } in made {
         let model = app.indexes.embedder.print().unwrap_or_default().to_owned();
         let vector = Vector { model, digest: lacking.digest, values: quantise(&vector) };
         if part.set_vector(&lacking.of, lacking.seq, &vector) {
-            ops.extend(vectors::put(&lacking.of, lacking.seq, &vector));
+            puts.extend(vectors::put(&lacking.of, lacking.seq, &vector).map(|put| [Op::Expect { at }, put]));
         }
     }
     drop(part);
-    let count = ops.len() as u64;
-    if count > 0 {
-        app.store.write(ops).await?;
-    }
+    let count = write(&app.store, puts).await?;
     app.indexes.waiting.done.fetch_add(count, Ordering::Relaxed);
     Ok(true)
+}
+
+/// Stores vectors, each only while its document is there; how many that are. Where one is gone all are refused, and
+/// each is stored for itself.
+async fn write(store: &Store, puts: Vec<[Op; 2]>) -> Result<u64> {
+    if puts.is_empty() {
+        return Ok(0);
+    }
+    match store.write(puts.iter().flatten().cloned().collect()).await {
+        Err(Error::NotFound { .. }) => {}
+        written => return Ok(written.map(|_| puts.len() as u64)?),
+    }
+    let mut count = 0;
+    for put in puts {
+        match store.write(put.into()).await {
+            Err(Error::NotFound { .. }) => {}
+            written => count += u64::from(!written?.is_empty()),
+        }
+    }
+    Ok(count)
 }
 
 /// Users to go through after a change of the model, behind those who wait.
@@ -229,18 +328,19 @@ struct Backlog {
 impl Backlog {
     /// Empty when all users were gone through with this model before.
     async fn read(app: &Shared) -> anyhow::Result<Self> {
-        let mark = DocumentPath::new(&["novelo", "embedder"])?;
-        let value = serde_json::json!({ "model": app.indexes.embedder.print() }).to_string();
+        let model = app.indexes.embedder.print();
+        let (mark, value) = match &app.indexes.points {
+            Some(points) => (DocumentPath::new(&["novelo", "index"])?, points.mark(model)),
+            None => (DocumentPath::new(&["novelo", "embedder"])?, serde_json::json!({ "model": model })),
+        };
+        let value = value.to_string();
         let known = app.store.get(&mark).await?.is_some_and(|before| before.value == value.as_bytes());
         let left = match known {
             true => VecDeque::new(),
-            false => {
-                let store = app.store.clone();
-                tokio::task::spawn_blocking(move || users(&store)).await??
-            }
+            false => users(&app.store).await?,
         };
         if !left.is_empty() {
-            tracing::info!(users = left.len(), "the model is new: embedding what there is");
+            tracing::info!(users = left.len(), "the model or the index is new: going through what there is");
         }
         Ok(Self { users: left.len(), left, mark: (!known).then_some(mark), value })
     }
@@ -250,7 +350,7 @@ impl Backlog {
         if let Some(user) = self.left.pop_front() {
             Corpus::ALL.into_iter().for_each(|corpus| app.indexes.waiting.add(&user, corpus));
             let done = self.users - self.left.len();
-            tracing::info!(done, users = self.users, "embedding users for the new model");
+            tracing::info!(done, users = self.users, "going through users for the new model or index");
             return true;
         }
         if let Some(mark) = self.mark.take() {
@@ -264,9 +364,10 @@ impl Backlog {
 }
 
 /// Everyone who has documents.
-fn users(store: &Store) -> std::result::Result<VecDeque<String>, novelo_store::Error> {
+pub(super) async fn users(store: &Store) -> std::result::Result<VecDeque<String>, novelo_store::Error> {
     let mut users: VecDeque<String> = VecDeque::new();
-    for exported in store.export(&Prefix::all())? {
+    let mut export = store.export(&Prefix::all()).await?;
+    while let Some(exported) = export.next().await {
         if let [root, user, ..] = exported?.path.segments()
             && &**root == USERS
             && users.back().is_none_or(|last| **last != **user)

@@ -72,12 +72,13 @@ impl Ended {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::peers::reply_name;
     use crate::reply::log::tests::{terms, text};
 
     fn log(user: &str, thread: &str) -> Arc<Log> {
         let mut terms = terms();
         terms.owner = Owner { user: Some(user.to_owned()), thread: Some(thread.to_owned()) };
-        Log::new(terms)
+        Log::new(reply_name("test"), terms)
     }
 
     #[tokio::test(start_paused = true)]

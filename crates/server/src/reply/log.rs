@@ -70,11 +70,11 @@ pub struct Reader {
 }
 
 impl Log {
-    pub fn new(terms: Terms) -> Arc<Self> {
+    pub fn new(name: String, terms: Terms) -> Arc<Self> {
         let read_bytes_max = if terms.patience == Patience::None { 0 } else { RING_BYTES_MAX };
         let started = Instant::now();
         Arc::new(Self {
-            name: uuid::Uuid::new_v4().simple().to_string(),
+            name,
             terms,
             started,
             started_at: now(),

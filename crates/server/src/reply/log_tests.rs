@@ -9,6 +9,7 @@ use super::*;
 use crate::app::{self, App};
 use crate::config::Config;
 use crate::http::error::Code;
+use crate::peers::reply_name;
 use crate::reply::Owner;
 use crate::trace::Tracer;
 
@@ -32,12 +33,12 @@ pub fn text(text: &str) -> Event {
 }
 
 fn log() -> Arc<Log> {
-    Log::new(terms())
+    Log::new(reply_name("test"), terms())
 }
 
 /// One that nobody comes back to.
 fn fleeting() -> Arc<Log> {
-    Log::new(Terms { patience: Patience::None, ..terms() })
+    Log::new(reply_name("test"), Terms { patience: Patience::None, ..terms() })
 }
 
 fn end() -> Event {

@@ -1,7 +1,7 @@
 //! The replies that are running.
 //!
 //! Owns their tasks: how many there may be, and that all have ended when the server closes. Those that can be come back
-//! to are known by name, also for a while after their end.
+//! to are known by name, also for a while after their end. A name says which node has the reply.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -17,6 +17,7 @@ use super::{Asked, Event};
 use crate::app::App;
 use crate::auth::Caller;
 use crate::http::error::{ApiError, Code, Result};
+use crate::peers::reply_name;
 use crate::trace::Tracer;
 
 /// What holds for a reply from its beginning on.
@@ -149,7 +150,7 @@ impl Replies {
             return Err(ApiError::new(Code::Busy, message));
         }
         let ends = Ends { patience: terms.patience.duration(app), closing: self.closing.subscribe() };
-        let log = Log::new(terms);
+        let log = Log::new(reply_name(&app.peers.node), terms);
         let place = Place { app: app.clone(), log: log.clone() };
         if log.terms.patience != Patience::None {
             self.lock().insert(log.name.clone(), log.clone());

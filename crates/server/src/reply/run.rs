@@ -47,7 +47,7 @@ async fn answer(app: &Shared, asked: Asked, log: &Log, mut ends: Ends) -> Result
     asked.tracer.prompt(&prompt.prompted.trace_id);
     asked.tracer.prompt_ready();
     log.push(Event::Prompt(prompt.prompted.clone()));
-    let kept = Kept::begin(app, asked.place(), asked.says.turns()).await?;
+    let kept = Kept::begin(app, &asked.tracer, asked.place(), asked.says.turns(), Vec::new()).await?;
     let mut draft = Draft::new(prompt.prompted.clone(), note);
     let work = Work { app, asked: &asked, standalone, kept: &kept, log };
     let stopped = tokio::select! {

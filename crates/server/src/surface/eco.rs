@@ -132,7 +132,7 @@ async fn ask(
         // Whoever is in danger is answered, however often. That asks no model, so nobody gets past the limit by it.
         let rules = &app.policies.guide().rules;
         if rules.crisis(&rules.read(&asked.text)).is_none() {
-            app.guides.guests.admit(&app.config, &asked.user, &address(&headers, named, peer))?;
+            guests::admit(&app, &asked.user, &address(&headers, named, peer)).await?;
         }
     }
     let owner = Owner { user: Some(asked.user.clone()), thread: Some(asked.thread.clone()) };

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
+use novelo_engine::path::DocumentPath;
 use serde_json::Value;
 use uuid::Uuid;
 
@@ -40,6 +41,8 @@ struct Marks {
     course: Course,
     /// How many marks were left out, by their kind.
     left_out: BTreeMap<&'static str, usize>,
+    /// The turn that it goes with, once there is one.
+    of: Option<DocumentPath>,
     in_memory: bool,
     is_over: bool,
     is_forgotten: bool,
@@ -50,6 +53,8 @@ struct Marks {
 pub struct Ended {
     pub id: TraceId,
     pub course: Course,
+    /// The turn that it goes with: once that is forgotten it is not stored.
+    pub of: Option<DocumentPath>,
     /// Whether it is not to be stored.
     pub in_memory: bool,
 }
@@ -80,6 +85,18 @@ impl Tracer {
     /// Nothing of this conversation is stored, and its course is not either: it stays in memory for a while.
     pub fn in_memory(&self) {
         self.mark("in_memory", |marks| marks.in_memory = true);
+    }
+
+    /// The request read or stored this turn of its thread: what is told of it, prompts and all, is not stored once that
+    /// is forgotten. The first one counts.
+    pub fn made_from(&self, turn: &DocumentPath) {
+        self.mark("made_from", |marks| {
+            marks.of.get_or_insert_with(|| turn.clone());
+        });
+        let prompts = self.look(|course| course.prompts.clone());
+        if !prompts.is_empty() {
+            self.0.app.recorder.made_from(&prompts, turn);
+        }
     }
 
     /// What it can be asked for by.
@@ -186,7 +203,7 @@ fn stage(code: Code) -> &'static str {
         Code::RateLimited => "rate_limit",
         Code::NoData | Code::DataFailed => "data",
         Code::NoModel | Code::ModelFailed => "model",
-        Code::Conflict | Code::Stale | Code::Busy | Code::DiskFull | Code::ReadOnly => "store",
+        Code::Conflict | Code::Stale | Code::Busy | Code::Unavailable | Code::DiskFull | Code::ReadOnly => "store",
         Code::Internal => "internal",
         Code::MalformedJson | Code::InvalidField | Code::OverBudget | Code::TooLarge => "validation",
         Code::NotFound | Code::MethodNotAllowed | Code::Timeout => "validation",
@@ -222,10 +239,10 @@ impl Running {
             return None;
         }
         marks.tell_left_out(total_ms);
-        let Marks { course, in_memory, is_forgotten, .. } = &mut *marks;
+        let Marks { course, of, in_memory, is_forgotten, .. } = &mut *marks;
         (course.finished_at, course.latency.total_ms) = (Some(now()), Some(total_ms));
-        let (course, in_memory) = (course.clone(), *in_memory);
-        (!*is_forgotten).then(|| Ended { id: marks.id(self.uuid), course, in_memory })
+        let (course, of, in_memory) = (course.clone(), of.take(), *in_memory);
+        (!*is_forgotten).then(|| Ended { id: marks.id(self.uuid), course, of, in_memory })
     }
 
     /// Forgets it, if it is about this thread, or any of this user; whether it is.

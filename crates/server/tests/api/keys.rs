@@ -10,7 +10,8 @@ const OPEN: [&str; 4] = ["getLive", "getReady", "getChatPage", "getChatAsset"];
 /// What any key may call: it is about nobody.
 const ABOUT_NOBODY: [&str; 2] = ["listModels", "listSkills"];
 /// What only an admin may call.
-const ADMIN: [&str; 7] = ["exportAll", "listKeys", "createKey", "revokeKey", "checkStore", "getMetrics", "debugTrace"];
+const ADMIN: [&str; 8] =
+    ["exportAll", "listKeys", "createKey", "revokeKey", "checkStore", "rebuildIndex", "getMetrics", "debugTrace"];
 
 struct Keyed {
     server: Server,

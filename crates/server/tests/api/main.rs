@@ -21,6 +21,7 @@ mod models;
 mod page;
 mod passages;
 mod policies;
+mod qdrant;
 mod recall;
 mod removal;
 mod replies;

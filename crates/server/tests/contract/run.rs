@@ -14,7 +14,8 @@ use crate::page::{Page, Scenario};
 use crate::step::{ASKED, Act, Call, Check, From, Step};
 use crate::support::embeddings::Embeddings;
 use crate::support::models::Models;
-use crate::support::{Answer, Client, Home, Server};
+use crate::support::{Answer, Client, Home};
+use crate::{ROUND, Serving};
 
 /// How much of a text a failure shows.
 const SHOWN_CHARS_MAX: usize = 6_000;
@@ -43,7 +44,9 @@ struct World<'s> {
     /// As the environment has them.
     settings: Vec<(String, String)>,
     /// `None` before the first step that needs it, and between two.
-    server: Option<Server>,
+    server: Option<Serving>,
+    /// Whether a file was written while it ran.
+    rewrote: bool,
     /// There where a setting names it.
     model: Option<Models>,
     /// Requests to the model that were looked at.
@@ -64,7 +67,8 @@ fn run(scenario: &Scenario, patience: Duration) -> Result<(), (usize, String)> {
     ]);
     // Nothing here survives the scenario, so nothing waits for the disk.
     let settings = vec![("NOVELO_DURABILITY".to_owned(), "relaxed".to_owned())];
-    let mut world = World { scenario, home, settings, server: None, model: None, heard: 0, names, now, patience };
+    let (server, model, rewrote, heard) = (None, None, false, 0);
+    let mut world = World { scenario, home, settings, server, rewrote, model, heard, names, now, patience };
     for (n, step) in scenario.steps.iter().enumerate() {
         world.take(step).map_err(|what| (step.line, format!("step {}, {}: {what}", n + 1, step.title())))?;
     }
@@ -98,13 +102,16 @@ impl World<'_> {
                 }
                 self.settings.push((name, fill(&setting.value, &self.names)?));
             }
-            Act::Write { name, text } => _ = self.home.write(name, &self.text(text)?),
+            Act::Write { name, text } => {
+                self.home.write(name, &self.text(text)?);
+                self.rewrote |= self.server.is_some();
+            }
             Act::Database { name, sql } => {
                 let sql = self.text(sql)?;
                 let ran = rusqlite::Connection::open(self.home.path(name)).and_then(|file| file.execute_batch(&sql));
                 ran.map_err(|e| format!("the script does not run: {e}"))?;
             }
-            Act::Restart => drop(self.server.take().map(Server::kill)),
+            Act::Restart => drop(self.server.take().map(Serving::kill)),
             Act::Model { always, act } => {
                 let act = manner::read(&fill(act, &self.names)?)?;
                 match (&self.model, always) {
@@ -127,7 +134,11 @@ impl World<'_> {
 
     fn call(&mut self, call: &Call) -> Result<(), String> {
         let client = self.client();
-        self.until(call, |world| make(call, &client, &mut world.names, world.now as f64))
+        // A file that one node has read anew is read by the others in their own time.
+        let in_a_row = if call.until && call.method == "GET" && self.rewrote { ROUND } else { 1 };
+        self.until(call, |world| {
+            (0..in_a_row).try_for_each(|_| make(call, &client, &mut world.names, world.now as f64))
+        })
     }
 
     /// What the model was asked since the last time that anyone looked.
@@ -160,7 +171,7 @@ impl World<'_> {
             return (**server).clone();
         }
         let settings: Vec<_> = self.settings.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
-        let server = self.home.serve_with(&settings);
+        let server = crate::serve(&self.home, &settings, self.scenario);
         let client = (*server).clone();
         self.server = Some(server);
         make_keys(self.scenario, &client, &mut self.names);

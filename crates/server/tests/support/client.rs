@@ -3,6 +3,8 @@
 use std::fmt::Display;
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -16,7 +18,16 @@ const PATIENCE: Duration = Duration::from_secs(60);
 #[derive(Debug, Clone)]
 pub struct Client {
     pub addr: SocketAddr,
+    /// Where there are several nodes, every connection goes to the next of them.
+    ring: Option<Arc<Ring>>,
     headers: Vec<(String, String)>,
+}
+
+/// Nodes in a circle. All clones of a client go round together.
+#[derive(Debug)]
+struct Ring {
+    addrs: Mutex<Vec<SocketAddr>>,
+    turn: AtomicUsize,
 }
 
 /// One connection that stays open.
@@ -35,7 +46,19 @@ pub struct Answer {
 
 impl Client {
     pub fn new(addr: SocketAddr) -> Self {
-        Self { addr, headers: Vec::new() }
+        Self { addr, ring: None, headers: Vec::new() }
+    }
+
+    /// One that goes from node to node. As behind a load balancer, it names the same host to all of them.
+    pub fn rotating(addrs: Vec<SocketAddr>) -> Self {
+        let addr = *addrs.first().unwrap();
+        let ring = Ring { addrs: Mutex::new(addrs), turn: AtomicUsize::new(0) };
+        Self { ring: Some(Arc::new(ring)), ..Self::new(addr) }
+    }
+
+    /// Tells a rotating one, and all its clones, where a node is now.
+    pub fn moved(&self, node: usize, addr: SocketAddr) {
+        self.ring.as_ref().expect("there are several nodes").addrs.lock().unwrap()[node] = addr;
     }
 
     /// The same with one more header.
@@ -47,7 +70,7 @@ impl Client {
 
     /// The same at another address, as after a restart.
     pub fn at(&self, addr: SocketAddr) -> Self {
-        Self { addr, ..self.clone() }
+        Self { addr, ring: None, ..self.clone() }
     }
 
     pub fn get(&self, path: &str) -> Answer {
@@ -108,8 +131,14 @@ impl Client {
         head.into_bytes()
     }
 
+    fn next(&self) -> SocketAddr {
+        let Some(ring) = &self.ring else { return self.addr };
+        let addrs = ring.addrs.lock().unwrap();
+        addrs[ring.turn.fetch_add(1, Ordering::Relaxed) % addrs.len()]
+    }
+
     pub fn connect(&self) -> std::io::Result<TcpStream> {
-        let stream = TcpStream::connect(self.addr)?;
+        let stream = TcpStream::connect(self.next())?;
         stream.set_nodelay(true)?;
         stream.set_read_timeout(Some(PATIENCE))?;
         stream.set_write_timeout(Some(PATIENCE))?;

@@ -5,6 +5,7 @@
 #![allow(dead_code, reason = "each test binary uses its own part")]
 
 pub mod asking;
+pub mod batches;
 pub mod browser;
 pub mod calls;
 pub mod client;
@@ -12,18 +13,25 @@ pub mod eco;
 pub mod embeddings;
 pub mod llm;
 pub mod models;
+pub mod node;
+pub mod nodes;
+pub mod process;
+pub mod qdrant;
+#[path = "../../../store/tests/support/redis.rs"]
+pub mod redis;
 pub mod stream;
 
 use std::io::{BufRead, BufReader};
 use std::net::SocketAddr;
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{Command, ExitStatus, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 pub use client::{Answer, Client};
 pub use novelo_engine::path::encode_segment as enc;
+use process::Process;
 pub use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -38,7 +46,14 @@ pub struct Home {
 pub struct Server {
     pub home: Arc<Home>,
     client: Client,
-    child: Child,
+    child: Process,
+}
+
+/// A server that is on its way up.
+struct Starting {
+    home: Arc<Home>,
+    child: Process,
+    log: String,
 }
 
 /// What a command printed, and how it ended.
@@ -68,7 +83,9 @@ impl Home {
         command.env("NOVELO_DATA", self.data()).env("NOVELO_POLICIES", self.path("policies"));
         command.env("NOVELO_SAMPLE", "false").env("NOVELO_ASK_DATABASE", "none").env("NOVELO_LOG_LEVEL", "warn");
         // What the developer's own environment names is not for tests.
+        command.env_remove("QDRANT_URL").env_remove("QDRANT_API_KEY");
         command.env_remove("OPENAI_API_KEY").env_remove("OPENAI_BASE_URL").env_remove("OLLAMA_HOST");
+        command.env_remove("REDIS_URL").env_remove("QDRANT_URL").env_remove("QDRANT_API_KEY");
         command
     }
 
@@ -99,26 +116,31 @@ impl Home {
     pub fn serve_with(self: &Arc<Self>, settings: &[(&str, &str)]) -> Server {
         let mut command = self.command(&["serve", "--addr", "127.0.0.1:0"]);
         command.envs(settings.iter().copied());
-        self.started(command)
+        self.starting(command, "stderr.log").ready()
     }
 
     pub fn serve_at(self: &Arc<Self>, addr: &str) -> Server {
-        self.started(self.command(&["serve", "--addr", addr]))
+        self.starting(self.command(&["serve", "--addr", addr]), "stderr.log").ready()
     }
 
-    /// Waits until the server of a command is ready.
-    fn started(self: &Arc<Self>, mut command: Command) -> Server {
-        let log = self.path("stderr.log");
-        command.stdout(Stdio::piped()).stderr(std::fs::File::create(&log).unwrap());
-        let mut child = command.spawn().unwrap();
+    /// Starts the server of a command, and does not wait for it.
+    fn starting(self: &Arc<Self>, mut command: Command, log: &str) -> Starting {
+        command.stdout(Stdio::piped()).stderr(std::fs::File::create(self.path(log)).unwrap());
+        Starting { home: self.clone(), child: Process::start(&mut command), log: log.to_owned() }
+    }
+}
+
+impl Starting {
+    /// Waits until it takes calls.
+    fn ready(mut self) -> Server {
         let mut line = String::new();
-        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        BufReader::new(self.child.0.stdout.take().unwrap()).read_line(&mut line).unwrap();
         let addr = line.trim().strip_prefix(READY).and_then(|addr| addr.parse().ok());
         let addr: SocketAddr = addr.unwrap_or_else(|| {
-            child.wait().unwrap();
-            panic!("the server did not start: {line:?} {}", std::fs::read_to_string(&log).unwrap())
+            let said = std::fs::read_to_string(self.home.path(&self.log)).unwrap();
+            panic!("the server did not start: {line:?} {said}")
         });
-        Server { home: self.clone(), client: Client::new(addr), child }
+        Server { home: self.home, client: Client::new(addr), child: self.child }
     }
 }
 
@@ -150,8 +172,8 @@ impl Server {
 
     /// Ends it at once, as `kill -9` does.
     pub fn kill(mut self) -> Arc<Home> {
-        self.child.kill().unwrap();
-        self.child.wait().unwrap();
+        self.child.0.kill().unwrap();
+        self.child.0.wait().unwrap();
         self.home.clone()
     }
 
@@ -166,7 +188,7 @@ impl Server {
     }
 
     pub fn pid(&self) -> u32 {
-        self.child.id()
+        self.child.0.id()
     }
 
     pub fn signal(&self, name: &str) {
@@ -176,7 +198,7 @@ impl Server {
 
     /// Waits for its end.
     pub fn ended(mut self) -> (ExitStatus, Arc<Home>) {
-        (self.child.wait().unwrap(), self.home.clone())
+        (self.child.0.wait().unwrap(), self.home.clone())
     }
 
     /// One counter of `/metrics`.
@@ -213,14 +235,6 @@ impl Deref for Server {
 
     fn deref(&self) -> &Client {
         &self.client
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        // It may have ended already, which is no reason to hide how the test went.
-        drop(self.child.kill());
-        drop(self.child.wait());
     }
 }
 

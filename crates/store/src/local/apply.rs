@@ -15,7 +15,7 @@ use super::import;
 use super::txn::Txn;
 use crate::Error;
 use crate::codec::{Meta, collection_key};
-use crate::op::{AppendTerms, NewDocument, NewId, Op, Outcome, PutTerms, Stamp};
+use crate::op::{AppendTerms, NewDocument, NewId, Op, Outcome, PutTerms, Reserved, Stamp};
 use crate::record::{Record, check_version};
 
 /// An operation with the messages of its documents, scanned before it waited.
@@ -31,6 +31,8 @@ pub(super) fn apply(txn: &mut Txn<'_>, prepared: Prepared) -> Result<Outcome, Er
         }
         Op::Put { at, value, terms } => put(txn, &at, value, terms).map(Outcome::Put),
         Op::Delete { at, if_version } => delete(txn, &at, if_version).map(Outcome::Deleted),
+        Op::Expect { at } => expect(txn, &at).map(|()| Outcome::Expected),
+        Op::Reserve(reserved) => reserve(txn, &reserved).map(|()| Outcome::Reserved),
         Op::Fork { from, at_seq, to } => fork::fork(txn, &from, at_seq, &to).map(Outcome::Forked),
         Op::Forget { what } => forget::forget(txn, &what).map(Outcome::Forgotten),
         Op::Import { documents } => import::import(txn, &documents).map(Outcome::Imported),
@@ -137,6 +139,24 @@ fn delete(txn: &mut Txn<'_>, at: &DocumentPath, if_version: Option<u64>) -> Resu
     let existed = found.is_some();
     remove(txn, &key, found.into_iter().collect())?;
     Ok(existed)
+}
+
+fn expect(txn: &mut Txn<'_>, at: &DocumentPath) -> Result<(), Error> {
+    match find(txn, &collection_key(&at.collection()), at.id())? {
+        Some(_) => Ok(()),
+        None => Err(Error::NotFound { path: at.to_string() }),
+    }
+}
+
+fn reserve(txn: &mut Txn<'_>, reserved: &Reserved) -> Result<(), Error> {
+    let key = collection_key(&reserved.of);
+    let (mut meta, last_seq) = txn.ensure(&key)?;
+    if let Some(more) = reserved.last_seq.checked_sub(last_seq).filter(|more| *more > 0) {
+        meta.removed += more;
+        meta.floor = reserved.last_seq;
+        txn.save(&key, Known { meta: Some(meta), last_seq: reserved.last_seq }, true);
+    }
+    Ok(())
 }
 
 pub(super) fn find(txn: &mut Txn<'_>, key: &[u8], id: &str) -> Result<Option<(u64, Record)>, Error> {

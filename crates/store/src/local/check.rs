@@ -36,7 +36,7 @@ struct Findings(Vec<Finding>);
 impl Findings {
     fn add(&mut self, place: String, what: impl Into<String>, advice: &str) {
         if self.0.len() < FINDINGS_MAX {
-            self.0.push(Finding { place, what: what.into(), advice: advice.into() });
+            self.0.push(Finding { place, what: what.into(), advice: advice.into(), is_fault: true });
         }
     }
 

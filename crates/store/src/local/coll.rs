@@ -13,14 +13,16 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use novelo_engine::Turn;
 use rustc_hash::{FxBuildHasher, FxHasher};
 
-use super::hot::{Hot, Moment};
 use crate::codec::Meta;
+use crate::hot::{Hot, Moment};
 use crate::read::{Document, Range, Turns, Version};
 
 /// The collections in use whose keys fall together.
 type Shard = HashMap<Box<[u8]>, Arc<Coll>, FxBuildHasher>;
 
 const SHARDS: usize = 64;
+/// Epochs are given by readers too, so an opening has room for many beside each commit.
+const EPOCH_BITS: u32 = 24;
 /// What a collection costs in the map besides its turns.
 const COLL_BYTES: usize = 320;
 /// Documents that one collection keeps for readers by id: so many, each so small.
@@ -94,14 +96,16 @@ pub(super) struct Cold {
 }
 
 impl Colls {
-    pub fn new(bytes_max: usize) -> Self {
+    /// `commit` is the last one that was found: epochs of one opening are none of another, so that what was kept by a
+    /// version, and stored, is not taken for that of something else after a restart.
+    pub fn new(bytes_max: usize, commit: u64) -> Self {
         Self {
             shards: (0..SHARDS).map(|_| Mutex::default()).collect(),
             bytes: AtomicUsize::new(0),
             bytes_max,
             threads: AtomicUsize::new(0),
             tick: AtomicU64::new(0),
-            epochs: AtomicU64::new(1),
+            epochs: AtomicU64::new((commit << EPOCH_BITS) + 1),
             hand: AtomicUsize::new(0),
         }
     }

@@ -1,6 +1,6 @@
 //! Everything below a prefix, from one moment.
 //!
-//! Owns an iterator that holds that moment, so that writes go on meanwhile. A fork is exported whole, as if it had
+//! Owns what holds that moment, so that writes go on meanwhile. A fork is exported whole, as if it had
 //! been copied. Invariant: what comes out can be imported elsewhere and reads the same.
 
 use std::sync::Arc;
@@ -8,14 +8,15 @@ use std::sync::Arc;
 use fjall::Snapshot;
 use novelo_engine::path::{CollectionPath, Prefix};
 
-use super::Shared;
 use super::db::{Space, View};
 use super::docs;
 use super::txn::load;
+use super::{Shared, blocking};
+use crate::Error;
 use crate::codec::{Meta, below, collection_path, segments_key};
-use crate::op::Exported;
+use crate::export::{Export, Read, Rest};
+use crate::op::{Exported, Reserved};
 use crate::record::Record;
-use crate::{Error, Export};
 
 /// Documents read at once.
 const CHUNK: usize = 256;
@@ -25,6 +26,14 @@ struct Left {
     path: CollectionPath,
     meta: Meta,
     next_seq: u64,
+    last_seq: u64,
+}
+
+impl Left {
+    /// What it has given beyond what was read of it, once that is all.
+    fn reserved(self) -> Option<Reserved> {
+        (self.last_seq >= self.next_seq.max(1)).then_some(Reserved { of: self.path, last_seq: self.last_seq })
+    }
 }
 
 pub(super) fn export(shared: &Arc<Shared>, what: &Prefix) -> Result<Export, Error> {
@@ -35,13 +44,15 @@ pub(super) fn export(shared: &Arc<Shared>, what: &Prefix) -> Result<Export, Erro
     let single = single(&view, what)?;
     for entry in view.stored(Space::Collections, &low, &high) {
         let (key, bytes) = entry?;
-        hint += load(&view, &key)?.count();
-        left.push(Left { path: collection_path(&key)?, meta: Meta::decode(&key, &bytes)?, next_seq: 0 });
+        let known = load(&view, &key)?;
+        hint += known.count();
+        let (path, meta) = (collection_path(&key)?, Meta::decode(&key, &bytes)?);
+        left.push(Left { path, meta, next_seq: 0, last_seq: known.last_seq });
     }
     left.reverse();
     hint += u64::from(single.is_some());
-    let documents = Documents { shared: shared.clone(), snapshot: view.snapshot.clone(), left, ready: Vec::new() };
-    Ok(Export::new(single.map(Ok).into_iter().chain(documents), hint))
+    let unread = Unread { shared: shared.clone(), snapshot: view.snapshot.clone(), left };
+    Ok(Export::new(single, Rest::Local(unread), hint))
 }
 
 /// The document that the prefix itself names.
@@ -56,37 +67,39 @@ fn single(view: &View<'_>, what: &Prefix) -> Result<Option<Exported>, Error> {
     docs::find(view, &meta, id)?.map(|(seq, record)| exported(&path, seq, record)).transpose()
 }
 
-struct Documents {
+/// Collections as they were at one moment.
+pub(crate) struct Unread {
     shared: Arc<Shared>,
     snapshot: Snapshot,
     left: Vec<Left>,
-    /// Read already, in reverse.
-    ready: Vec<Exported>,
 }
 
-impl Iterator for Documents {
-    type Item = Result<Exported, Error>;
+impl Unread {
+    /// The next documents, and what is left then.
+    pub async fn read(self) -> Result<Read, Error> {
+        blocking(move || self.read_now()).await
+    }
 
-    fn next(&mut self) -> Option<Self::Item> {
-        loop {
-            if let Some(document) = self.ready.pop() {
-                return Some(Ok(document));
-            }
-            let left = self.left.last_mut()?;
+    fn read_now(mut self) -> Result<Read, Error> {
+        let mut reserved = Vec::new();
+        while let Some(left) = self.left.last_mut() {
             let view = View { db: &self.shared.db, snapshot: self.snapshot.clone(), over: None };
-            match read_chunk(&view, left) {
-                Ok(documents) if documents.is_empty() => drop(self.left.pop()),
-                Ok(mut documents) => {
-                    left.next_seq = documents.last().map_or(u64::MAX, |d| d.seq + 1);
-                    documents.reverse();
-                    self.ready = documents;
+            let documents = read_chunk(&view, left)?;
+            match documents.last() {
+                Some(last) => {
+                    left.next_seq = last.seq + 1;
+                    return Ok(Read { documents, reserved, rest: Rest::Local(self) });
                 }
-                Err(error) => {
-                    self.left.clear();
-                    return Some(Err(error));
-                }
+                None => reserved.extend(self.left.pop().and_then(Left::reserved)),
             }
         }
+        Ok(Read { documents: Vec::new(), reserved, rest: Rest::None })
+    }
+}
+
+impl std::fmt::Debug for Unread {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Unread").field("collections", &self.left.len()).finish_non_exhaustive()
     }
 }
 

@@ -14,7 +14,6 @@ mod eraser;
 mod export;
 mod forget;
 mod fork;
-mod hot;
 mod import;
 mod journal;
 mod manifest;
@@ -41,6 +40,7 @@ use self::coll::Colls;
 use self::committer::Job;
 use self::db::Db;
 use self::eraser::Erasure;
+pub(crate) use self::export::Unread;
 use self::open::Opened;
 use self::pulse::Pulses;
 use self::witness::Witness;
@@ -112,7 +112,7 @@ impl Local {
         let (sender, queue) = mpsc::channel(options.writes_waiting_max.max(1));
         let shared = Arc::new(Shared {
             db,
-            colls: Colls::new(options.hot_bytes_max),
+            colls: Colls::new(options.hot_bytes_max, commit),
             pulses: Pulses::new(),
             options,
             erasure: Erasure::default(),
@@ -202,8 +202,9 @@ impl Local {
         self.0.shared.pulses.of(path)
     }
 
-    pub(crate) fn export(&self, what: &Prefix) -> Result<Export, Error> {
-        export::export(&self.0.shared, what)
+    pub(crate) async fn export(&self, what: &Prefix) -> Result<Export, Error> {
+        let (shared, what) = (self.0.shared.clone(), what.clone());
+        blocking(move || export::export(&shared, &what)).await
     }
 
     pub(crate) async fn check(&self) -> Result<Vec<Finding>, Error> {

@@ -13,9 +13,10 @@ use novelo_engine::path::{CollectionPath, DocumentPath, Prefix};
 
 use self::collection::Collection;
 use self::model::{Model, document_path};
-use crate::op::{Exported, Op, Outcome};
+use crate::Error;
+use crate::export::{Export, Rest};
+use crate::op::{Exported, Op, Outcome, Reserved};
 use crate::read::{Document, Health, Page, Range, ThreadRow, Turns, Version, Window};
-use crate::{Error, Export};
 
 /// Documents in memory; clones share them.
 #[derive(Debug, Clone, Default)]
@@ -97,24 +98,28 @@ impl Memory {
 
     pub(crate) fn export(&self, what: &Prefix) -> Export {
         let model = self.lock();
-        let mut exported = Vec::new();
+        let (mut exported, mut reserved) = (Vec::new(), Vec::new());
         for (path, collection) in &model.collections {
+            let newest = collection.documents.last_key_value().map_or(0, |(seq, _)| *seq);
+            if what.holds(path.segments()) && collection.last_seq > newest {
+                reserved.push(Reserved { of: path.clone(), last_seq: collection.last_seq });
+            }
             for (seq, record) in &collection.documents {
                 let path = document_path(path, &record.id);
                 if what.holds(path.segments()) {
-                    exported.push(Ok(Exported {
+                    exported.push(Exported {
                         path,
                         seq: *seq,
                         create_time: record.create_time,
                         version: record.version,
                         expires_at: record.expires_at,
                         value: record.value.clone(),
-                    }));
+                    });
                 }
             }
         }
         let hint = exported.len() as u64;
-        Export::new(exported.into_iter(), hint)
+        Export::new(exported, Rest::None, hint).with_reserved(reserved)
     }
 
     pub(crate) fn health(&self) -> Health {

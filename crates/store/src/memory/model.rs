@@ -9,7 +9,7 @@ use novelo_engine::path::{CollectionPath, DocumentPath, Prefix};
 
 use super::collection::{Collection, Origin};
 use crate::Error;
-use crate::op::{AppendTerms, Exported, Forgotten, NewDocument, NewId, Op, Outcome, PutTerms, Stamp};
+use crate::op::{AppendTerms, Exported, Forgotten, NewDocument, NewId, Op, Outcome, PutTerms, Reserved, Stamp};
 use crate::record::{Record, check_version};
 
 #[derive(Debug, Default)]
@@ -34,6 +34,8 @@ impl Model {
             Op::Append { to, documents, terms } => self.append(&to, &documents, terms).map(Outcome::Appended),
             Op::Put { at, value, terms } => self.put(&at, value, terms).map(Outcome::Put),
             Op::Delete { at, if_version } => self.delete(&at, if_version).map(Outcome::Deleted),
+            Op::Expect { at } => self.expect(&at).map(|()| Outcome::Expected),
+            Op::Reserve(reserved) => Ok(self.reserve(&reserved)),
             Op::Fork { from, at_seq, to } => self.fork(&from, at_seq, &to).map(Outcome::Forked),
             Op::Forget { what } => Ok(Outcome::Forgotten(self.forget(&what))),
             Op::Import { documents } => self.import(&documents).map(Outcome::Imported),
@@ -48,7 +50,8 @@ impl Model {
             .filter_map(|op| match op {
                 Op::Append { to, .. } => Some(to.clone()),
                 Op::Put { at, .. } | Op::Delete { at, .. } => Some(at.collection()),
-                Op::Fork { .. } | Op::Forget { .. } | Op::Import { .. } | Op::Sweep { .. } => None,
+                Op::Reserve(reserved) => Some(reserved.of.clone()),
+                Op::Expect { .. } | Op::Fork { .. } | Op::Forget { .. } | Op::Import { .. } | Op::Sweep { .. } => None,
             })
             .collect();
         let collections = paths.into_iter().map(|path| (path.clone(), self.collections.get(&path).cloned())).collect();
@@ -138,6 +141,22 @@ impl Model {
             self.collection(&at.collection()).remove(at.id());
         }
         Ok(existed)
+    }
+
+    fn expect(&self, at: &DocumentPath) -> Result<(), Error> {
+        match self.collections.get(&at.collection()).and_then(|c| c.find(at.id())) {
+            Some(_) => Ok(()),
+            None => Err(Error::NotFound { path: at.to_string() }),
+        }
+    }
+
+    fn reserve(&mut self, reserved: &Reserved) -> Outcome {
+        let collection = self.collection(&reserved.of);
+        if reserved.last_seq > collection.last_seq {
+            collection.last_seq = reserved.last_seq;
+            collection.epoch += 1;
+        }
+        Outcome::Reserved
     }
 
     fn fork(&mut self, from: &CollectionPath, at_seq: u64, to: &CollectionPath) -> Result<u64, Error> {

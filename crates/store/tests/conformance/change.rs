@@ -28,7 +28,11 @@ impl<'f> Watch<'f> {
 
     async fn now(fresh: &Fresh, of: &CollectionPath) -> (Version, u64, u64) {
         let (root, kind) = (of.segments(), of.segments().last().unwrap());
-        (fresh.store.version(of).await.unwrap(), fresh.store.pulse(root), fresh.store.pulse_of(root, kind))
+        (
+            fresh.store.version(of).await.unwrap(),
+            fresh.store.pulse(root).await.unwrap(),
+            fresh.store.pulse_of(root, kind).await.unwrap(),
+        )
     }
 
     /// A version that says something is stored was never there before; all that say nothing is may be one.
@@ -89,15 +93,15 @@ pub async fn every_write_changes_version_and_pulse(kind: Kind) {
     fresh.append("users/b/log", &["1", "2", "3"]).await;
     store.fork(&collection("users/b/log"), 2, &log.of).await.unwrap();
     log.changed("fork").await;
-    let pulse = store.pulse(log.of.segments());
+    let pulse = store.pulse(log.of.segments()).await.unwrap();
     fresh.put("users/a", "{}").await;
-    assert_ne!(store.pulse(log.of.segments()), pulse, "the user's own document belongs to the user");
+    assert_ne!(store.pulse(log.of.segments()).await.unwrap(), pulse, "the user's own document belongs to the user");
     let mut legacy = Watch::new(&fresh, "sessions/s/messages").await;
     fresh.append("sessions/s/messages", &["1"]).await;
     legacy.changed("append where no user is").await;
-    let pulse = store.pulse(&["sessions"]);
+    let pulse = store.pulse(&["sessions"]).await.unwrap();
     fresh.append("sessions/t/messages", &["1"]).await;
-    assert_ne!(store.pulse(&["sessions"]), pulse, "the first segment is the root");
+    assert_ne!(store.pulse(&["sessions"]).await.unwrap(), pulse, "the first segment is the root");
 }
 
 fn put(at: &str) -> Op {
@@ -147,7 +151,7 @@ type Kept = Mutex<(HashMap<Version, Found>, HashMap<u64, Found>)>;
 
 async fn look(store: &Store) -> (Version, u64, Found) {
     let of = collection(LOG);
-    let (version, pulse) = (store.version(&of).await.unwrap(), store.pulse(of.segments()));
+    let (version, pulse) = (store.version(&of).await.unwrap(), store.pulse(of.segments()).await.unwrap());
     let value = store.get(&path("users/a/log/x")).await.unwrap().map(|document| document.value);
     let last_seq = store.turns(&of, Range::Last(1)).await.unwrap().last_seq;
     (version, pulse, (value, last_seq))

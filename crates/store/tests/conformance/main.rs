@@ -7,8 +7,11 @@
 mod change;
 mod fork;
 mod fresh;
+mod nodes;
 mod order;
 mod reading;
+#[path = "../support/redis.rs"]
+mod redis;
 mod removal;
 mod survival;
 mod versions;
@@ -28,6 +31,16 @@ macro_rules! laws {
             $(#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
             async fn $test() { super::$module::$test(super::Kind::Local).await; })*
         }
+
+        mod one_redis {
+            $(#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+            async fn $test() { super::$module::$test(super::Kind::Redis).await; })*
+        }
+
+        mod redis_cluster {
+            $(#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+            async fn $test() { super::$module::$test(super::Kind::Cluster).await; })*
+        }
     };
 }
 
@@ -39,9 +52,13 @@ laws! {
     L2: order::a_stale_if_seq_is_refused;
     L2: order::keep_last_trims_in_the_same_write;
     L2: order::a_deleted_newest_seq_is_not_given_again;
+    L2: order::a_reserved_seq_is_not_given;
     L3: reading::a_write_is_visible_to_the_next_read;
     L3: reading::a_snapshot_of_turns_does_not_change;
     L3: reading::the_epoch_tells_that_stored_turns_changed;
+    L3: nodes::a_write_through_one_node_is_read_by_the_next_request_on_another;
+    L3: nodes::nodes_that_write_at_once_lose_nothing;
+    L3: nodes::a_root_that_nobody_listed_is_listed_by_the_next_write;
     L3: change::every_write_changes_version_and_pulse;
     L3: change::without_a_write_version_and_pulse_stay;
     L3: change::what_was_read_under_the_version_of_now_is_what_is_stored;
@@ -65,9 +82,18 @@ laws! {
     L8: removal::a_sweep_removes_what_expired;
     L9: versions::a_batch_is_all_or_nothing;
     L9: versions::a_batch_reads_its_own_writes;
+    L9: versions::a_batch_merges_into_many_documents;
+    L9: versions::a_write_that_expects_a_document_is_refused_without_it;
+    L9: versions::a_batch_over_several_users_is_all_or_nothing;
     L9: versions::what_can_never_be_right_is_refused;
     L10: survival::an_export_imports_into_an_empty_store;
     L10: survival::an_export_is_one_moment;
+    L10: survival::a_large_user_is_exported_whole;
+    L10: survival::what_no_back_end_could_count_is_not_imported;
+    L3: survival::what_a_server_lost_is_told_by_nobody;
+    L10: survival::exports_come_in_the_order_of_paths_whatever_the_ids;
+    L10: survival::an_export_tells_what_was_given_and_is_gone;
+    L10: survival::seqs_far_apart_are_imported;
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! L2: appends are atomic and dense.
 
-use novelo_store::{AppendTerms, Error, Range};
+use novelo_store::{AppendTerms, Error, Op, Outcome, Range, Reserved, SEQ_MAX};
 
 use crate::fresh::{Kind, collection, document, path, text};
 
@@ -80,4 +80,22 @@ pub async fn a_deleted_newest_seq_is_not_given_again(kind: Kind) {
     assert_eq!(fresh.store.turns(&collection("users/a/log"), Range::Last(1)).await.unwrap().last_seq, 2);
     assert_eq!(fresh.append("users/a/log", &["2"]).await[0].seq, 3);
     assert_eq!(fresh.ids("users/a/log").await, ["1", "2"]);
+}
+
+pub async fn a_reserved_seq_is_not_given(kind: Kind) {
+    let fresh = kind.fresh().await;
+    fresh.append("users/a/log", &["1", "2"]).await;
+    let reserve = |of: &str, last_seq| Op::Reserve(Reserved { of: collection(of), last_seq });
+    let version = fresh.store.version(&collection("users/a/log")).await.unwrap();
+    let wishes = vec![reserve("users/a/log", 1), reserve("users/a/new", 300)];
+    assert_eq!(fresh.store.write(wishes).await.unwrap(), [Outcome::Reserved, Outcome::Reserved]);
+    assert_eq!(fresh.store.version(&collection("users/a/log")).await.unwrap().last_seq, version.last_seq);
+    fresh.store.write(vec![reserve("users/a/log", 9), reserve("users/a/log", 5)]).await.unwrap();
+    let fresh = fresh.reopened().await;
+    assert_eq!(fresh.append("users/a/log", &["3"]).await[0].seq, 10);
+    assert_eq!(fresh.append("users/a/new", &["1"]).await[0].seq, 301);
+    assert_eq!(fresh.ids("users/a/log").await, ["1", "2", "3"]);
+    assert_eq!(fresh.exported().await.len(), 4);
+    assert!(matches!(fresh.store.write(vec![reserve("users/a/log", SEQ_MAX + 1)]).await, Err(Error::Invalid(_))));
+    assert!(fresh.store.check().await.unwrap().is_empty());
 }

@@ -93,6 +93,40 @@ pub async fn a_batch_is_all_or_nothing(kind: Kind) {
     assert_eq!(fresh.put("users/a/data/z", "1").await.seq, 2);
 }
 
+pub async fn a_write_that_expects_a_document_is_refused_without_it(kind: Kind) {
+    let fresh = kind.fresh().await;
+    fresh.append("users/a/log", &["1"]).await;
+    let write = async |expected: &str, id: &'static str| {
+        let expect = Op::Expect { at: path(expected) };
+        fresh.store.write(vec![expect, put(&format!("users/a/data/{id}"), "1", PutTerms::default())]).await
+    };
+    assert_eq!(write("users/a/log/1", "x").await.unwrap()[0], Outcome::Expected);
+    assert!(matches!(write("users/a/log/2", "y").await, Err(Error::NotFound { path }) if path == "users/a/log/2"));
+    fresh.store.forget(&collection("users/a/log").prefix()).await.unwrap();
+    assert!(matches!(write("users/a/log/1", "z").await, Err(Error::NotFound { .. })));
+    assert_eq!(fresh.all("users/a/data").await, ["x"]);
+}
+
+pub async fn a_batch_over_several_users_is_all_or_nothing(kind: Kind) {
+    let fresh = kind.fresh().await;
+    let batch = async |if_version| {
+        let terms = PutTerms { if_version, ..PutTerms::default() };
+        let ops = vec![
+            put("users/a/data/x", "1", PutTerms::default()),
+            put("users/b/data/x", "2", PutTerms::default()),
+            Op::Expect { at: path("users/a/data/x") },
+            put("sessions/s", "3", terms),
+        ];
+        fresh.store.write(ops).await
+    };
+    assert!(matches!(batch(Some(7)).await, Err(Error::Stale { expected: 7, actual: 0 })));
+    assert!(fresh.exported().await.is_empty());
+    let outcomes = batch(Some(0)).await.unwrap();
+    assert!(matches!(&outcomes[1], Outcome::Put(stamp) if stamp.seq == 1 && &*stamp.id == "x"));
+    assert!(matches!(&outcomes[3], Outcome::Put(stamp) if &*stamp.id == "s"));
+    assert_eq!(fresh.exported().await.len(), 3);
+}
+
 pub async fn a_batch_reads_its_own_writes(kind: Kind) {
     let fresh = kind.fresh().await;
     let merge = PutTerms { merge: true, ..PutTerms::default() };
@@ -111,6 +145,26 @@ pub async fn a_batch_reads_its_own_writes(kind: Kind) {
     assert_eq!(fresh.all("users/a/data").await, ["x"]);
     let turns = fresh.store.turns(&collection("users/a/data"), Range::Last(9)).await.unwrap();
     assert_eq!(turns.iter().map(|turn| turn.seq).collect::<Vec<_>>(), [2]);
+}
+
+pub async fn a_batch_merges_into_many_documents(kind: Kind) {
+    let fresh = kind.fresh().await;
+    let merge = PutTerms { merge: true, ..PutTerms::default() };
+    let at = |n: usize| format!("users/a/data/{n}");
+    let all = |value: &'static str, terms: PutTerms| (0..150).map(|n| put(&at(n), value, terms)).collect::<Vec<_>>();
+    fresh.store.write(all("{\"a\":1}", merge)).await.unwrap();
+    // What comes behind them in the same write finds them merged.
+    let mut ops = all("{\"b\":2}", merge);
+    ops.push(put(&at(7), "{\"c\":3}", PutTerms { if_version: Some(2), ..merge }));
+    fresh.store.write(ops).await.unwrap();
+    for n in 0..150 {
+        let expected = if n == 7 { "{\"a\":1,\"b\":2,\"c\":3}" } else { "{\"a\":1,\"b\":2}" };
+        assert_eq!(fresh.value(&at(n)).await.as_deref(), Some(expected), "{n}");
+    }
+    let mut stale = all("{\"d\":4}", merge);
+    stale.push(put(&at(7), "{}", PutTerms { if_version: Some(3), ..merge }));
+    assert!(matches!(fresh.store.write(stale).await, Err(Error::Stale { expected: 3, actual: 4 })));
+    assert_eq!(fresh.value(&at(0)).await.unwrap(), "{\"a\":1,\"b\":2}", "all or nothing");
 }
 
 pub async fn what_can_never_be_right_is_refused(kind: Kind) {

@@ -10,6 +10,7 @@ mod guide;
 mod http;
 mod raw;
 mod recall;
+mod redis;
 mod thread;
 
 use std::process::ExitCode;
@@ -18,10 +19,11 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 
 use super::{Output, progress};
+use crate::config::Config;
 
 #[derive(clap::Args)]
 pub struct BenchArgs {
-    /// Which to run: W1 W2 W3 W4 W5 W6 W7 HTTP footprint appends contexts; all without names
+    /// Which to run: W1 redis W2 W3 W4 W5 W6 W7 HTTP footprint appends contexts; all without names
     names: Vec<String>,
     /// Seconds for each measurement of a rate
     #[arg(long, default_value_t = 1.0)]
@@ -62,9 +64,10 @@ impl Target {
     }
 }
 
-const NAMES: [&str; 11] = ["W1", "W2", "W3", "W4", "W5", "W6", "W7", "HTTP", "footprint", "appends", "contexts"];
+const NAMES: [&str; 12] =
+    ["W1", "redis", "W2", "W3", "W4", "W5", "W6", "W7", "HTTP", "footprint", "appends", "contexts"];
 
-pub async fn run(args: BenchArgs, out: &Output) -> anyhow::Result<ExitCode> {
+pub async fn run(args: BenchArgs, config: &Config, out: &Output) -> anyhow::Result<ExitCode> {
     let chosen: Vec<&str> = match args.names.is_empty() {
         true => NAMES.to_vec(),
         false => args.names.iter().map(|name| known(name)).collect::<anyhow::Result<_>>()?,
@@ -76,6 +79,7 @@ pub async fn run(args: BenchArgs, out: &Output) -> anyhow::Result<ExitCode> {
         bar.set_message(name);
         rows.extend(match name {
             "W1" => thread::cycle(time).await?,
+            "redis" => redis::cycle(config, time).await?,
             "W2" => context::agent()?,
             "W3" => thread::long_against_short().await?,
             "W4" => recall::search_and_index().await?,

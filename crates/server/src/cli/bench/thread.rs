@@ -13,9 +13,9 @@ use novelo_store::{AppendTerms, LocalOptions, NewDocument, NewId, Range, Store};
 use super::raw::{RawLog, message};
 use super::{Row, Target, settle};
 
-const ROUNDS: usize = 5;
-const WRITERS: usize = 64;
-const LAST: usize = 20;
+pub const ROUNDS: usize = 5;
+pub const WRITERS: usize = 64;
+pub const LAST: usize = 20;
 
 /// W1: append a user turn, load the last 20, append the answer; 64 conversations at once.
 pub async fn cycle(time: Duration) -> anyhow::Result<Vec<Row>> {

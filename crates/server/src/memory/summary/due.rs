@@ -113,12 +113,13 @@ fn tell(ended: Result<Result<(), Error>, tokio::task::JoinError>) {
 
 /// Does one round of a thread, and puts it behind the others if there is more.
 async fn catch_up(app: &Shared, thread: Thread) -> Result<(), Error> {
-    let mut done = Ok(Round::Lost);
-    for _ in 0..TRIES_MAX {
-        done = round(app, &thread.0, &thread.1).await;
-        if !matches!(done, Ok(Round::Lost) | Err(Error::Stale { .. })) || app.due.is_closed() {
+    let mut done = round(app, &thread.0, &thread.1).await;
+    for _ in 1..TRIES_MAX {
+        // Another node was faster, or what was summed up is gone.
+        if !matches!(done, Err(Error::Stale { .. } | Error::NotFound { .. })) || app.due.is_closed() {
             break;
         }
+        done = round(app, &thread.0, &thread.1).await;
     }
     app.due.done(&thread);
     if done? == Round::More {
@@ -131,15 +132,12 @@ async fn catch_up(app: &Shared, thread: Thread) -> Result<(), Error> {
 enum Round {
     More,
     Done,
-    /// Something was forgotten meanwhile, perhaps this.
-    Lost,
 }
 
 /// Sums up some of what is not covered, if anything is.
 async fn round(app: &Shared, user: &str, thread: &str) -> Result<Round, Error> {
     let invalid = |e: novelo_engine::path::PathError| Error::Invalid(e.to_string());
     let (at, of) = (summary_path(user, thread).map_err(invalid)?, scope::turns(user, thread).map_err(invalid)?);
-    let pen = app.forgets.writing().await;
     let last_seq = app.store.version(&of).await?.last_seq;
     let window = Window::of(&app.config);
     if last_seq <= window.threshold {
@@ -149,19 +147,15 @@ async fn round(app: &Shared, user: &str, thread: &str) -> Result<Round, Error> {
     let turns_max = make::turns_max(app);
     let Some((first, last)) = window.uncovered(last_seq, before.upto_seq, turns_max) else { return Ok(Round::Done) };
     let turns = app.store.turns(&of, Range::Between { first, last }).await?;
-    let forgets = *pen;
-    drop(pen);
+    // The last of them must still be there then. Where none is, they were trimmed, and nothing is made of them.
+    let newest = turns.iter().next_back().map(|turn| of.document(&turn.id)).transpose().map_err(invalid)?;
     let mut closed = app.due.closed.subscribe();
     let summary = tokio::select! {
         made = make::continued(app, before, turns) => made?,
         _ = closed.wait_for(|closed| *closed) => return Ok(Round::Done),
     };
-    let pen = app.forgets.writing().await;
-    if *pen != forgets {
-        return Ok(Round::Lost);
-    }
     let summary = Summary { upto_seq: last, updated_at: now(), ..summary };
-    write(&app.store, &at, &summary, Some(version)).await?;
+    write(&app.store, &at, &summary, Some(version), newest).await?;
     Ok(Round::More)
 }
 

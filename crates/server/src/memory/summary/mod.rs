@@ -11,7 +11,7 @@ mod make;
 use novelo_engine::component::summary_path;
 use novelo_engine::path::DocumentPath;
 use novelo_engine::scope;
-use novelo_store::{Error, PutTerms, Stamp, Store};
+use novelo_store::{Error, Op, PutTerms, Store};
 use serde::{Deserialize, Serialize};
 
 use super::{TRIES_MAX, check};
@@ -85,15 +85,19 @@ async fn held(store: &Store, at: &DocumentPath) -> std::result::Result<(Summary,
     Ok((serde_json::from_slice(&document.value).unwrap_or_default(), document.version))
 }
 
+/// Stores a summary; only while the document is there that it was made from, where one is named.
 async fn write(
     store: &Store,
     at: &DocumentPath,
     summary: &Summary,
     if_version: Option<u64>,
-) -> std::result::Result<Stamp, Error> {
+    made_from: Option<DocumentPath>,
+) -> std::result::Result<(), Error> {
     let value = serde_json::to_vec(summary).map_err(|e| Error::Invalid(e.to_string()))?;
     let terms = PutTerms { if_version, now: summary.updated_at, ..PutTerms::default() };
-    store.put(at, value.into(), terms).await
+    let put = Op::Put { at: at.clone(), value: value.into(), terms };
+    store.write(made_from.map(|at| Op::Expect { at }).into_iter().chain([put]).collect()).await?;
+    Ok(())
 }
 
 pub async fn get(app: &Shared, user: &str, thread: &str) -> Result<Option<Summary>> {
@@ -113,7 +117,7 @@ pub async fn set(app: &Shared, user: &str, thread: &str, text: &str, upto_seq: O
     }
     let upto_seq = upto_seq.unwrap_or_else(|| Window::of(&app.config).before(last_seq));
     let summary = Summary { text: text.to_owned(), upto_seq, by: By::Caller, updated_at: now(), given: None };
-    write(&app.store, &at, &summary, None).await?;
+    write(&app.store, &at, &summary, None, None).await?;
     app.touched(user, thread);
     Ok(summary)
 }
@@ -134,7 +138,7 @@ pub async fn begin_here(app: &Shared, user: &str, thread: &str) -> Result<()> {
     let upto_seq = Window::of(&app.config).before(app.store.version(&of).await?.last_seq);
     let summary = Summary { upto_seq, by: By::Extract, updated_at: now(), ..Summary::default() };
     if upto_seq > 0 {
-        write(&app.store, &path(user, thread)?, &summary, None).await?;
+        write(&app.store, &path(user, thread)?, &summary, None, None).await?;
     }
     Ok(())
 }
@@ -148,9 +152,9 @@ pub async fn begin_anew(app: &Shared, user: &str, thread: &str) -> Result<()> {
             return Ok(());
         }
         let summary = Summary { upto_seq: 0, updated_at: now(), ..summary };
-        match write(&app.store, &at, &summary, Some(version)).await {
+        match write(&app.store, &at, &summary, Some(version), None).await {
             Err(Error::Stale { .. }) => {}
-            done => return done.map(|_| ()).map_err(ApiError::from),
+            done => return Ok(done?),
         }
     }
     Err(ApiError::new(Code::Busy, "this summary is being changed by others again and again"))

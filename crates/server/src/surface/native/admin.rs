@@ -9,10 +9,11 @@ use novelo_engine::scope;
 use serde::Deserialize;
 
 use crate::app::App;
-use crate::auth::{Caller, Key};
+use crate::auth::{self, Caller, Key};
 use crate::http::body::{Ids, Json, Raw, parse_object};
 use crate::http::error::{ApiError, Result};
 use crate::model::Detail;
+use crate::recall::points;
 use crate::transfer;
 
 #[derive(Deserialize)]
@@ -31,7 +32,7 @@ pub async fn create_key(State(app): State<App>, caller: Caller, Raw(body): Raw) 
         (Some(user), false) => check_id(user).map_err(|e| ApiError::bad_id("user", &e))?,
         (None, true) => {}
     }
-    let (key, secret) = app.keys.create(&app.store, wire.user.as_deref()).await?;
+    let (key, secret) = auth::create(&app.store, wire.user.as_deref()).await?;
     let mut row = shown(&key);
     if let Some(fields) = row.as_object_mut() {
         fields.insert("key".into(), secret.into());
@@ -41,13 +42,14 @@ pub async fn create_key(State(app): State<App>, caller: Caller, Raw(body): Raw) 
 
 pub async fn list_keys(State(app): State<App>, caller: Caller) -> Result<Json> {
     caller.require_admin()?;
-    let keys: Vec<_> = app.keys.list().iter().map(shown).collect();
+    let keys = app.keys.now(&app.store).await?;
+    let keys: Vec<_> = keys.list().into_iter().map(shown).collect();
     Ok(Json::of(&serde_json::json!({"keys": keys, "has_more": false})))
 }
 
 pub async fn revoke_key(State(app): State<App>, caller: Caller, Ids(id): Ids<String>) -> Result<Json> {
     caller.require_admin()?;
-    match app.keys.revoke(&app.store, &id).await? {
+    match auth::revoke(&app.store, &id).await? {
         true => Ok(Json::written(br#"{"revoked":true}"#.to_vec())),
         false => Err(ApiError::not_found("such key")),
     }
@@ -59,12 +61,12 @@ fn shown(key: &Key) -> serde_json::Value {
 
 pub async fn export_all(State(app): State<App>, caller: Caller) -> Result<Response> {
     caller.require_admin()?;
-    export(&app, &Prefix::all())
+    export(&app, &Prefix::all()).await
 }
 
 pub async fn export_user(State(app): State<App>, caller: Caller, Ids(user): Ids<String>) -> Result<Response> {
     caller.require_user(&user)?;
-    export(&app, &scope::user(&user).map_err(|e| ApiError::bad_id("user", &e))?.prefix())
+    export(&app, &scope::user(&user).map_err(|e| ApiError::bad_id("user", &e))?.prefix()).await
 }
 
 pub async fn export_thread(
@@ -74,53 +76,80 @@ pub async fn export_thread(
 ) -> Result<Response> {
     caller.require_user(&user)?;
     let what = scope::thread(&user, &thread).map_err(|e| ApiError::bad_id("user or thread", &e))?;
-    export(&app, &what.prefix())
+    export(&app, &what.prefix()).await
 }
 
 /// Streams JSON Lines. The header tells a progress bar about how many there are.
-fn export(app: &App, what: &Prefix) -> Result<Response> {
-    let export = app.store.export(what)?;
+async fn export(app: &App, what: &Prefix) -> Result<Response> {
+    let export = app.store.export(what).await?;
     let hint = export.documents_hint();
     let lines = transfer::stream(export, what.to_string());
     let headers = [(header::CONTENT_TYPE, "application/x-ndjson".to_owned()), (HINT, hint.to_string())];
-    Ok((headers, Body::new(lines)).into_response())
+    Ok((headers, Body::from_stream(lines)).into_response())
 }
 
 const HINT: header::HeaderName = header::HeaderName::from_static("x-novelo-documents");
 
 pub async fn import(State(app): State<App>, caller: Caller, body: Body) -> Result<Json> {
-    let done = transfer::import(&app.store, &caller, body).await;
-    app.keys.reload(&app.store).await?;
-    let done = done?;
+    let done = transfer::import(&app.store, &caller, body).await?;
     Ok(Json::written(format!(r#"{{"documents":{},"new":{}}}"#, done.documents, done.new).into_bytes()))
 }
 
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Rebuild {
+    user: Option<String>,
+    anew: Option<bool>,
+}
+
+/// Makes the points of one user anew, or of the next of all.
+pub async fn rebuild_index(State(app): State<App>, caller: Caller, Raw(body): Raw) -> Result<Json> {
+    caller.require_admin()?;
+    let wire: Rebuild = parse_object(&body)?;
+    if let Some(user) = &wire.user {
+        check_id(user).map_err(|e| ApiError::bad_id("user", &e))?;
+    }
+    // An index in the process is made anew at each start.
+    let Some(there) = &app.indexes.points else { return Ok(Json::of(&points::rebuild::nothing())) };
+    Ok(Json::of(&points::rebuild::step(&app, there, wire.user.as_deref(), wire.anew.unwrap_or(false)).await?))
+}
+
+/// What is wrong, and beside it what is good to know: notes leave the store healthy.
 pub async fn doctor(State(app): State<App>, caller: Caller) -> Result<Json> {
     caller.require_admin()?;
-    let mut findings: Vec<_> = app
-        .store
-        .check()
-        .await?
-        .into_iter()
-        .map(|f| serde_json::json!({"place": f.place, "what": f.what, "advice": f.advice}))
-        .collect();
-    findings.extend(app.policies.broken().into_iter().map(|what| {
-        serde_json::json!({"place": "policies", "what": what, "advice": "mend the file; the last good one is in force, where there was one"})
-    }));
+    let (mut findings, mut notes) = (Vec::new(), Vec::new());
+    for found in app.store.check().await? {
+        let row = finding(&found.place, &found.what, &found.advice);
+        if found.is_fault { &mut findings } else { &mut notes }.push(row);
+    }
+    findings.extend(
+        app.policies
+            .broken()
+            .iter()
+            .map(|what| finding("policies", what, "mend the file; the last good one is in force, where there was one")),
+    );
     if let Some(fault) = &app.indexes.embedder.fault {
         let advice = "mend what is named, or set embed to none; until then searches are lexical";
-        findings.push(serde_json::json!({"place": "embedder", "what": fault, "advice": advice}));
+        findings.push(finding("embedder", fault, advice));
     }
+    findings.extend(points::findings(&app).await?);
     findings.extend(app.models.check().await.into_iter().map(|(setting, failure)| {
         let advice = "start that server, or mend its settings; until then answers are made without it";
-        serde_json::json!({"place": setting, "what": failure.to_string(), "advice": advice})
+        finding(&setting, &failure.to_string(), advice)
     }));
     if let Some(why) = app.store.health().why {
-        let advice = "free space if the disk is full, else restart";
-        findings.push(serde_json::json!({"place": "store", "what": why, "advice": advice}));
+        let advice = match app.config.is_shared() {
+            true => "see that Redis runs and can be reached from here; nothing needs a restart",
+            false => "free space if the disk is full, else restart",
+        };
+        findings.push(finding("store", &why, advice));
     }
-    let healthy = findings.is_empty();
-    Ok(Json::of(
-        &serde_json::json!({"healthy": healthy, "findings": findings, "models": app.models.state(Detail::Full)}),
-    ))
+    Ok(Json::of(&serde_json::json!({
+        "healthy": findings.is_empty(), "findings": findings, "notes": notes, "models": app.models.state(Detail::Full),
+        "store": app.config.text("store"), "index": app.config.text("index"),
+    })))
+}
+
+fn finding(place: &str, what: &str, advice: &str) -> serde_json::Value {
+    serde_json::json!({"place": place, "what": what, "advice": advice})
 }

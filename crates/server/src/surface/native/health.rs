@@ -20,10 +20,18 @@ pub async fn ready(State(app): State<App>) -> Response {
     let health = app.store.health();
     let broken = app.policies.broken().len();
     let status = if health.writable { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
-    let body = serde_json::json!({
-        "status": if health.writable { "ok" } else { "read_only" },
+    let points = app.indexes.points.as_deref();
+    let said = match (health.writable, app.config.is_shared()) {
+        (true, _) => "ok",
+        (false, true) => "unavailable",
+        (false, false) => "read_only",
+    };
+    let mut body = serde_json::json!({
+        "status": said,
+        "store": app.config.text("store"),
+        "index": app.config.text("index"),
         "why": health.why,
-        "erasing": health.erasing,
+        "erasing": health.erasing || points.is_some_and(|points| points.left.is_known()),
         "presets": app.policies.names(),
         "embedder": app.indexes.embedder.state(),
         "embedding": app.indexes.waiting.progress(),
@@ -32,6 +40,9 @@ pub async fn ready(State(app): State<App>) -> Response {
         "broken_policies": broken,
         "version": env!("CARGO_PKG_VERSION"),
     });
+    if let (Some(points), Some(body)) = (points, body.as_object_mut()) {
+        body.insert("qdrant".into(), points.state().into());
+    }
     (status, Json::of(&body)).into_response()
 }
 

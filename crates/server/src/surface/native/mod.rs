@@ -56,6 +56,7 @@ pub fn routes() -> Router<App> {
         .route("/v1/export", get(admin::export_all))
         .route("/v1/import", post(admin::import))
         .route("/v1/doctor", get(admin::doctor))
+        .route("/v1/index/rebuild", post(admin::rebuild_index))
         .route("/health/live", get(health::live))
         .route("/health/ready", get(health::ready))
         .route("/metrics", get(health::metrics))

@@ -11,7 +11,10 @@ fn without_a_model_it_says_so() {
     assert_eq!(server.get("/v1/models").ok(), json!({"object": "list", "data": []}));
     let none = json!({"answer": null, "rewrite": null, "summary": null, "narrate": null});
     assert_eq!(server.get("/health/ready").ok()["models"], none);
-    assert_eq!(server.get("/v1/doctor").ok(), json!({"healthy": true, "findings": [], "models": none}));
+    let healthy = json!({
+        "healthy": true, "findings": [], "notes": [], "models": none, "store": "local", "index": "local",
+    });
+    assert_eq!(server.get("/v1/doctor").ok(), healthy);
 }
 
 #[test]
@@ -48,7 +51,7 @@ fn doctor_asks_whether_the_servers_are_there() {
     let ran = doctor(&there.settings());
     let line = |job: &str| format!("models.{job}: tiny at {}, a window of 512 tokens\n", there.host());
     let all = ["answer", "rewrite", "summary", "narrate"].map(line).concat();
-    assert_eq!((ran.code, ran.out), (Some(0), format!("{all}healthy\n")));
+    assert_eq!((ran.code, ran.out), (Some(0), format!("{all}store: local, index: local\nhealthy\n")));
 
     there.page("GET /v1/models", 401, json!({"error": {"message": "Incorrect API key: sk-hidden"}}));
     for (settings, said) in [

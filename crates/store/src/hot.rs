@@ -10,7 +10,7 @@ use novelo_engine::Turn;
 use crate::read::{BLOCK_TURNS, Part, Range, Turns};
 
 #[derive(Debug)]
-pub(super) struct Hot {
+pub(crate) struct Hot {
     /// Every stored turn with this seq or a later one is here.
     pub first: u64,
     blocks: Vec<Arc<Vec<Turn>>>,
@@ -20,7 +20,7 @@ pub(super) struct Hot {
 
 /// What a reader is told besides the turns.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Moment {
+pub(crate) struct Moment {
     pub last_seq: u64,
     pub epoch: u64,
     /// Documents in the whole thread.

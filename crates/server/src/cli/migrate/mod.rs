@@ -1,0 +1,325 @@
+//! `novelo migrate`: everything from one store into another, and proof that it is there.
+//!
+//! Opens both stores itself, since no server has two. Looks before it writes: where the target holds something else at a path,
+//! nothing is written at all. The source is only read, so whatever happens, running it again goes on: what is there
+//! already is not sent again. Invariant: exit code 0 means that the two were compared document by document to the end.
+
+mod copy;
+mod tally;
+mod walk;
+
+use std::io::IsTerminal;
+use std::path::Path;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use anyhow::bail;
+use novelo_store::{Error, Reserved, Store};
+use serde_json::json;
+
+use self::copy::Copier;
+use self::tally::{Differences, Tally};
+use self::walk::{Met, Walk};
+use super::commands::confirmed;
+use super::{Output, progress};
+use crate::app;
+use crate::config::{Config, without_password};
+
+#[derive(clap::Args)]
+pub struct MigrateArgs {
+    /// Where the documents go: redis (redis.url and redis.prefix) or local (the data directory)
+    #[arg(long)]
+    to: Place,
+    /// Where they are now; without it the other of the two
+    #[arg(long)]
+    from: Option<Place>,
+    /// Only count what would be done
+    #[arg(long)]
+    dry_run: bool,
+    /// Do not ask where the target has other documents too; they stay
+    #[arg(long)]
+    yes: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Place {
+    Local,
+    Redis,
+}
+
+/// A user's whole history comes in one answer.
+const REDIS_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// What was found before anything was written.
+#[derive(Default)]
+struct Survey {
+    all: Tally,
+    missing: u64,
+    same: u64,
+    conflicts: Differences,
+    extra: Differences,
+}
+
+pub async fn run(args: MigrateArgs, config: &Config, out: &Output) -> anyhow::Result<ExitCode> {
+    let from = args.from.unwrap_or(args.to.other());
+    if from == args.to {
+        bail!(
+            "both places are {}\nhint: --to redis moves the data directory into Redis, --to local moves it back",
+            from.name()
+        );
+    }
+    let source = from.open_source(config).await?;
+    let target = args.to.open_target(config, args.dry_run).await?;
+    let done = migrate(&args, [&source, &target], config, out).await;
+    let closed = [target.close().await, source.close().await];
+    let code = done?;
+    closed.into_iter().collect::<Result<(), Error>>()?;
+    Ok(code)
+}
+
+async fn migrate(
+    args: &MigrateArgs,
+    [source, target]: [&Store; 2],
+    config: &Config,
+    out: &Output,
+) -> anyhow::Result<ExitCode> {
+    let from = args.to.other().describe(config);
+    let to = args.to.describe(config);
+    let survey = survey(source, target, args.dry_run).await?;
+    if args.dry_run {
+        return Ok(told(&survey, &from, &to, out));
+    }
+    permit(&survey, args.yes, &from, &to)?;
+    let (new, existed) = copy(source, target).await.map_err(|error| broken_off(error, &to))?;
+    let (all, differences) = verify(source, target, !survey.extra.is_empty()).await?;
+    let is_verified = differences.is_empty();
+    let answer = json!({
+        "from": from, "to": to, "new": new, "existed": existed, "counts": all.json(),
+        "only_in_target": survey.extra.count, "verified": is_verified,
+        "differences": differences.count, "first_differences": differences.first,
+    });
+    out.show(&answer, |_| {
+        println!("{new} documents were moved from {from} to {to}, {existed} were there already");
+        print!("{}", all.text());
+        match is_verified {
+            true => println!("verified: each is the same in both places, byte for byte"),
+            false => println!("{} differ:\n{}", differences.count, differences.text()),
+        }
+    });
+    if !is_verified {
+        eprintln!("hint: something wrote to one of the two meanwhile: stop every server, and run this again");
+        return Ok(ExitCode::FAILURE);
+    }
+    advise(args.to, config, out);
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Refuses where something would be lost, and asks where others have documents too.
+fn permit(survey: &Survey, yes: bool, from: &str, to: &str) -> anyhow::Result<()> {
+    if !survey.conflicts.is_empty() {
+        bail!(
+            "{to} already holds something else:\n{}\nnothing was written\nhint: migrate into an empty place (another redis.prefix, \
+            another --data), or forget these there first",
+            survey.conflicts.text()
+        );
+    }
+    if survey.extra.is_empty() || yes {
+        return Ok(());
+    }
+    let what = format!("{to} holds {} documents that {from} has not", survey.extra.count);
+    match std::io::stdin().is_terminal() && confirmed(&format!("{what}; they stay. go on? [y/N] "))? {
+        true => Ok(()),
+        false => bail!("{what}; nothing was written\nhint: --yes adds to what is there"),
+    }
+}
+
+/// What to do next. Filling Qdrant from the documents has its place here.
+fn advise(to: Place, config: &Config, out: &Output) {
+    if out.json {
+        return;
+    }
+    println!(
+        "hint: {} was only read; to use what was moved, set store = \"{}\"",
+        to.other().describe(config),
+        to.name()
+    );
+    if config.text("index") == "qdrant" {
+        println!("hint: index is qdrant: novelo index --rebuild fills it from the documents");
+    }
+}
+
+/// What the target has of the source. A target that is empty needs no look, unless that is all that is asked for.
+async fn survey(source: &Store, target: &Store, is_all: bool) -> anyhow::Result<Survey> {
+    let mut walk = Walk::begin(source, target).await?;
+    let mut found = Survey::default();
+    if walk.hints().1 == 0 && !is_all {
+        return Ok(found);
+    }
+    let bar = progress::documents_of("looking", walk.hints().0);
+    while let Some(met) = walk.next().await? {
+        match met {
+            Met::Missing(document) => {
+                found.all.count(&document);
+                found.missing += 1;
+            }
+            Met::Same(document) => {
+                found.all.count(&document);
+                found.same += 1;
+            }
+            Met::Differs(document, what) => {
+                found.all.count(&document);
+                found.conflicts.add(&document.path, what);
+            }
+            Met::Extra(document) => {
+                found.extra.add(&document.path, "only the target has it");
+                continue;
+            }
+        }
+        bar.inc(1);
+    }
+    bar.finish_and_clear();
+    Ok(found)
+}
+
+/// How many documents were new, and how many were there already.
+async fn copy(source: &Store, target: &Store) -> anyhow::Result<(u64, u64)> {
+    let mut walk = Walk::begin(source, target).await?;
+    let (mut copier, mut missing, mut existed) = (Copier::new(target), 0, 0);
+    let bar = progress::documents_of("moving", walk.hints().0);
+    while let Some(met) = walk.next().await? {
+        match met {
+            Met::Missing(document) => {
+                copier.add(document).await?;
+                missing += 1;
+            }
+            Met::Same(_) => existed += 1,
+            Met::Differs(document, _) => return Err(Error::Conflict { path: document.path.to_string() }.into()),
+            Met::Extra(_) => continue,
+        }
+        copier.reserve(walk.take_reserved()).await?;
+        bar.inc(1);
+    }
+    copier.reserve(walk.take_reserved()).await?;
+    let new = copier.finish().await?;
+    bar.finish_and_clear();
+    // An export of the target may have passed over what a killed run had just written.
+    Ok((new, existed + missing - new))
+}
+
+/// What is the same in both, and what is not.
+async fn verify(source: &Store, target: &Store, may_have_more: bool) -> anyhow::Result<(Tally, Differences)> {
+    let mut walk = Walk::begin(source, target).await?;
+    let (mut same, mut differences) = (Tally::default(), Differences::default());
+    let bar = progress::documents_of("comparing", walk.hints().0);
+    while let Some(met) = walk.next().await? {
+        match met {
+            Met::Same(document) => same.count(&document),
+            Met::Missing(document) => differences.add(&document.path, "only the source has it"),
+            Met::Differs(document, what) => differences.add(&document.path, what),
+            Met::Extra(document) if !may_have_more => differences.add(&document.path, "only the target has it"),
+            Met::Extra(_) => continue,
+        }
+        compare_reserved(target, walk.take_reserved(), &mut differences).await?;
+        bar.inc(1);
+    }
+    compare_reserved(target, walk.take_reserved(), &mut differences).await?;
+    bar.finish_and_clear();
+    Ok((same, differences))
+}
+
+async fn compare_reserved(target: &Store, of: Vec<Reserved>, differences: &mut Differences) -> anyhow::Result<()> {
+    let paths: Vec<_> = of.iter().map(|reserved| reserved.of.clone()).collect();
+    for (reserved, version) in of.iter().zip(target.versions(&paths).await?) {
+        if version.last_seq < reserved.last_seq {
+            differences.add(&reserved.of, "a seq that was given before would be given again");
+        }
+    }
+    Ok(())
+}
+
+/// What a dry run says.
+fn told(survey: &Survey, from: &str, to: &str, out: &Output) -> ExitCode {
+    let (conflicts, extra) = (&survey.conflicts, &survey.extra);
+    let answer = json!({
+        "from": from, "to": to, "dry_run": true, "new": survey.missing, "existed": survey.same,
+        "counts": survey.all.json(), "only_in_target": extra.count,
+        "differences": conflicts.count, "first_differences": conflicts.first,
+    });
+    out.show(&answer, |_| {
+        println!("{} documents would be moved from {from} to {to}, {} are there already", survey.missing, survey.same);
+        print!("{}", survey.all.text());
+        if !extra.is_empty() {
+            println!("{} documents are only there, and stay", extra.count);
+        }
+        if !conflicts.is_empty() {
+            println!("{} differ, so nothing would be moved:\n{}", conflicts.count, conflicts.text());
+        }
+    });
+    if conflicts.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+fn broken_off(error: anyhow::Error, to: &str) -> anyhow::Error {
+    let hint = match error.downcast_ref::<Error>() {
+        Some(Error::Conflict { .. }) => {
+            "what is there stays as it is: migrate into an empty place, or forget it there first"
+        }
+        _ => "what was moved is stored; the same command again goes on",
+    };
+    anyhow::anyhow!("{to}: {error:#}\nhint: {hint}")
+}
+
+impl Place {
+    fn other(self) -> Self {
+        match self {
+            Self::Local => Self::Redis,
+            Self::Redis => Self::Local,
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Local => "local",
+            Self::Redis => "redis",
+        }
+    }
+
+    /// For a person: which directory, which server.
+    fn describe(self, config: &Config) -> String {
+        match self {
+            Self::Local => config.data().display().to_string(),
+            Self::Redis => without_password(config.text("redis.url")).into_owned(),
+        }
+    }
+
+    async fn open_source(self, config: &Config) -> anyhow::Result<Store> {
+        if self == Self::Local && !has_store(&config.data()) {
+            bail!("there is no store in {}\nhint: name the data directory with --data", config.data().display());
+        }
+        self.open(config).await
+    }
+
+    /// A dry run makes no store.
+    async fn open_target(self, config: &Config, is_dry: bool) -> anyhow::Result<Store> {
+        match self == Self::Local && is_dry && !has_store(&config.data()) {
+            true => Ok(Store::memory()),
+            false => self.open(config).await,
+        }
+    }
+
+    async fn open(self, config: &Config) -> anyhow::Result<Store> {
+        if self == Self::Redis {
+            return app::open_redis(config, REDIS_TIMEOUT).await;
+        }
+        match app::open_local(config).await {
+            Err(error @ Error::Locked { .. }) => {
+                bail!("{error}\nhint: stop the server that has it open, then run this again")
+            }
+            opened => Ok(opened?),
+        }
+    }
+}
+
+/// To open a directory without one would make it there.
+fn has_store(data: &Path) -> bool {
+    ["novelo", "version"].iter().any(|file| data.join(file).exists())
+}

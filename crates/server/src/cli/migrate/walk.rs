@@ -1,0 +1,140 @@
+//! Two stores, walked in step.
+//!
+//! Owns the order in which exports come, which is the same of every back-end: by the path of the collection, then by
+//! seq. Leaves out what belongs to running nodes and what has expired or is about to, since it may be gone from one of the two
+//! by now. Invariant: every other document of either store is met once.
+
+use std::cmp::Ordering;
+
+use anyhow::bail;
+use novelo_engine::path::Prefix;
+use novelo_store::{Export, Exported, Reserved, Store};
+
+use crate::peers::NODES;
+use crate::telemetry::now;
+
+/// Clocks of nodes agree within so many seconds; what expires sooner may have been swept elsewhere.
+const CLOCKS_APART_S: f64 = 5.0;
+
+/// What is met at one place.
+pub enum Met {
+    Missing(Exported),
+    Same(Exported),
+    /// Both hold something there, and this is what differs.
+    Differs(Exported, &'static str),
+    /// The target alone has it.
+    Extra(Exported),
+}
+
+pub struct Walk {
+    source: Side,
+    target: Side,
+}
+
+/// One of the two, with the document that comes next.
+struct Side {
+    export: Export,
+    next: Option<Exported>,
+}
+
+impl Walk {
+    pub async fn begin(source: &Store, target: &Store) -> anyhow::Result<Self> {
+        Ok(Self { source: Side::begin(source).await?, target: Side::begin(target).await? })
+    }
+
+    /// About how many documents there are: in the source, and in the target.
+    pub fn hints(&self) -> (u64, u64) {
+        (self.source.export.documents_hint(), self.target.export.documents_hint())
+    }
+
+    pub async fn next(&mut self) -> anyhow::Result<Option<Met>> {
+        loop {
+            let order = match (&self.source.next, &self.target.next) {
+                (None, None) => return Ok(None),
+                (Some(_), None) => Ordering::Less,
+                (None, Some(_)) => Ordering::Greater,
+                (Some(source), Some(target)) => compare(source, target),
+            };
+            let source = if order.is_le() { self.source.advance().await? } else { None };
+            let target = if order.is_ge() { self.target.advance().await? } else { None };
+            let met = match (source, target) {
+                (Some(source), Some(target)) => match difference(&source, &target) {
+                    Some(what) => Met::Differs(source, what),
+                    None => Met::Same(source),
+                },
+                (Some(source), None) => Met::Missing(source),
+                (None, Some(target)) => Met::Extra(target),
+                (None, None) => continue,
+            };
+            if !met.is_fleeting() {
+                return Ok(Some(met));
+            }
+        }
+    }
+
+    /// What collections of the source have given beyond their last document, as far as they were read.
+    pub fn take_reserved(&mut self) -> Vec<Reserved> {
+        let mut reserved = self.source.export.take_reserved();
+        reserved.retain(|reserved| !is_of_nodes(reserved.of.segments()));
+        reserved
+    }
+}
+
+impl Met {
+    fn is_fleeting(&self) -> bool {
+        match self {
+            Self::Same(_) => false,
+            Self::Missing(document) | Self::Differs(document, _) | Self::Extra(document) => {
+                document.expires_at.is_some_and(|at| at <= now() + CLOCKS_APART_S)
+            }
+        }
+    }
+}
+
+impl Side {
+    async fn begin(store: &Store) -> anyhow::Result<Self> {
+        let mut side = Self { export: store.export(&Prefix::all()).await?, next: None };
+        side.advance().await?;
+        Ok(side)
+    }
+
+    /// Takes the document that comes next, and reads on.
+    async fn advance(&mut self) -> anyhow::Result<Option<Exported>> {
+        let taken = self.next.take();
+        while let Some(document) = self.export.next().await.transpose()? {
+            if is_of_nodes(document.path.segments()) || document.expires_at.is_some_and(|at| at <= now()) {
+                continue;
+            }
+            if taken.as_ref().is_some_and(|taken| compare(taken, &document).is_ge()) {
+                bail!("{} came out of order: this is a fault of novelo", document.path);
+            }
+            self.next = Some(document);
+            break;
+        }
+        Ok(taken)
+    }
+}
+
+fn is_of_nodes(path: &[Box<str>]) -> bool {
+    path.first().is_some_and(|root| &**root == NODES)
+}
+
+/// By collection, then by seq.
+fn compare(a: &Exported, b: &Exported) -> Ordering {
+    collection(a).cmp(collection(b)).then(a.seq.cmp(&b.seq))
+}
+
+fn collection(document: &Exported) -> &[Box<str>] {
+    document.path.segments().split_last().map_or(&[], |(_, collection)| collection)
+}
+
+fn difference(source: &Exported, target: &Exported) -> Option<&'static str> {
+    match () {
+        () if source.path != target.path => Some("another document has its seq"),
+        () if source.value != target.value => Some("the bytes differ"),
+        () if source.version != target.version => Some("the version differs"),
+        () if source.create_time.to_bits() != target.create_time.to_bits() => Some("the time differs"),
+        () if source.expires_at.map(f64::to_bits) != target.expires_at.map(f64::to_bits) => Some("the expiry differs"),
+        () => None,
+    }
+}

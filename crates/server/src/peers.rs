@@ -1,0 +1,432 @@
+//! Other nodes of the same store.
+//!
+//! Owns who they are, and what is asked of them: a reply is told by the node that makes it, a trace that is not stored is
+//! shown by the node that has it, and what is forgotten is forgotten by all. Refuses to decide who may see what: a request is
+//! passed on with the caller's own key, and the node that gets it judges by that. Invariants: addresses come from the store
+//! alone; a request is passed on once; a node that is not there changes no answer.
+
+use std::sync::OnceLock;
+use std::time::Duration;
+
+use axum::body::{Body, to_bytes};
+use axum::extract::{FromRequest, FromRequestParts, MatchedPath, Request, State};
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Uri, header};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use bytes::Bytes;
+use futures_util::StreamExt;
+use futures_util::stream::FuturesUnordered;
+use novelo_engine::limits::BODY_BYTES_MAX;
+use novelo_engine::path::{CollectionPath, DocumentPath};
+use novelo_store::{PutTerms, Store, Window};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use tokio::sync::oneshot;
+use tokio::task::JoinHandle;
+
+use crate::app::App;
+use crate::auth::Caller;
+use crate::http::body::Raw;
+use crate::http::error::{ApiError, Code, Result};
+use crate::http::sse::LAST_EVENT_ID;
+use crate::ids;
+use crate::outbound::Passing;
+use crate::telemetry::now;
+
+/// The root of what nodes say of themselves; no document call can name it.
+pub const NODES: &str = "novelo.nodes";
+/// Which node passed a request on. A request that has it goes no further.
+const PASSED_BY: HeaderName = HeaderName::from_static("x-novelo-passed-by");
+
+const ANNOUNCE_EVERY: Duration = Duration::from_secs(5);
+/// How long a node that says no more is taken to be there.
+const KNOWN_FOR_S: f64 = 15.0;
+const NODES_MAX: usize = 1_000;
+/// How long the one node that has a reply may take to begin its answer.
+const ANSWER_MAX: Duration = Duration::from_secs(5);
+/// How long nodes may take to say whether they have something.
+const SEARCH_MAX: Duration = Duration::from_secs(1);
+
+/// Addresses of what one node may have in memory, and others not.
+const TRACES: [&str; 3] = ["/v1/traces/{id}", "/v1/traces/{id}/replay", "/debug/trace/{id}"];
+/// What lets go of replies and traces that any node may have in memory.
+const FORGETS: [(Method, &str); 3] = [
+    (Method::DELETE, "/v1/users/{user}"),
+    (Method::DELETE, "/v1/users/{user}/threads/{thread}"),
+    (Method::POST, "/memory/reset"),
+];
+const REPLIES: &str = "/chat/replies/";
+
+/// What this node knows of the others.
+#[derive(Debug)]
+pub struct Peers {
+    /// What this node is called.
+    pub node: String,
+    /// The way to the others; there from `join` on, where there can be any.
+    way: OnceLock<Passing>,
+}
+
+/// What a node says of itself.
+#[derive(Debug, Serialize, Deserialize)]
+struct Node {
+    url: String,
+}
+
+/// This node, as others know it, until it leaves.
+#[derive(Debug)]
+pub struct Joined {
+    task: JoinHandle<()>,
+    /// Dropped to end the task.
+    stop: oneshot::Sender<()>,
+}
+
+impl Default for Peers {
+    fn default() -> Self {
+        Self { node: ids::short(), way: OnceLock::new() }
+    }
+}
+
+/// A new name of a reply, which says whose it is.
+pub fn reply_name(node: &str) -> String {
+    format!("{node}-{}", uuid::Uuid::new_v4().simple())
+}
+
+/// The node that makes the reply of this name.
+fn node_of(name: &str) -> Option<&str> {
+    name.split_once('-').map(|(node, _)| node).filter(|node| ids::is_short(node))
+}
+
+/// Joins the nodes of a store that others have too. Without an address others cannot reach this one, but it reaches them.
+pub async fn join(app: &App, url: Option<String>) -> anyhow::Result<Joined> {
+    app.peers.way.set(Passing::new()?).map_err(|_| anyhow::anyhow!("this node has joined already"))?;
+    let said = url.map(|url| Bytes::from(serde_json::json!(Node { url }).to_string()));
+    match &said {
+        Some(said) => announce(app, said).await,
+        None => tracing::warn!("other nodes cannot reach this one: set node.url, or its streams go on only here"),
+    }
+    let (stop, stopped) = oneshot::channel();
+    Ok(Joined { task: tokio::spawn(stay(app.clone(), said, stopped)), stop })
+}
+
+impl Joined {
+    /// Lets the others know that this node is gone.
+    pub async fn leave(self) {
+        drop(self.stop);
+        if let Err(error) = self.task.await {
+            tracing::warn!(%error, "this node did not take its leave");
+        }
+    }
+}
+
+/// A node that the store could not be told of says so again soon.
+async fn announce(app: &App, said: &Bytes) {
+    let terms = PutTerms { now: now(), expires_at: Some(now() + KNOWN_FOR_S), ..PutTerms::default() };
+    if let Err(error) = app.store.put(&document(&app.peers.node), said.clone(), terms).await {
+        tracing::warn!(%error, "this node was not announced");
+    }
+}
+
+async fn stay(app: App, said: Option<Bytes>, mut stopped: oneshot::Receiver<()>) {
+    let Some(said) = said else { return };
+    while tokio::time::timeout(ANNOUNCE_EVERY, &mut stopped).await.is_err() {
+        announce(&app, &said).await;
+    }
+    if let Err(error) = app.store.delete(&document(&app.peers.node), None).await {
+        tracing::warn!(%error, "this node is taken to be there for a moment");
+    }
+}
+
+/// Where a request is answered.
+#[derive(Debug, PartialEq, Eq)]
+enum Place {
+    Here,
+    /// By the node that makes the reply.
+    Node(String),
+    /// Here, or by whichever node has it.
+    Anywhere,
+    /// Here, and then by all others too.
+    Everywhere,
+}
+
+impl Place {
+    fn of(request: &Request, own: &str) -> Self {
+        let last = request.headers().get(LAST_EVENT_ID).and_then(|id| id.to_str().ok());
+        let last = last.and_then(|id| id.trim().rsplit_once('.')).map(|(name, _)| name);
+        let name = request.uri().path().strip_prefix(REPLIES).or(last);
+        if let Some(node) = name.and_then(node_of).filter(|node| *node != own) {
+            return Self::Node(node.to_owned());
+        }
+        let Some(route) = request.extensions().get::<MatchedPath>().map(MatchedPath::as_str) else { return Self::Here };
+        match TRACES.contains(&route) {
+            true => Self::Anywhere,
+            false if FORGETS.iter().any(|(method, of)| (method, *of) == (request.method(), route)) => Self::Everywhere,
+            false => Self::Here,
+        }
+    }
+}
+
+/// Has each request answered where that can be done.
+pub async fn pass_on(State(app): State<App>, request: Request, next: Next) -> Response {
+    let is_first = !request.headers().contains_key(PASSED_BY);
+    let Some(way) = app.peers.way.get().filter(|_| is_first) else { return next.run(request).await };
+    let place = Place::of(&request, &app.peers.node);
+    if place == Place::Here {
+        return next.run(request).await;
+    }
+    let (mut parts, body) = request.into_parts();
+    // Whoever is refused here makes no other node work, and sends no body that is read.
+    if Caller::from_request_parts(&mut parts, &app).await.is_err() {
+        return next.run(Request::from_parts(parts, body)).await;
+    }
+    let body = match Raw::from_request(Request::from_parts(parts.clone(), body), &app).await {
+        Ok(Raw(body)) => body,
+        Err(error) => return error.into_response(),
+    };
+    let copy = Copy { way, parts: parts.clone(), body: body.clone(), by: &app.peers.node };
+    let here = next.run(Request::from_parts(parts, Body::from(body)));
+    let answer = match place {
+        Place::Node(node) => at_node(&app.store, &node, copy, here).await,
+        Place::Anywhere => anywhere(&app.store, copy, here).await,
+        Place::Everywhere => everywhere(&app.store, copy, here).await,
+        Place::Here => Ok(here.await),
+    };
+    answer.unwrap_or_else(IntoResponse::into_response)
+}
+
+/// The answer of one node; that of this one, where the other is not there.
+async fn at_node(store: &Store, node: &str, copy: Copy<'_>, here: impl Future<Output = Response>) -> Result<Response> {
+    let found = store.get(&document(node)).await?;
+    let Some(url) = found.and_then(|found| url(&found.value)) else { return Ok(here.await) };
+    match copy.send(&url, ANSWER_MAX).await {
+        Some(answer) => Ok(answer),
+        None => Ok(here.await),
+    }
+}
+
+/// The answer of this node; where it knows of nothing, the first of those that do. Who may see nothing is told so also of
+/// what is not there.
+async fn anywhere(store: &Store, copy: Copy<'_>, here: impl Future<Output = Response>) -> Result<Response> {
+    let here = here.await;
+    if !matches!(here.status(), StatusCode::NOT_FOUND | StatusCode::FORBIDDEN) {
+        return Ok(here);
+    }
+    let urls = others(store, copy.by).await?;
+    let mut answers: FuturesUnordered<_> = urls.iter().map(|url| copy.send(url, SEARCH_MAX)).collect();
+    while let Some(answer) = answers.next().await {
+        if let Some(answer) = answer.filter(|answer| answer.status().is_success()) {
+            return Ok(answer);
+        }
+    }
+    Ok(here)
+}
+
+/// The answer of this node, once all others have done the same, with what they counted.
+async fn everywhere(store: &Store, copy: Copy<'_>, here: impl Future<Output = Response>) -> Result<Response> {
+    let here = here.await;
+    if !here.status().is_success() {
+        return Ok(here);
+    }
+    let urls = others(store, copy.by).await?;
+    let answers: FuturesUnordered<_> = urls.iter().map(|url| copy.send(url, ANSWER_MAX)).collect();
+    let answers =
+        answers.filter_map(async |answer| counts(answer.filter(|answer| answer.status().is_success())?).await);
+    let counted = answers.collect::<Vec<_>>().await;
+    let (mut parts, body) = here.into_parts();
+    let body = to_bytes(body, BODY_BYTES_MAX).await.map_err(|e| ApiError::new(Code::Internal, e.to_string()))?;
+    let Ok(mut all) = serde_json::from_slice::<Value>(&body) else {
+        return Ok(Response::from_parts(parts, Body::from(body)));
+    };
+    counted.iter().for_each(|counted| add(&mut all, counted));
+    parts.headers.remove(header::CONTENT_LENGTH);
+    Ok(Response::from_parts(parts, Body::from(all.to_string())))
+}
+
+/// What another node says that it let go of.
+async fn counts(answer: Response) -> Option<Value> {
+    let body = tokio::time::timeout(ANSWER_MAX, to_bytes(answer.into_body(), BODY_BYTES_MAX)).await;
+    serde_json::from_slice(&body.ok()?.ok()?).ok()
+}
+
+/// Adds numbers to numbers at the same places; what holds for one node holds for all.
+fn add(all: &mut Value, one: &Value) {
+    match (all, one) {
+        (Value::Object(all), Value::Object(one)) => {
+            all.iter_mut()
+                .filter_map(|(name, value)| Some((value, one.get(name)?)))
+                .for_each(|(all, one)| add(all, one));
+        }
+        (Value::Bool(all), Value::Bool(one)) => *all |= one,
+        (all, one) => {
+            if let (Some(sum), Some(more)) = (all.as_u64(), one.as_u64()) {
+                *all = sum.saturating_add(more).into();
+            }
+        }
+    }
+}
+
+/// Where the others are.
+async fn others(store: &Store, own: &str) -> Result<Vec<Uri>> {
+    let page = store.scan(&collection(), Window { limit: NODES_MAX, ..Window::default() }).await?;
+    Ok(page.items.iter().filter(|node| &*node.id != own).filter_map(|node| url(&node.value)).collect())
+}
+
+fn url(value: &[u8]) -> Option<Uri> {
+    serde_json::from_slice::<Node>(value).ok()?.url.parse().ok()
+}
+
+/// A request, to be sent as it came.
+struct Copy<'a> {
+    way: &'a Passing,
+    parts: Parts,
+    body: Bytes,
+    by: &'a str,
+}
+
+impl Copy<'_> {
+    /// The answer of a node, as it comes; none where there is none in time.
+    async fn send(&self, to: &Uri, deadline: Duration) -> Option<Response> {
+        let request = self.to(to)?;
+        match self.way.pass(request, deadline).await {
+            Ok(answer) => {
+                let (mut parts, body) = answer.into_parts();
+                parts.headers = end_to_end(&parts.headers);
+                Some(Response::from_parts(parts, Body::new(body)))
+            }
+            Err(error) => {
+                tracing::warn!(%error, "another node did not answer");
+                None
+            }
+        }
+    }
+
+    fn to(&self, url: &Uri) -> Option<Request> {
+        let mut uri = self.parts.uri.clone().into_parts();
+        (uri.scheme, uri.authority) = (url.scheme().cloned(), url.authority().cloned());
+        let mut request = Request::new(Body::from(self.body.clone()));
+        *request.method_mut() = self.parts.method.clone();
+        *request.uri_mut() = Uri::from_parts(uri).ok()?;
+        let mut headers = end_to_end(&self.parts.headers);
+        // These are said anew of this connection, and of the body as it is now.
+        for name in [header::HOST, header::CONTENT_LENGTH, header::EXPECT] {
+            headers.remove(name);
+        }
+        headers.insert(PASSED_BY, HeaderValue::from_str(self.by).ok()?);
+        *request.headers_mut() = headers;
+        Some(request)
+    }
+}
+
+/// The headers that are of a message, and not of the connection that it came by.
+fn end_to_end(headers: &HeaderMap) -> HeaderMap {
+    const OF_CONNECTION: [HeaderName; 8] = [
+        header::CONNECTION,
+        HeaderName::from_static("keep-alive"),
+        header::PROXY_AUTHENTICATE,
+        header::PROXY_AUTHORIZATION,
+        header::TE,
+        header::TRAILER,
+        header::TRANSFER_ENCODING,
+        header::UPGRADE,
+    ];
+    let listed = headers.get_all(header::CONNECTION).iter().filter_map(|value| value.to_str().ok());
+    let listed: Vec<&str> = listed.flat_map(|list| list.split(',')).map(str::trim).collect();
+    let stays = |name: &HeaderName| {
+        !OF_CONNECTION.contains(name) && !listed.iter().any(|listed| listed.eq_ignore_ascii_case(name.as_str()))
+    };
+    headers.iter().filter(|(name, _)| stays(name)).map(|(name, value)| (name.clone(), value.clone())).collect()
+}
+
+fn collection() -> CollectionPath {
+    CollectionPath::new(&[NODES]).expect("one short segment is a collection")
+}
+
+fn document(node: &str) -> DocumentPath {
+    collection().document(node).expect("a node is called by a few hex digits")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_says_whose_reply_it_is() {
+        let node = ids::short();
+        assert_eq!(node_of(&reply_name(&node)), Some(&*node));
+        let old = uuid::Uuid::new_v4();
+        for name in ["", "-", "x-y", "0123-4", "0123456g-1", &old.simple().to_string(), "../../etc-1"] {
+            assert_eq!(node_of(name), None, "{name}");
+        }
+    }
+
+    #[test]
+    fn what_nodes_counted_is_added_up() {
+        let mut all = serde_json::json!({"reset": {"documents": 6, "traces": 0}, "erasing": false, "id": "a"});
+        add(
+            &mut all,
+            &serde_json::json!({"reset": {"documents": 0, "traces": 1, "more": 3}, "erasing": true, "id": "b"}),
+        );
+        add(&mut all, &serde_json::json!({"reset": {"documents": -1}, "erasing": false}));
+        let expected = serde_json::json!({"reset": {"documents": 6, "traces": 1}, "erasing": true, "id": "a"});
+        assert_eq!(all, expected);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_node_says_again_that_it_is_there_until_it_leaves() {
+        let set = |value: &str| Some(value.to_owned());
+        let flags = [("store", set("memory")), ("ask.database", set("none"))];
+        let config = crate::config::Config::gather(None, |_| None, &flags).unwrap();
+        let (app, _tasks) = crate::app::open(config).await.unwrap();
+        let joined = join(&app, Some("http://127.0.0.1:1".to_owned())).await.unwrap();
+        let said = async || app.store.get(&document(&app.peers.node)).await.unwrap();
+        assert_eq!(said().await.unwrap().version, 1, "at once");
+        tokio::time::sleep(ANNOUNCE_EVERY * 2 + Duration::from_millis(1)).await;
+        assert_eq!(said().await.unwrap().version, 3);
+        let all = app.store.export(&novelo_engine::path::Prefix::all()).await.unwrap().all().await.unwrap();
+        let left_s = all[0].expires_at.unwrap() - now();
+        assert!(left_s > ANNOUNCE_EVERY.as_secs_f64() && left_s <= KNOWN_FOR_S, "{left_s}");
+        assert!(join(&app, None).await.is_err(), "once");
+        joined.leave().await;
+        assert!(said().await.is_none());
+    }
+
+    #[test]
+    fn a_request_goes_to_the_node_of_its_reply() {
+        let check = |path: &str, last: Option<&str>, expected: Option<&str>| {
+            let mut request = Request::builder().uri(path);
+            request = last.into_iter().fold(request, |request, last| request.header(LAST_EVENT_ID, last));
+            let place = Place::of(&request.body(Body::empty()).unwrap(), "00000000");
+            assert_eq!(place, expected.map_or(Place::Here, |node| Place::Node(node.into())), "{path} {last:?}");
+        };
+        check("/api/ask", Some("aaaaaaaa-12.3"), Some("aaaaaaaa"));
+        check("/api/ask", Some(" aaaaaaaa-12.3 "), Some("aaaaaaaa"));
+        check("/api/ask", Some("00000000-12.3"), None);
+        check("/api/ask", Some("aaaaaaaa-12"), None);
+        check("/api/ask", Some("7"), None);
+        check("/api/ask", None, None);
+        check("/chat/replies/aaaaaaaa-12", None, Some("aaaaaaaa"));
+        check("/chat/replies/aaaaaaaa-12", Some("7"), Some("aaaaaaaa"));
+        check("/chat/replies/00000000-12", Some("aaaaaaaa-1.1"), None);
+    }
+
+    #[test]
+    fn what_is_of_a_connection_stays_there() {
+        let mut headers = HeaderMap::new();
+        for (name, value) in [
+            ("authorization", "Bearer k"),
+            ("last-event-id", "a.1"),
+            ("connection", "close, X-Own"),
+            ("x-own", "1"),
+            ("te", "trailers"),
+            ("transfer-encoding", "chunked"),
+            ("accept", "a"),
+            ("accept", "b"),
+        ] {
+            headers.append(name, value.parse().unwrap());
+        }
+        let passed = end_to_end(&headers);
+        let mut names: Vec<&str> = passed.iter().map(|(name, _)| name.as_str()).collect();
+        names.sort_unstable();
+        assert_eq!(names, ["accept", "accept", "authorization", "last-event-id"]);
+    }
+}

@@ -1,0 +1,85 @@
+//! A node in this process, over a store that others have too. It listens on a port of its own, and ends as it is told.
+
+use std::ops::Deref;
+
+use novelo_server::app::{self, App, Tasks};
+use novelo_server::config::{Config, SETTINGS};
+use novelo_server::peers::Joined;
+use novelo_server::{http, peers};
+use novelo_store::Store;
+use tokio::runtime::Runtime;
+use tokio::sync::oneshot;
+use tokio::task::JoinHandle;
+
+use super::Client;
+
+/// A running node. It takes calls as a client without a key.
+pub struct Node {
+    pub app: App,
+    tasks: Tasks,
+    joined: Joined,
+    stop: oneshot::Sender<()>,
+    served: JoinHandle<()>,
+    client: Client,
+    runtime: Runtime,
+}
+
+impl Node {
+    /// Starts one; others know it then.
+    pub fn start(store: &Store, settings: &[(&str, &str)]) -> Self {
+        let runtime = Runtime::new().unwrap();
+        let own = [("NOVELO_STORE", "memory"), ("NOVELO_ASK_DATABASE", "none"), ("NOVELO_ADDR", "127.0.0.1:0")];
+        let env = |name: &str| settings.iter().chain(&own).find(|(of, _)| *of == name).map(|(_, v)| (*v).to_owned());
+        assert!(settings.iter().all(|(name, _)| SETTINGS.iter().any(|s| s.env_names().any(|of| of == *name))));
+        let config = Config::gather(None, env, &[]).unwrap();
+        let (app, tasks, joined, addr, served, stop) = runtime.block_on(async {
+            let (app, tasks) = app::open_with(config, store.clone()).await.unwrap();
+            let listener = http::bind(&app, app.config.addr()).await.unwrap();
+            let addr = listener.local_addr().unwrap();
+            let joined = peers::join(&app, app.config.node_url(addr)).await.unwrap();
+            let (stop, stopped) = oneshot::channel::<()>();
+            let router = http::router(app.clone());
+            let served = tokio::spawn(http::serve(router, listener, async move { drop(stopped.await) }));
+            (app, tasks, joined, addr, served, stop)
+        });
+        Self { app, tasks, joined, stop, served, client: Client::new(addr), runtime }
+    }
+
+    /// Ends it as a power cut would: nobody is told.
+    pub fn kill(self) {
+        self.runtime.shutdown_background();
+    }
+
+    /// Ends it as `SIGTERM` does.
+    pub fn stop(self) {
+        let Self { app, tasks, joined, stop, served, runtime, .. } = self;
+        runtime.block_on(async {
+            drop(stop);
+            served.await.unwrap();
+            joined.leave().await;
+            app::close(app, tasks).await.unwrap();
+        });
+    }
+
+    /// Runs something where its tasks run.
+    pub fn block_on<T>(&self, work: impl Future<Output = T>) -> T {
+        self.runtime.block_on(work)
+    }
+
+    pub fn client(&self) -> Client {
+        self.client.clone()
+    }
+}
+
+impl Deref for Node {
+    type Target = Client;
+
+    fn deref(&self) -> &Client {
+        &self.client
+    }
+}
+
+/// Where a node says where it is.
+pub fn place(node: &str) -> novelo_engine::path::DocumentPath {
+    novelo_engine::path::CollectionPath::new(&[peers::NODES]).unwrap().document(node).unwrap()
+}

@@ -1,0 +1,215 @@
+//! The servers that are known, and who has what.
+//!
+//! Owns the nodes and the map of slots. Refuses to read the map more often than ten times a second, and by more than
+//! one at a time. Invariant: a map is replaced only by one that a server told, so that one bad moment does not lose the
+//! way.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::time::Duration;
+
+use tokio::task::JoinSet;
+use tokio::time::Instant;
+
+use super::cluster::{Range, Row, Slots, read_slots};
+use super::conn::lock;
+use super::node::{Failure, Node, Way};
+use super::resp::{Command, Reply};
+use super::url::{Address, Target};
+use super::{ClientOptions, tls, unavailable};
+use crate::Error;
+
+/// The map is not read again before.
+const REFRESH_EVERY: Duration = Duration::from_millis(100);
+
+pub(super) struct Routes {
+    way: Arc<Way>,
+    is_cluster: bool,
+    /// Written by `refresh`, read by every call.
+    slots: RwLock<Arc<Slots>>,
+    /// Every server that the address or the map names; a handful.
+    nodes: Mutex<HashMap<Address, Arc<Node>>>,
+    /// Held while the map is being read; when that was last done.
+    refreshed: tokio::sync::Mutex<Option<Instant>>,
+}
+
+impl Routes {
+    pub(super) async fn open(options: ClientOptions) -> Result<Self, Error> {
+        let ClientOptions { url, connect_timeout, timeout } = options;
+        let target = Target::parse(&url)?;
+        let tls = target.tls.then(|| tls::config(target.ca.as_deref())).transpose()?;
+        let way = Arc::new(Way { target, tls, connect_timeout, timeout });
+        let nodes: Vec<_> =
+            way.target.seeds.iter().map(|seed| Arc::new(Node::new(seed.clone(), way.clone()))).collect();
+        let (first, is_cluster) = first_answer(&nodes).await?;
+        if is_cluster && way.target.db > 0 {
+            return Err(Error::Invalid(format!("redis at {} is a cluster, which has no databases", first.address)));
+        }
+        if !is_cluster && nodes.len() > 1 {
+            let address = &first.address;
+            return Err(Error::Invalid(format!("several servers are named, but redis at {address} is not a cluster")));
+        }
+        let nodes = nodes.into_iter().map(|node| (node.address.clone(), node)).collect();
+        let slots = if is_cluster { Slots::default() } else { Slots::all_at(first.clone()) };
+        let routes = Self {
+            way,
+            is_cluster,
+            slots: RwLock::new(Arc::new(slots)),
+            nodes: Mutex::new(nodes),
+            refreshed: tokio::sync::Mutex::default(),
+        };
+        routes.refresh().await;
+        if routes.masters().is_empty() {
+            return Err(unavailable(format!("redis at {}: the cluster has no slots yet", first.address)));
+        }
+        Ok(routes)
+    }
+
+    pub(super) fn is_cluster(&self) -> bool {
+        self.is_cluster
+    }
+
+    pub(super) fn masters(&self) -> Vec<Arc<Node>> {
+        self.slots().masters.clone()
+    }
+
+    pub(super) fn life(&self, slot: u16) -> u64 {
+        self.slots().master_of(slot).map_or(0, |node| node.life())
+    }
+
+    pub(super) async fn master_of(&self, slot: u16) -> Result<Arc<Node>, Error> {
+        if let Some(node) = self.slots().master_of(slot) {
+            return Ok(node.clone());
+        }
+        self.refresh().await;
+        self.slots().master_of(slot).cloned().ok_or_else(|| unavailable(format!("no server has slot {slot}")))
+    }
+
+    /// Who has the slot now that this one cannot be reached.
+    pub(super) async fn instead_of(&self, gone: &Arc<Node>, slot: u16) -> Option<Arc<Node>> {
+        self.refresh().await;
+        self.slots().master_of(slot).filter(|node| !Arc::ptr_eq(node, gone)).cloned()
+    }
+
+    /// A server said who has the slot. Those who tell the whole map may not have heard of it yet.
+    pub(super) async fn moved(&self, slot: u16, to: Address) -> Arc<Node> {
+        self.refresh().await;
+        let node = self.node(to);
+        let mut slots = self.slots.write().unwrap_or_else(PoisonError::into_inner);
+        if slots.master_of(slot).is_none_or(|known| !Arc::ptr_eq(known, &node)) {
+            Arc::make_mut(&mut slots).moved.insert(slot, node.clone());
+        }
+        node
+    }
+
+    pub(super) fn node(&self, address: Address) -> Arc<Node> {
+        let mut nodes = lock(&self.nodes);
+        nodes
+            .entry(address)
+            .or_insert_with_key(|address| Arc::new(Node::new(address.clone(), self.way.clone())))
+            .clone()
+    }
+
+    /// Reads the map anew, unless that was just done. Leaves the old one where nobody tells a new one.
+    pub(super) async fn refresh(&self) {
+        if !self.is_cluster {
+            return;
+        }
+        let mut refreshed = self.refreshed.lock().await;
+        if refreshed.is_some_and(|at| at.elapsed() < REFRESH_EVERY) {
+            return;
+        }
+        let told = self.ask_for_slots().await;
+        *refreshed = Some(Instant::now());
+        if let Some(rows) = told {
+            let named = rows.iter().flat_map(|row| &row.servers).chain(&self.way.target.seeds);
+            let named: HashSet<_> = named.cloned().collect();
+            let slots = Arc::new(self.slots_of(rows));
+            lock(&self.nodes).retain(|address, _| named.contains(address));
+            *self.slots.write().unwrap_or_else(PoisonError::into_inner) = slots;
+        }
+    }
+
+    /// Everyone is asked and the first map is taken: a server that hangs holds nobody up. One that is cut off from the
+    /// others, and says so, is believed only where nobody else answers.
+    async fn ask_for_slots(&self) -> Option<Vec<Row>> {
+        let nodes: Vec<_> = lock(&self.nodes).values().cloned().collect();
+        let mut asked = JoinSet::new();
+        for node in nodes {
+            asked.spawn(told_by(node));
+        }
+        let mut doubtful = None;
+        while let Some(told) = asked.join_next().await {
+            match told {
+                Ok(Some(Told { is_sure: true, rows })) => return Some(rows),
+                Ok(Some(Told { is_sure: false, rows })) => doubtful = Some(rows),
+                Ok(None) | Err(_) => {}
+            }
+        }
+        doubtful
+    }
+
+    fn slots_of(&self, rows: Vec<Row>) -> Slots {
+        let mut slots = Slots::default();
+        for row in rows {
+            let mut servers = row.servers.into_iter().map(|address| self.node(address));
+            let Some(master) = servers.next() else { continue };
+            // The replicas are known from now on, and may tell of a new map.
+            servers.for_each(drop);
+            if !slots.masters.iter().any(|known| Arc::ptr_eq(known, &master)) {
+                slots.masters.push(master.clone());
+            }
+            slots.ranges.push(Range { first: row.first, last: row.last, master });
+        }
+        slots
+    }
+
+    fn slots(&self) -> Arc<Slots> {
+        self.slots.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+/// What a server says of its cluster.
+struct Told {
+    /// Whether it takes itself for a part of it.
+    is_sure: bool,
+    rows: Vec<Row>,
+}
+
+async fn told_by(node: Arc<Node>) -> Option<Told> {
+    let commands = ["INFO", "SLOTS"].map(|what| Command::new("CLUSTER").arg(what).into_bytes());
+    let replies = node.ask(commands.into()).await.ok()?;
+    let [Reply::Text(info), slots] = replies.as_slice() else { return None };
+    Some(Told { is_sure: has_line(info, b"cluster_state:ok"), rows: read_slots(slots, &node.address)? })
+}
+
+fn has_line(text: &[u8], wanted: &[u8]) -> bool {
+    text.split(|byte| *byte == b'\n').any(|line| line.trim_ascii_end() == wanted)
+}
+
+/// The first server that answers says whether it is one of a cluster.
+async fn first_answer(nodes: &[Arc<Node>]) -> Result<(Arc<Node>, bool), Error> {
+    let mut why = String::from("no server is named");
+    for node in nodes {
+        match node.connection().await {
+            Ok(_) => {}
+            Err(Failure::Forbidden(why)) => return Err(Error::Invalid(why)),
+            Err(Failure::Unreachable(unreachable)) => {
+                why = unreachable;
+                continue;
+            }
+        }
+        let command = Command::new("INFO").arg("cluster").into_bytes();
+        match node.ask(vec![command]).await.map(|mut replies| replies.pop()) {
+            Ok(Some(Reply::Text(text))) => {
+                return Ok((node.clone(), has_line(&text, b"cluster_enabled:1")));
+            }
+            Ok(Some(Reply::Refused(refused))) => {
+                return Err(Error::Invalid(format!("redis at {}: {refused}", node.address)));
+            }
+            Ok(_) => why = format!("redis at {} does not say whether it is a cluster", node.address),
+            Err(lost) => why = lost.why(),
+        }
+    }
+    Err(unavailable(why))
+}

@@ -1,0 +1,117 @@
+//! The store in a Redis server or cluster that several nodes share.
+//!
+//! Owns the keys of a prefix and the threads kept ready before them. Every write is one script on one root, so that nodes
+//! never interleave; every read asks for the version, so that no node serves what another has changed. Redis holds
+//! everything: a node can end at any moment. Invariant: what is acknowledged is in Redis, whole, and found by every node.
+
+mod answer;
+mod check;
+pub(crate) mod client;
+mod eraser;
+mod hot;
+mod names;
+mod raw;
+mod read;
+mod script;
+mod whole;
+mod words;
+mod write;
+
+use std::hash::{BuildHasher, RandomState};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, LazyLock};
+use std::time::Duration;
+
+use bytes::Bytes;
+
+use self::client::{Client, ClientOptions, Command, Reply};
+use self::hot::Threads;
+use self::names::Names;
+pub(crate) use self::whole::Unread;
+use crate::Error;
+use crate::op::{Op, Outcome};
+use crate::read::Health;
+
+/// Where the server is, and how a store in it behaves.
+#[derive(Debug, Clone)]
+pub struct RedisOptions {
+    /// `redis://[user[:password]@]host[:port][/db][,host:port…]`, `rediss://` for TLS; a cluster is told by its servers.
+    pub url: String,
+    /// Put before every key, so that several stores can share a server.
+    pub prefix: String,
+    /// How long one answer may take.
+    pub timeout: Duration,
+    /// Bytes of turns kept ready in memory.
+    pub hot_bytes_max: usize,
+}
+
+/// A handle on a shared store; clones are cheap.
+#[derive(Debug, Clone)]
+pub struct Redis(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    client: Client,
+    names: Names,
+    threads: Threads,
+    eraser: eraser::Shared,
+}
+
+impl Redis {
+    pub(crate) async fn open(options: RedisOptions) -> Result<Self, Error> {
+        let RedisOptions { url, prefix, timeout, hot_bytes_max } = options;
+        if prefix.contains(['{', '}']) {
+            return Err(Error::Invalid("a prefix of keys holds no braces: they are for the tags of users".into()));
+        }
+        let client = Client::open(ClientOptions { url, connect_timeout: timeout, timeout }).await?;
+        let (names, threads) = (Names::new(&prefix), Threads::new(hot_bytes_max));
+        let redis = Self(Arc::new(Inner { client, names, threads, eraser: eraser::Shared::default() }));
+        redis.resume_erasure().await?;
+        Ok(redis)
+    }
+
+    pub(crate) async fn write(&self, ops: Vec<Op>) -> Result<Vec<Outcome>, Error> {
+        let alone = match ops.as_slice() {
+            [Op::Fork { from, at_seq, to }] => self.fork(from, *at_seq, to).await.map(Outcome::Forked)?,
+            [Op::Forget { what }] => self.forget(what).await.map(Outcome::Forgotten)?,
+            [Op::Import { documents }] => self.import(documents).await.map(Outcome::Imported)?,
+            [Op::Sweep { now }] => self.sweep(*now).await.map(Outcome::Swept)?,
+            ops => return self.write_together(ops).await,
+        };
+        Ok(vec![alone])
+    }
+
+    pub(crate) fn health(&self) -> Health {
+        let why = self.0.client.fault();
+        Health {
+            writable: why.is_none(),
+            why,
+            hot_bytes: self.0.threads.bytes(),
+            hot_threads: self.0.threads.threads(),
+            queue_len: 0,
+            disk_bytes: 0,
+            erasing: self.0.eraser.is_erasing(),
+        }
+    }
+
+    /// Nothing waits here: what was answered is in Redis.
+    pub(crate) fn close(self) {
+        drop(self);
+    }
+
+    /// One command; a refusal is an error.
+    async fn command(&self, key: &Bytes, command: Command) -> Result<Reply, Error> {
+        match self.0.client.call(key, command).await? {
+            Reply::Refused(why) => Err(answer::refused(why)),
+            reply => Ok(reply),
+        }
+    }
+}
+
+/// A number below 2⁵³ that comes twice by the least of chances only, also from other nodes: what tells one state of a
+/// collection from all that ever were. Lua and JSON keep such a number whole.
+fn random() -> u64 {
+    static SEED: LazyLock<RandomState> = LazyLock::new(RandomState::new);
+    static COUNT: AtomicU64 = AtomicU64::new(0);
+    (SEED.hash_one(COUNT.fetch_add(1, Ordering::Relaxed)) >> 11).max(1)
+}

@@ -1,0 +1,276 @@
+//! Reads: by id, by seq, by time, and lists.
+//!
+//! Owns how a thread that is kept ready is brought up to date. Every read asks Redis for the version first; what is kept is
+//! served under that version or not at all, so a turn that another node wrote is seen by the next read here.
+
+use bytes::Bytes;
+use novelo_engine::path::{CollectionPath, DocumentPath};
+use novelo_engine::scope::USERS;
+use novelo_engine::{Message, Turn};
+
+use super::Redis;
+use super::answer::{Answer, number, parse, read_record, read_version, text, utf8};
+use super::client::{Command, Reply};
+use super::names::{CollectionKeys, RootKeys};
+use super::script::{SCAN, THREADS, TURNS};
+use super::whole::Roots;
+use super::words::{copied, digits, optional_time};
+use crate::Error;
+use crate::read::{Document, Page, Range, ThreadRow, Turns, Version, Window};
+use crate::record::Record;
+
+/// Turns that a thread is kept ready with, at least, where it has so many.
+const READY_TURNS: usize = 64;
+/// A thread that is further behind than this is read anew.
+const BEHIND_MAX: u64 = 256;
+/// How often a read begins anew because its server did.
+const LIVES_MAX: usize = 5;
+/// Versions that are asked for at once.
+const VERSIONS_AT_ONCE: usize = 1_000;
+
+/// A collection as a script found it.
+pub(super) struct Seen {
+    pub version: Version,
+    pub count: u64,
+    pub has_more: bool,
+    /// Tells it from another that had its path before.
+    pub born: Bytes,
+    pub records: Vec<(u64, Record)>,
+}
+
+impl Seen {
+    fn turns(self) -> Turns {
+        let (version, has_more) = (self.version, self.has_more);
+        Turns::from_list(turns(self.records), version.last_seq, has_more, version.epoch)
+    }
+}
+
+impl Redis {
+    pub(crate) async fn get(&self, at: &DocumentPath) -> Result<Option<Document>, Error> {
+        let found = self.record(&at.collection(), at.id()).await?;
+        Ok(found.map(|(seq, record)| record.into_document(seq)))
+    }
+
+    pub(super) async fn record(&self, of: &CollectionPath, id: &str) -> Result<Option<(u64, Record)>, Error> {
+        let key = self.0.names.collection(of).documents;
+        match self.command(&key, Command::new("HGET").arg(&key).arg(format!(":{id}"))).await? {
+            Reply::Nil => Ok(None),
+            found => read_record(id, text(found)?).map(Some),
+        }
+    }
+
+    pub(crate) async fn turns(&self, of: &CollectionPath, range: Range) -> Result<Turns, Error> {
+        let keys = self.0.names.collection(of);
+        let key = &keys.documents;
+        if let Some(known) = self.0.threads.known(key) {
+            let version = self.version(of).await?;
+            if let Some(turns) = self.0.threads.serve(key, version, range) {
+                return Ok(turns);
+            }
+            let behind = version.last_seq.saturating_sub(known.last_seq);
+            if known.epoch == version.epoch
+                && (1..=BEHIND_MAX).contains(&behind)
+                && let Some(turns) = self.catch_up(&keys, known, range).await?
+            {
+                return Ok(turns);
+            }
+        }
+        match range {
+            Range::Last(count) => self.last(&keys, count).await,
+            _ => Ok(self.seen(&keys, range).await?.map_or_else(nothing, Seen::turns)),
+        }
+    }
+
+    /// Adds what others appended; `None` where that was not all.
+    async fn catch_up(&self, keys: &CollectionKeys, known: Version, range: Range) -> Result<Option<Turns>, Error> {
+        let behind = Range::After { seq: known.last_seq, limit: 2 * BEHIND_MAX as usize };
+        let Some(seen) = self.seen(keys, behind).await? else { return Ok(None) };
+        if seen.has_more || seen.version.epoch != known.epoch {
+            return Ok(None);
+        }
+        let key = &keys.documents;
+        self.0.threads.extend(key, known, seen.version.last_seq, turns(seen.records));
+        Ok(self.0.threads.serve(key, seen.version, range))
+    }
+
+    async fn last(&self, keys: &CollectionKeys, count: usize) -> Result<Turns, Error> {
+        let Some(seen) = self.seen(keys, Range::Last(count.max(READY_TURNS))).await? else { return Ok(nothing()) };
+        let first = match seen.has_more {
+            true => seen.records.first().map_or(u64::MAX, |(seq, _)| *seq),
+            false => 1,
+        };
+        let (version, key, all) = (seen.version, &keys.documents, turns(seen.records));
+        self.0.threads.install(key, version, seen.count, first, all.clone());
+        let skipped = all.len().saturating_sub(count);
+        let has_more = seen.has_more || skipped > 0;
+        let newest = all.into_iter().skip(skipped).collect();
+        Ok(Turns::from_list(newest, version.last_seq, has_more, version.epoch))
+    }
+
+    /// What is in a range, with the version at that moment; `None` where there is no such collection.
+    pub(super) async fn seen(&self, keys: &CollectionKeys, range: Range) -> Result<Option<Seen>, Error> {
+        let args = match range {
+            Range::Last(count) => vec!["last".into(), digits(count as u64)],
+            Range::After { seq, limit } => vec!["after".into(), digits(seq), digits(limit as u64)],
+            Range::Between { first, last } => vec!["between".into(), digits(first), digits(last)],
+        };
+        let key = std::slice::from_ref(&keys.documents);
+        let all = keys.all();
+        let (reply, lives) = self.in_one_life(key, || self.0.client.run(&TURNS, &all, args.clone())).await?;
+        let mut answer = Answer::of(reply)?;
+        if answer.is_empty() {
+            return Ok(None);
+        }
+        let version = in_life(Version { last_seq: answer.number()?, epoch: parse(&answer.text()?)? }, lives.first());
+        let (count, has_more) = (answer.number()?, answer.number()? == 1);
+        Ok(Some(Seen { version, count, has_more, born: answer.text()?, records: answer.records()? }))
+    }
+
+    pub(crate) async fn scan(&self, of: &CollectionPath, window: Window) -> Result<Page<Document>, Error> {
+        let after = window.after;
+        let args = vec![
+            optional_time(window.begin),
+            optional_time(window.end),
+            optional_time(after.map(|cursor| cursor.create_time)),
+            after.map_or_else(Bytes::new, |cursor| digits(cursor.seq)),
+            digits(window.limit.min(u32::MAX as usize) as u64),
+        ];
+        let keys = self.0.names.collection(of);
+        let mut answer = Answer::of(self.0.client.run(&SCAN, &keys.all(), args).await?)?;
+        let has_more = answer.number()? == 1;
+        let items = answer.records()?.into_iter().map(|(seq, record)| record.into_document(seq)).collect();
+        Ok(Page { items, has_more })
+    }
+
+    pub(crate) async fn threads(
+        &self,
+        under: &CollectionPath,
+        child: &str,
+        after: Option<&str>,
+        limit: usize,
+    ) -> Result<Page<ThreadRow>, Error> {
+        let of = under.segments().join("\0");
+        let (base, high) = (format!("{of}\0"), format!("{of}\u{1}"));
+        let low = after.map_or_else(|| base.clone(), |id| format!("{base}{id}\u{1}"));
+        if of != USERS {
+            return self.threads_of(&self.0.names.root(under.segments()), [base, low, high], child, limit).await;
+        }
+        let (mut page, mut roots) = (Page { items: Vec::new(), has_more: false }, Roots::between(low, high));
+        while let Some(root) = roots.next(self).await? {
+            let user = String::from_utf8_lossy(&root.member).into_owned();
+            let bounds = [base.clone(), format!("{user}\0"), format!("{user}\u{1}")];
+            let found = self.threads_of(&root, bounds, child, 1).await?;
+            if !found.items.is_empty() && page.items.len() == limit {
+                return Ok(Page { has_more: true, ..page });
+            }
+            page.items.extend(found.items);
+        }
+        Ok(page)
+    }
+
+    async fn threads_of(
+        &self,
+        root: &RootKeys,
+        [base, low, high]: [String; 3],
+        child: &str,
+        limit: usize,
+    ) -> Result<Page<ThreadRow>, Error> {
+        let args = vec![base.into(), low.into(), high.into(), copied(child), digits(limit as u64)];
+        let key = std::slice::from_ref(&root.collections);
+        let mut answer = Answer::of(self.0.client.run(&THREADS, key, args).await?)?;
+        let has_more = answer.number()? == 1;
+        let row = |row: Reply| {
+            let mut row = Answer::of(row)?;
+            let (id, turns, updated_at) = (row.text()?, row.number()?, parse(&row.text()?)?);
+            Ok(ThreadRow { id: utf8(&id)?.into(), turns, updated_at })
+        };
+        Ok(Page { items: answer.list()?.map(row).collect::<Result<_, Error>>()?, has_more })
+    }
+
+    pub(crate) async fn version(&self, of: &CollectionPath) -> Result<Version, Error> {
+        let key = self.0.names.collection(of).documents;
+        let one = std::slice::from_ref(&key);
+        let (reply, lives) = self.in_one_life(one, || self.command(&key, version_of(&key))).await?;
+        Ok(in_life(read_version(reply)?, lives.first()))
+    }
+
+    /// Reads while the servers of these keys stay in the same run: which runs these are is a part of each version, since
+    /// a server that lost what it had answered gives the same seqs again to other turns.
+    async fn in_one_life<F: Future<Output = Result<Reply, Error>>>(
+        &self,
+        keys: &[Bytes],
+        read: impl Fn() -> F,
+    ) -> Result<(Reply, Vec<u64>), Error> {
+        let lives = || keys.iter().map(|key| self.0.client.life(key)).collect::<Vec<_>>();
+        for _ in 0..LIVES_MAX {
+            let before = lives();
+            let found = read().await?;
+            if before == lives() {
+                return Ok((found, before));
+            }
+        }
+        Err(Error::Unavailable { why: "the servers of Redis change again and again".into(), retry_after_s: 1 })
+    }
+
+    pub(crate) async fn versions(&self, of: &[CollectionPath]) -> Result<Vec<Version>, Error> {
+        let mut versions = Vec::with_capacity(of.len());
+        for some in of.chunks(VERSIONS_AT_ONCE) {
+            let keys: Vec<Bytes> = some.iter().map(|of| self.0.names.collection(of).documents).collect();
+            let calls = || keys.iter().map(|key| (key.clone(), version_of(key))).collect();
+            let read = || async { self.0.client.all(calls()).await.map(Reply::List) };
+            let (replies, lives) = self.in_one_life(&keys, read).await?;
+            for (reply, life) in Answer::of(replies)?.zip(&lives) {
+                versions.push(in_life(read_version(reply)?, Some(life)));
+            }
+        }
+        Ok(versions)
+    }
+
+    /// A user's document stands in the collection `users`, outside of every user's root, so that collection's pulse is in
+    /// the pulse of each of them.
+    pub(crate) async fn pulse<S: AsRef<str>>(&self, path: &[S]) -> Result<u64, Error> {
+        let path: Vec<&str> = path.iter().map(AsRef::as_ref).collect();
+        let roots = match path.as_slice() {
+            [USERS, user, ..] => vec![vec![USERS, user], vec![USERS]],
+            _ => vec![path],
+        };
+        let call = |root: Vec<&str>| {
+            let key = self.0.names.root(&root).pulse;
+            let command = Command::new("HGET").arg(&key).arg("all");
+            (key, command)
+        };
+        let beats = self.0.client.all(roots.into_iter().map(call).collect()).await?;
+        beats.iter().try_fold(0u64, |pulse, beat| Ok(pulse.wrapping_add(number(beat)?)))
+    }
+
+    pub(crate) async fn pulse_of<S: AsRef<str>>(&self, root: &[S], kind: &str) -> Result<u64, Error> {
+        let key = self.0.names.root(root).pulse;
+        number(&self.command(&key, Command::new("HGET").arg(&key).arg(format!(":{kind}"))).await?)
+    }
+}
+
+fn version_of(key: &Bytes) -> Command {
+    Command::new("HMGET").arg(key).arg("last").arg("epoch")
+}
+
+/// A version as it is in one run of its server.
+pub(super) fn in_life(version: Version, life: Option<&u64>) -> Version {
+    match version.epoch {
+        0 => version,
+        epoch => Version { epoch: epoch ^ life.copied().unwrap_or_default(), ..version },
+    }
+}
+
+fn nothing() -> Turns {
+    Turns::from_list(Vec::new(), 0, false, 0)
+}
+
+fn turns(records: Vec<(u64, Record)>) -> Vec<Turn> {
+    let turn = |(seq, record): (u64, Record)| Turn {
+        seq,
+        id: record.id,
+        create_time: record.create_time,
+        message: Message::from_stored(record.value),
+    };
+    records.into_iter().map(turn).collect()
+}
