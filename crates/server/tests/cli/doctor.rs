@@ -4,15 +4,15 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::support::{Home, Ran, Server, contents, files, holding, json};
-use crate::{fill, filled, stopped};
+use crate::{HEALTHY, fill, filled, stopped};
 
 #[test]
 fn doctor_finds_a_healthy_store_healthy() {
     let server = Server::start();
     fill(&server);
-    assert_eq!(server.home.done(&["doctor"]), "healthy\n", "through the server");
+    assert_eq!(server.home.done(&["doctor"]), HEALTHY, "through the server");
     let home = stopped(server);
-    assert_eq!(home.done(&["doctor"]), "healthy\n", "without one");
+    assert_eq!(home.done(&["doctor"]), HEALTHY, "without one");
     let json = home.run(&["doctor", "--json"]).json();
     assert_eq!((&json["healthy"], &json["findings"]), (&json!(true), &json!([])));
 }
@@ -89,7 +89,7 @@ fn doctor_tells_a_damaged_journal() {
         }),
         false,
     );
-    assert_eq!(home.done(&["doctor"]), "healthy\n", "the original is");
+    assert_eq!(home.done(&["doctor"]), HEALTHY, "the original is");
 }
 
 #[test]
@@ -108,5 +108,5 @@ fn doctor_tells_a_damaged_table() {
         false,
     );
     check_damaged(&damaged(&home, |dir| std::fs::remove_file(place(dir, "\"content\":\"1\"").0).unwrap()), false);
-    assert_eq!(home.done(&["doctor"]), "healthy\n", "the original is");
+    assert_eq!(home.done(&["doctor"]), HEALTHY, "the original is");
 }

@@ -10,6 +10,7 @@ mod chat;
 mod doctor;
 mod eval;
 mod memory;
+mod migrate;
 mod serve;
 mod settings;
 mod terminal;
@@ -20,6 +21,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use support::{Client, Home, Server, json, says, thread, user};
+
+/// What `doctor` says where nothing is wrong, and there is no model.
+const HEALTHY: &str = "store: local, index: local\nhealthy\n";
 
 /// A home whose store holds two threads, some data, and values that span lines; nothing runs there.
 fn filled() -> Arc<Home> {

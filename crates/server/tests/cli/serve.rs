@@ -3,8 +3,8 @@
 use std::io::{Read, Write};
 use std::os::unix::fs::PermissionsExt;
 
-use crate::support::{Client, Home, Server, eventually, json, says, thread, user};
-use crate::{arg, fill, filled, stopped};
+use crate::support::{Client, Home, Ran, Server, eventually, json, says, thread, user};
+use crate::{HEALTHY, arg, fill, filled, stopped};
 
 #[test]
 fn sigterm_finishes_what_is_in_flight() {
@@ -66,7 +66,7 @@ fn a_read_only_directory_is_a_clear_error() {
     let ran = home.run(&["serve", "--addr", "127.0.0.1:0"]);
     set_mode(0o755);
     ran.failed(&[arg(&home.data()), "ermission denied"]);
-    assert_eq!(home.done(&["doctor"]), "healthy\n");
+    assert_eq!(home.done(&["doctor"]), HEALTHY);
 }
 
 #[test]
@@ -76,7 +76,7 @@ fn commands_work_after_a_crash_left_a_note_behind() {
     let home = server.kill();
     assert!(home.data().join("serving.json").exists());
     assert_eq!(home.done(&["thread", "list", "u"]).lines().count(), 2);
-    assert_eq!(home.done(&["doctor"]), "healthy\n");
+    assert_eq!(home.done(&["doctor"]), HEALTHY);
 }
 
 #[test]
@@ -97,6 +97,34 @@ fn a_new_data_directory_gets_a_sample_thread_once() {
     stopped(server);
     let server = home.serve_with(&sample);
     assert_eq!(server.get(&user("demo", "/threads")).ok()["threads"], json!([]));
+}
+
+#[test]
+fn a_redis_that_is_not_there_is_named_without_its_password() {
+    let home = Home::new();
+    // Nobody listens there: the port was taken a moment ago, and let go.
+    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let url = format!("redis://me:hunter2@127.0.0.1:{port}/0");
+    let run = |args: &[&str]| Ran::of(home.command(args).env("REDIS_URL", &url).env("NOVELO_STORE", "redis"));
+    let place = format!("redis://***@127.0.0.1:{port}/0");
+    for args in [&["serve", "--addr", "127.0.0.1:0"][..], &["thread", "list", "u"], &["key", "list"]] {
+        let ran = run(args);
+        ran.failed(&["redis.url", &place, "hint: start Redis there"]);
+        assert!(!ran.err.contains("hunter2"), "{ran:?}");
+    }
+    let doctor = run(&["doctor"]);
+    assert_eq!((doctor.code, doctor.err.as_str()), (Some(1), ""), "{doctor:?}");
+    assert!(doctor.out.starts_with("redis.url: ") && doctor.out.contains("\nhint: start Redis there"), "{doctor:?}");
+    assert!(!doctor.out.contains("hunter2"), "{doctor:?}");
+    assert!(!home.data().exists(), "nothing is left behind");
+
+    // The address alone does not switch the store, the flag does.
+    let only_url = Ran::of(home.command(&["config"]).env("REDIS_URL", &url));
+    assert!(only_url.out.contains(&place) && !only_url.out.contains("hunter2"), "{only_url:?}");
+    let flag = ["serve", "--addr", "127.0.0.1:0", "--store", "redis", "--index", "qdrant"];
+    Ran::of(home.command(&flag).env("REDIS_URL", &url)).failed(&["redis.url", &place]);
+    home.run(&["serve", "--store", "elsewhere"]).failed(&["store must be one of local, memory, redis"]);
+    home.run(&["serve", "--index", "elsewhere"]).failed(&["index must be one of local, qdrant"]);
 }
 
 #[test]
