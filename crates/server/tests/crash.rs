@@ -11,42 +11,16 @@ use std::sync::mpsc::{Sender, channel};
 use std::time::Duration;
 
 use support::asking::{self, is_gone, reason, references, tickers};
+use support::batches::{Batch, fault, turns};
 use support::eco;
 use support::models::{Act, Models};
-use support::{Client, Home, Server, Value, holding, json, says, thread, user};
+use support::{Client, Home, Server, holding, json, says, thread, user};
 
 const WRITERS: usize = 16;
 const ROUNDS: usize = 100;
 /// The rounds are shared out among so many stores: opening one after a crash takes longer the more is in its journal.
 const STORES: usize = 10;
 const PATIENCE: Duration = Duration::from_secs(30);
-
-/// Messages that were sent together, and the seqs that they were acknowledged with.
-#[derive(Debug, Clone)]
-struct Batch {
-    thread: String,
-    texts: Vec<String>,
-    seqs: Option<Vec<u64>>,
-}
-
-impl Batch {
-    /// The nth batch of a writer; every third goes to the thread that all share.
-    fn new(round: usize, writer: usize, n: usize) -> Self {
-        let thread = if n % 3 == 2 { format!("r{round}-shared") } else { format!("r{round}-w{writer}") };
-        let texts = (0..1 + n % 4).map(|i| format!("r{round} w{writer} b{n} m{i}")).collect();
-        Self { thread, texts, seqs: None }
-    }
-
-    fn body(&self) -> Value {
-        let message = |text: &String| json!({"role": "user", "content": text, "id": text.replace(' ', "-")});
-        json!({"messages": self.texts.iter().map(message).collect::<Vec<_>>()})
-    }
-
-    fn acknowledge(&mut self, answer: &Value) {
-        let turns = answer["turns"].as_array().unwrap();
-        self.seqs = Some(turns.iter().map(|turn| turn["seq"].as_u64().unwrap()).collect());
-    }
-}
 
 /// Appends batch after batch until the connection breaks. Only the last one is unacknowledged.
 fn write(client: &Client, round: usize, writer: usize, acknowledged: &Sender<()>) -> Vec<Batch> {
@@ -84,47 +58,6 @@ fn crash(server: Server, round: usize, acknowledgements: usize) -> (Arc<Home>, V
     })
 }
 
-/// Every turn of a thread: its seq and what it says.
-fn turns(client: &Client, of: &str) -> Vec<(u64, String)> {
-    let mut turns: Vec<(u64, String)> = Vec::new();
-    loop {
-        let after = turns.last().map_or(0, |(seq, _)| *seq);
-        let page = client.get(&thread("u", of, &format!("/turns?after={after}&limit=1000"))).ok();
-        let row =
-            |turn: &Value| (turn["seq"].as_u64().unwrap(), turn["message"]["content"].as_str().unwrap().to_owned());
-        turns.extend(page["turns"].as_array().unwrap().iter().map(row));
-        if page["has_more"] == json!(false) {
-            return turns;
-        }
-    }
-}
-
-/// What is wrong with a thread: it holds what was acknowledged, and otherwise only whole batches that came next.
-fn fault(of: &str, turns: &[(u64, String)], sent: &[Vec<Batch>]) -> Option<String> {
-    if !turns.iter().map(|(seq, _)| *seq).eq(1..=turns.len() as u64) {
-        return Some(format!("seqs have gaps: {turns:?}"));
-    }
-    let of_thread = |batches: &Vec<Batch>| batches.iter().filter(|batch| batch.thread == of).cloned().rev().collect();
-    let mut waiting: Vec<Vec<Batch>> = sent.iter().map(of_thread).collect();
-    let mut rest = turns;
-    while let Some((_, text)) = rest.first() {
-        let comes_next = |batches: &&mut Vec<Batch>| batches.last().is_some_and(|batch| batch.texts[0] == *text);
-        let Some(batch) = waiting.iter_mut().find(comes_next).and_then(Vec::pop) else {
-            return Some(format!("{text} is a phantom, or out of order"));
-        };
-        let (found, after) = rest.split_at(batch.texts.len().min(rest.len()));
-        if !found.iter().map(|(_, text)| text).eq(&batch.texts) {
-            return Some(format!("{batch:?} is in pieces: {found:?}"));
-        }
-        if batch.seqs.as_ref().is_some_and(|seqs| !found.iter().map(|(seq, _)| seq).eq(seqs)) {
-            return Some(format!("{batch:?} was acknowledged elsewhere: {found:?}"));
-        }
-        rest = after;
-    }
-    let lost = waiting.iter().flatten().find(|batch| batch.seqs.is_some());
-    lost.map(|batch| format!("{batch:?} was acknowledged and is lost"))
-}
-
 #[test]
 fn a_fault_is_seen() {
     let batch = |texts: &[&str], seqs: Option<&[u64]>| Batch {
@@ -158,7 +91,7 @@ fn a_fault_is_seen() {
 fn check_round(client: &Client, round: usize, sent: &[Vec<Batch>]) {
     let own = (0..WRITERS).map(|writer| format!("r{round}-w{writer}"));
     for of in own.chain([format!("r{round}-shared")]) {
-        assert_eq!(fault(&of, &turns(client, &of), sent), None, "{of}");
+        assert_eq!(fault(&of, &turns(client, "u", &of), sent), None, "{of}");
     }
 }
 
