@@ -43,6 +43,7 @@ const ON_ONE_NODE: &[(&str, &str)] = &[
     ("AS-OWN-4", "a changed file is read by each node in its own time, and what is waited for is the answer of one"),
     ("AS-OWN-5", "a changed file is read by each node in its own time, and what is waited for is the answer of one"),
     ("EC-EXT-2", "embeddings of questions are kept ready by the node that asked for them"),
+    ("ME-RST-5", "a trace on its way to the store that goes with its turn is counted by nobody"),
 ];
 
 #[test]

@@ -43,7 +43,7 @@ impl Redis {
             return Ok(vec![Outcome::Appended(stamps)]);
         }
         let steps: Vec<Step<'_>> = ops.iter().filter_map(Step::of).collect();
-        let life = ops.first().and_then(Step::of).map_or(0, |step| self.life_of(step.collection()));
+        let life = steps.first().map_or(0, |step| self.life_of(step.collection()));
         let (answers, versions) = self.run_steps(&steps).await?;
         let outcomes = ops.iter().zip(answers).map(|(op, answer)| outcome(op, answer));
         let outcomes: Vec<Outcome> = outcomes.collect::<Result<_, _>>()?;
