@@ -22,6 +22,7 @@ mod page;
 mod passages;
 mod policies;
 mod qdrant;
+mod real_qdrant;
 mod recall;
 mod removal;
 mod replies;

@@ -17,8 +17,10 @@ pub mod node;
 pub mod nodes;
 pub mod process;
 pub mod qdrant;
+pub mod qdrant_server;
 #[path = "../../../store/tests/support/redis.rs"]
 pub mod redis;
+pub mod skipped;
 pub mod stream;
 
 use std::io::{BufRead, BufReader};

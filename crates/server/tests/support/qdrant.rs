@@ -1,5 +1,5 @@
-//! Qdrant: a real server where `QDRANT_URL` names one, behind a line that can be cut; and for failures alone, one of our
-//! own that gives the answers a real one would give to empty collections, and knows how to misbehave.
+//! Qdrant: a real server, started here or named by `QDRANT_URL`, behind a line that can be cut; and for failures alone, one of
+//! our own that gives the answers a real one would give to empty collections, and knows how to misbehave.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream, ToSocketAddrs};
@@ -9,7 +9,8 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::Client;
+use super::qdrant_server::{QdrantServer, binary};
+use super::{Client, skipped};
 
 /// How the one of our own answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -140,28 +141,60 @@ fn well(line: &str, body: &Value, state: &mut State) -> (u16, String) {
 pub struct Real {
     pub url: String,
     pub prefix: String,
-    key: Option<String>,
+    pub key: Option<String>,
     direct: Client,
     is_cut: Arc<AtomicBool>,
+    own: Option<QdrantServer>,
 }
 
+const REMEDY: &str = "`make qdrant` fetches one";
+
 impl Real {
-    /// `None`, said loudly, where nobody named a server.
+    /// The server of `QDRANT_URL`, or one that is started for this test; `None` where there is neither.
     pub fn find(test: &str) -> Option<Self> {
-        let Ok(url) = std::env::var("QDRANT_URL") else {
-            eprintln!(
-                "\n!!! {test}: Qdrant was NOT tested. Set QDRANT_URL to the address of a Qdrant server to test it.\n"
-            );
+        match std::env::var("QDRANT_URL") {
+            Ok(url) => Some(Self::named(test, &url)),
+            Err(_) if binary().is_none() => {
+                skipped::skip("Qdrant server", &format!("{REMEDY}, or set QDRANT_URL to the address of your own"));
+                None
+            }
+            Err(_) => Self::own(test),
+        }
+    }
+
+    /// One that is started for this test, and may be killed by it.
+    pub fn own(test: &str) -> Option<Self> {
+        let Some(binary) = binary() else {
+            skipped::skip("Qdrant server that a test may stop", REMEDY);
             return None;
         };
+        let server = QdrantServer::start(&binary);
+        let (addr, key, direct) = (server.addr, server.key.clone(), server.client());
+        let mut real = Self::at(test, addr, Some(key), direct);
+        real.own = Some(server);
+        Some(real)
+    }
+
+    fn named(test: &str, url: &str) -> Self {
         let host = url.trim_start_matches("http://").trim_end_matches('/').to_owned();
         let there = host.to_socket_addrs().unwrap_or_else(|e| panic!("QDRANT_URL {url:?}: {e}")).next().unwrap();
         let key = std::env::var("QDRANT_API_KEY").ok();
         let direct = Client::new(there);
         let direct = key.as_ref().map_or_else(|| direct.clone(), |key| direct.with("api-key", key));
+        Self::at(test, there, key, direct)
+    }
+
+    fn at(test: &str, there: SocketAddr, key: Option<String>, direct: Client) -> Self {
         let is_cut = Arc::new(AtomicBool::new(false));
         let prefix = format!("novelo_test_{test}_{}_", std::process::id());
-        Some(Self { url: format!("http://{}", line(there, is_cut.clone())), prefix, key, direct, is_cut })
+        let url = format!("http://{}", line(there, is_cut.clone()));
+        Self { url, prefix, key, direct, is_cut, own: None }
+    }
+
+    /// The process that was started for this test.
+    #[track_caller]
+    pub fn server(&mut self) -> &mut QdrantServer {
+        self.own.as_mut().expect("this server was not started by the test")
     }
 
     /// Cuts the line, or mends it.
@@ -195,6 +228,11 @@ impl Real {
         answer["result"]["points"].as_array().unwrap().iter().map(|point| point["payload"].clone()).collect()
     }
 
+    /// Makes a collection as another program would.
+    pub fn create_collection(&self, collection: &str, body: Value) {
+        self.direct.put(&format!("/collections/{}{collection}", self.prefix), body).ok();
+    }
+
     pub fn drop_collection(&self, collection: &str) {
         self.direct.delete(&format!("/collections/{}{collection}", self.prefix)).ok();
     }
@@ -202,6 +240,9 @@ impl Real {
 
 impl Drop for Real {
     fn drop(&mut self) {
+        if self.own.is_some() {
+            return;
+        }
         for collection in ["conversation_memory", "documents", "repositories"] {
             self.direct.delete(&format!("/collections/{}{collection}", self.prefix));
         }
@@ -219,7 +260,7 @@ fn line(there: SocketAddr, is_cut: Arc<AtomicBool>) -> SocketAddr {
                 if is_cut.load(Ordering::SeqCst) {
                     return;
                 }
-                let far = TcpStream::connect(there).unwrap();
+                let Ok(far) = TcpStream::connect(there) else { return };
                 let (back_from, back_to) = (far.try_clone().unwrap(), near.try_clone().unwrap());
                 let cut = is_cut.clone();
                 std::thread::spawn(move || carry(back_from, back_to, &cut));

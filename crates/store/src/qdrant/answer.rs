@@ -5,14 +5,19 @@ use std::collections::BTreeMap;
 use novelo_engine::path::{CollectionPath, decode};
 use serde::Deserialize;
 
-/// An answer that is none.
+/// An answer that cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("an answer of another form: {0}")]
-pub struct Nonsense(String);
+pub enum Nonsense {
+    #[error("an answer of another form: {0}")]
+    Unreadable(String),
+    /// The collection was made by another program.
+    #[error("{0}: another program made it; set qdrant.prefix, or let `novelo index --rebuild` replace it")]
+    Foreign(&'static str),
+}
 
 impl From<serde_json::Error> for Nonsense {
     fn from(error: serde_json::Error) -> Self {
-        Self(error.to_string())
+        Self::Unreadable(error.to_string())
     }
 }
 
@@ -60,9 +65,9 @@ pub fn done(bytes: &[u8]) -> Result<(), Nonsense> {
     }
     match result(bytes)? {
         Done::Plain(true) => Ok(()),
-        Done::Plain(false) => Err(Nonsense("nothing was done".into())),
+        Done::Plain(false) => Err(Nonsense::Unreadable("nothing was done".into())),
         Done::Update { status } if status == "completed" => Ok(()),
-        Done::Update { status } => Err(Nonsense(format!("a write is {status}, not completed"))),
+        Done::Update { status } => Err(Nonsense::Unreadable(format!("a write is {status}, not completed"))),
     }
 }
 
@@ -88,14 +93,14 @@ pub fn shape(bytes: &[u8]) -> Result<Shape, Nonsense> {
     }
     let params = result::<Looked>(bytes)?.config.params;
     if !params.sparse_vectors.is_some_and(|sparse| sparse.contains_key("sparse")) {
-        return Err(Nonsense("the collection has no sparse vectors named sparse".into()));
+        return Err(Nonsense::Foreign("the collection has no sparse vectors named sparse"));
     }
     let vectors = params.vectors.unwrap_or_default();
     let Some(dense) = vectors.get("dense") else { return Ok(Shape { dimensions: None }) };
     let size = dense.get("size").and_then(serde_json::Value::as_u64).and_then(|size| usize::try_from(size).ok());
     match (size, dense.get("distance").and_then(serde_json::Value::as_str)) {
         (Some(size), Some("Cosine")) => Ok(Shape { dimensions: Some(size) }),
-        _ => Err(Nonsense("the vectors named dense are not compared by cosine".into())),
+        _ => Err(Nonsense::Foreign("the vectors named dense are not compared by cosine")),
     }
 }
 
@@ -127,7 +132,7 @@ pub fn found(bytes: &[u8]) -> Result<Vec<Vec<Hit>>, Nonsense> {
     }
     let hit = |scored: Scored| {
         let place = scored.payload.place().filter(|_| scored.score.is_finite());
-        let (of, seq, digest) = place.ok_or_else(|| Nonsense("a hit does not say where it is".into()))?;
+        let (of, seq, digest) = place.ok_or_else(|| Nonsense::Unreadable("a hit does not say where it is".into()))?;
         Ok(Hit { of, seq, digest, score: scored.score })
     };
     let lists: Vec<List> = result(bytes)?;

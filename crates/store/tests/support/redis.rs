@@ -18,7 +18,7 @@ const START_TRIES: usize = 10;
 const WAIT_MAX: Duration = Duration::from_secs(20);
 const LOG: &str = "redis.log";
 /// The bus of a cluster is at the port and this.
-const BUS: u16 = 10_000;
+pub const BUS: u16 = 10_000;
 /// Below the ports that the system gives to outgoing connections, so that these do not take them meanwhile.
 const PORTS: std::ops::Range<u16> = 20_000..32_000;
 
@@ -190,7 +190,7 @@ fn is_alive(pid: u32) -> bool {
 }
 
 /// Free together with its bus; chosen by process and time, so that tests beside each other seldom meet.
-fn free_port(taken: &[u16]) -> u16 {
+pub fn free_port(taken: &[u16]) -> u16 {
     let nanos = std::time::SystemTime::UNIX_EPOCH.elapsed().map_or(0, |since| since.subsec_nanos());
     let seed = std::process::id().wrapping_mul(2_654_435_761) ^ nanos;
     let count = u32::from(PORTS.end - PORTS.start);

@@ -94,7 +94,14 @@ async fn look(app: &Shared, points: &Points, findings: &mut Vec<Value>) -> Answe
         None => None,
     };
     for of in Collection::ALL {
-        let shape = points.shape(of).await?;
+        let shape = match points.shape(of).await {
+            Err(Fault::Foreign(what)) => {
+                let advice = "do that; until then searches of it are lexical";
+                findings.push(json!({"place": "qdrant", "what": what, "advice": advice}));
+                continue;
+            }
+            shape => shape?,
+        };
         if let (Some(shape), Some(size)) = (shape, size)
             && shape.dimensions != Some(size)
         {

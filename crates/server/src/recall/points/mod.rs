@@ -57,6 +57,9 @@ pub enum Fault {
     /// This request is refused, and would be again; others may do.
     #[error("{said}")]
     Refused { status: u16, said: String },
+    /// The collection of that name is another program's. The server is well.
+    #[error("{0}")]
+    Foreign(String),
     /// It does not work at the moment.
     #[error("{0}")]
     Down(String),
@@ -156,14 +159,18 @@ impl Points {
             return Err(Fault::Down(said));
         }
         let answered = match self.send(request, deadline).await {
-            Ok(bytes) => {
-                read(&bytes).map_err(|nonsense| Fault::Down(format!("{}: {nonsense}", self.requests.name(of))))
-            }
+            Ok(bytes) => read(&bytes).map_err(|nonsense| {
+                let said = format!("{}: {nonsense}", self.requests.name(of));
+                match nonsense {
+                    Nonsense::Foreign(_) => Fault::Foreign(said),
+                    Nonsense::Unreadable(_) => Fault::Down(said),
+                }
+            }),
             Err(error) => Err(error.into()),
         };
         match &answered {
             Err(Fault::Down(said)) => self.rest(said),
-            Err(Fault::Missing | Fault::Refused { .. }) => drop(lock(&self.shapes).remove(&of)),
+            Err(Fault::Missing | Fault::Refused { .. } | Fault::Foreign(_)) => drop(lock(&self.shapes).remove(&of)),
             Ok(_) => {}
         }
         answered
