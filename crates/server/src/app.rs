@@ -4,7 +4,7 @@
 //! writer of summaries, the sweeper of what has expired, and the one that embeds. `close` ends them all and leaves the
 //! store flushed.
 
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
 use anyhow::Context;
@@ -18,7 +18,9 @@ use crate::auth::{self, Keys};
 use crate::cache::Cache;
 use crate::config::{Config, without_password};
 use crate::data::Data;
+use crate::eviction::{self, Evictions};
 use crate::guide::Guides;
+use crate::instance::Instance;
 use crate::load::Caches;
 use crate::memory::summary::{self, Due};
 use crate::model::Models;
@@ -43,6 +45,7 @@ pub struct Shared {
     pub models: Models,
     pub replies: Replies,
     pub peers: Peers,
+    pub evictions: Evictions,
     /// What guided replies keep between requests.
     pub guides: Guides,
     /// What questions are answered from by query.
@@ -55,6 +58,8 @@ pub struct Shared {
     pub config: Config,
     /// What this process's own command line presents instead of a key.
     pub own_secret: String,
+    /// The data directory that this server has open; set by `serve` before it listens.
+    pub instance: OnceLock<Instance>,
 }
 
 /// The tasks that `close` must end.
@@ -67,6 +72,7 @@ pub struct Tasks {
 
 const MADE_BYTES_MAX: usize = 32 * 1024 * 1024;
 const SWEEP_EVERY: Duration = Duration::from_secs(1);
+const LOOK_AT_EVICTIONS_TICKS: u32 = 2;
 
 /// Opens the store and starts the tasks.
 pub async fn open(config: Config) -> anyhow::Result<(App, Tasks)> {
@@ -93,6 +99,7 @@ pub async fn open_with(config: Config, store: Store) -> anyhow::Result<(App, Tas
         models: Models::open(&config)?,
         replies: Replies::default(),
         peers: Peers::default(),
+        evictions: Evictions::new(&config),
         guides: Guides::default(),
         data,
         due: Due::default(),
@@ -100,6 +107,7 @@ pub async fn open_with(config: Config, store: Store) -> anyhow::Result<(App, Tas
         last: LastPrompts::default(),
         store,
         own_secret,
+        instance: OnceLock::new(),
         config,
     });
     let tasks = Tasks {
@@ -166,7 +174,10 @@ pub async fn open_redis(config: &Config, timeout: Duration) -> anyhow::Result<St
     let place = without_password(config.text("redis.url")).into_owned();
     let hint = "start Redis there, or set redis.url (REDIS_URL) to where it is; store = \"local\" needs none";
     let opened = Store::open_redis(options).await;
-    opened.map_err(|error| anyhow::anyhow!("the store at redis.url, {place}, does not open: {error}\nhint: {hint}"))
+    let unopened = |error| anyhow::anyhow!("the store at redis.url, {place}, does not open: {error}\nhint: {hint}");
+    let store = opened.map_err(unopened)?;
+    eviction::require_none(&store, config).await?;
+    Ok(store)
 }
 
 async fn record(app: App) {
@@ -181,12 +192,18 @@ async fn embed(app: App) {
 
 async fn sweep(app: App) {
     let mut ticks = tokio::time::interval(SWEEP_EVERY);
+    let mut ticks_left = 0;
     loop {
         ticks.tick().await;
         if let Err(error) = app.store.sweep(now()).await {
             tracing::warn!(%error, "expired documents were not removed");
         }
         app.replies.sweep();
+        if ticks_left == 0 {
+            app.evictions.look(&app.store).await;
+            ticks_left = LOOK_AT_EVICTIONS_TICKS;
+        }
+        ticks_left -= 1;
     }
 }
 

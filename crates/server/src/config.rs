@@ -48,6 +48,7 @@ settings! {
     "redis.url" = "redis://127.0.0.1:6379" or "REDIS_URL", "Redis server or cluster for store = redis: redis://[USER:PASSWORD@]HOST[:PORT][/DB], several with commas; rediss:// for TLS";
     "redis.prefix" = "", "put before every key there";
     "redis.timeout_ms" = "2000", "how long one answer of it may take; then the request is refused with 503";
+    "redis.allow_eviction" = "false", "true: start also where Redis drops documents when its memory is short (maxmemory-policy other than noeviction)";
     "node.url" = "", "address at which other nodes of the same store reach this one; empty: http:// and addr, where that names an address";
     "policies" = "./policies", "directory of files that add to the shipped ones and override them: presets, prompts, context.yaml, ontology.yaml, param_inference.yaml, entities, eco";
     "sample" = "true", "put the sample thread into a new data directory";
@@ -163,6 +164,7 @@ impl Config {
             bail!("memory.short_term_window must be at least 1 (from {})", self.entry("memory.short_term_window").1);
         }
         self.read::<bool>("sample", "true or false")?;
+        self.read::<bool>("redis.allow_eviction", "true or false")?;
         self.one_of("embed", &["none", "local", "openai"])?;
         self.one_of("store", &["local", "memory", "redis"])?;
         self.one_of("index", &["local", "qdrant"])?;

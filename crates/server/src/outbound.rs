@@ -154,15 +154,25 @@ impl Passing {
     }
 }
 
-/// An error with what lies behind it: its own words often say nothing.
+/// An error with what lies behind it, for people: without the words of our own client, and each cause once.
 pub fn causes(error: &(dyn std::error::Error + 'static)) -> String {
-    let mut causes = vec![error.to_string()];
-    let mut error = error.source();
-    while let Some(cause) = error {
-        causes.push(cause.to_string());
-        error = cause.source();
+    let is_ours = |words: &str| words.starts_with("client error (") || words == "tcp connect error";
+    let mut causes: Vec<String> = Vec::new();
+    for cause in std::iter::successors(Some(error), |error| error.source()) {
+        let words = without_number(&cause.to_string());
+        if !is_ours(&words) && causes.last().is_none_or(|last| !last.ends_with(&words)) {
+            causes.push(words);
+        }
     }
-    causes.join(": ")
+    if causes.is_empty() { error.to_string() } else { causes.join(": ") }
+}
+
+/// What the system says, without the number that it has for it.
+pub fn without_number(words: &str) -> String {
+    match words.rsplit_once(" (os error ") {
+        Some((said, number)) if number.ends_with(')') => said.to_owned(),
+        _ => words.to_owned(),
+    }
 }
 
 /// What a server says when it refuses, as far as it can be read.

@@ -109,9 +109,12 @@ pub async fn import(store: &Store, caller: &Caller, mut body: Body) -> Result<Im
     while let Some(frame) = next_frame(&mut body).await? {
         let frame = frame.map_err(|e| ApiError::new(Code::MalformedJson, format!("the body broke off: {e}")))?;
         let Ok(data) = frame.into_data() else { continue };
+        // What was there before holds no end of a line: a line that comes byte by byte is searched once.
+        let mut searched = rest.len();
         rest.extend_from_slice(&data);
-        while let Some(end) = rest.iter().position(|b| *b == b'\n') {
+        while let Some(end) = line_end(&rest, searched) {
             let line = rest.split_to(end + 1).freeze();
+            searched = 0;
             reader.line(line.get(..end).unwrap_or_default()).await?;
         }
         if rest.len() > IMPORT_LINE_BYTES_MAX {
@@ -123,6 +126,12 @@ pub async fn import(store: &Store, caller: &Caller, mut body: Body) -> Result<Im
         reader.line(&rest).await?;
     }
     reader.finish().await
+}
+
+/// Where the first line ends, of which so many bytes are known to hold no end.
+fn line_end(bytes: &[u8], searched: usize) -> Option<usize> {
+    let new = bytes.get(searched..)?;
+    new.iter().position(|b| *b == b'\n').map(|at| searched + at)
 }
 
 /// The next piece of a body of any length, which may not take longer than a whole body of the usual kind.

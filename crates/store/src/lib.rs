@@ -47,7 +47,7 @@ pub use op::{
     VALUE_BYTES_MAX,
 };
 pub use read::{Cursor, Document, Finding, Health, Page, Range, ThreadRow, Turns, Version, Window};
-pub use redis::{Redis, RedisOptions};
+pub use redis::{EvictionState, Redis, RedisOptions, ServerEviction};
 
 /// The laws by name, so that a test can tell whether one has none.
 pub const LAWS: [&str; 10] = ["L1", "L2", "L3", "L4", "L5", "L6", "L7", "L8", "L9", "L10"];
@@ -240,6 +240,14 @@ impl Store {
             Self::Memory(_) => Ok(Vec::new()),
             Self::Local(local) => local.check().await,
             Self::Redis(redis) => redis.check().await,
+        }
+    }
+
+    /// Whether the servers that hold the documents drop some when memory is short; none where no server does.
+    pub async fn evictions(&self) -> Result<Vec<ServerEviction>, Error> {
+        match self {
+            Self::Memory(_) | Self::Local(_) => Ok(Vec::new()),
+            Self::Redis(redis) => redis.evictions().await,
         }
     }
 

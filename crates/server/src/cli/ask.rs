@@ -43,7 +43,7 @@ pub async fn run(client: &Client, args: AskArgs, out: &Output) -> anyhow::Result
     let thread = thread.unwrap_or_else(new_thread);
     if out.json {
         let wish = wish(&user, &thread, &args.question, false);
-        println!("{}", client.call(Method::POST, PATH, Some(wish)).await?);
+        say!("{}", client.call(Method::POST, PATH, Some(wish)).await?);
         return Ok(ExitCode::SUCCESS);
     }
     let mut screen = Screen::new();
@@ -54,7 +54,7 @@ pub async fn run(client: &Client, args: AskArgs, out: &Output) -> anyhow::Result
         screen.remarks(&args.question, answer)?;
     }
     if is_new {
-        eprintln!("thread {thread}");
+        complain!("thread {thread}");
     }
     Ok(answer.map_or(ExitCode::from(INTERRUPTED), |_| ExitCode::SUCCESS))
 }

@@ -62,7 +62,7 @@ pub async fn run(client: &Client, args: ThreadArgs, out: &Output) -> anyhow::Res
         chat.screen.aside("ask away; /help says what else there is, Ctrl-D ends")?;
     }
     let code = chat.run(lines()).await?;
-    eprintln!("thread {}", chat.thread);
+    complain!("thread {}", chat.thread);
     Ok(code)
 }
 
@@ -150,7 +150,7 @@ impl Chat<'_> {
             Ok(None) => return Ok(Then::End(ExitCode::from(INTERRUPTED))),
             Err(error) if error.is::<std::io::Error>() => return Err(error),
             Err(error) => {
-                eprintln!("error: {error:#}");
+                complain!("error: {}", super::output::in_words(&error));
                 self.has_failed = !self.is_live;
             }
         }

@@ -1,52 +1,85 @@
 //! A client of the API: over the network where a server runs, else within this process.
+//!
+//! Owns the proof that a server has this very data directory open. Every connection begins with it, before the secret or anything else is
+//! sent, and carries one request. A note that leads elsewhere is stale: the directory is opened here, and its lock decides.
 
-use anyhow::Context;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::time::Duration;
+
+use anyhow::{Context, bail};
 use axum::Router;
 use axum::body::Body;
 use http_body_util::BodyExt;
+use hyper::client::conn::http1::{self, SendRequest};
+use hyper::header::{AUTHORIZATION, HOST};
 use hyper::{Method, Request, Response};
-use hyper_util::client::legacy::connect::HttpConnector;
-use hyper_util::rt::TokioExecutor;
+use hyper_util::rt::TokioIo;
 use serde_json::Value;
+use tokio::net::TcpStream;
 use tower::ServiceExt;
 
+use super::output::in_words;
 use super::serve::{Serving, note_path};
 use crate::app::{self, App, Tasks};
 use crate::config::Config;
 use crate::http;
+use crate::instance::{CHALLENGE, INSTANCE, Instance, random_hex};
+
+/// How long a server may take to prove which directory it has.
+const PROOF_WAIT: Duration = Duration::from_secs(5);
+/// What an answer to the challenge may hold beside its header.
+const PROOF_BYTES_MAX: usize = 64 * 1024;
 
 /// Where the API is answered.
 pub enum Client {
     /// By the server that has the data directory open.
-    Server { note: Serving, http: hyper_util::client::legacy::Client<HttpConnector, Body> },
+    Server(ServerOf),
     /// Here, with the data directory opened for the moment.
     Here { router: Router, app: App, tasks: Tasks },
+}
+
+/// The server of a data directory, as its note says.
+pub struct ServerOf {
+    note: Serving,
+    addr: SocketAddr,
+    instance: Instance,
 }
 
 impl Client {
     /// Finds the server of this data directory, or opens the directory.
     pub async fn connect(config: Config) -> anyhow::Result<Self> {
-        if let Some(note) = running(&config).await {
-            let http = hyper_util::client::legacy::Client::builder(TokioExecutor::new()).build_http();
-            return Ok(Self::Server { note, http });
+        let mut stale = None;
+        if let Some(server) = ServerOf::noted(&config) {
+            match server.connect().await {
+                Ok(_) => return Ok(Self::Server(server)),
+                Err(error) => {
+                    let why = in_words(&error);
+                    stale = Some(format!("the server noted there, {}, is not its server: {why}", server.addr));
+                }
+            }
         }
-        let (app, tasks) = app::open(config).await?;
+        let opened = app::open(config).await;
+        let (app, tasks) = opened.map_err(|error| match (error.downcast_ref(), stale) {
+            (Some(novelo_store::Error::Locked { .. }), Some(stale)) => error.context(stale),
+            _ => error,
+        })?;
         Ok(Self::Here { router: http::router(app.clone()), app, tasks })
     }
 
     /// Sends a request; any answer counts.
     pub async fn send(&self, method: Method, path: &str, body: Body) -> anyhow::Result<Response<Body>> {
-        let request = Request::builder().method(method);
+        let request = Request::builder().method(method).uri(path);
         match self {
-            Self::Server { note, http } => {
-                let request = request.uri(format!("http://{}{path}", note.addr));
-                let request = request.header("authorization", format!("Bearer {}", note.secret)).body(body)?;
-                Ok(http.request(request).await.context("the server did not answer")?.map(Body::new))
+            Self::Server(server) => {
+                let mut connection = server.connect().await?;
+                let request = request.header(HOST, server.addr.to_string());
+                let request = request.header(AUTHORIZATION, format!("Bearer {}", server.note.secret)).body(body)?;
+                let sent = connection.send_request(request).await;
+                Ok(sent.context("the server did not answer")?.map(Body::new))
             }
             Self::Here { router, app, .. } => {
                 let bearer = format!("Bearer {}", app.own_secret);
-                let request = request.uri(path).header("authorization", bearer).body(body)?;
-                Ok(router.clone().oneshot(request).await?)
+                Ok(router.clone().oneshot(request.header(AUTHORIZATION, bearer).body(body)?).await?)
             }
         }
     }
@@ -66,7 +99,7 @@ impl Client {
     /// Leaves the data directory as it should be.
     pub async fn close(self) -> anyhow::Result<()> {
         match self {
-            Self::Server { .. } => Ok(()),
+            Self::Server(_) => Ok(()),
             Self::Here { router, app, tasks } => {
                 drop(router);
                 app::close(app, tasks).await
@@ -75,17 +108,55 @@ impl Client {
     }
 }
 
+impl ServerOf {
+    /// What the directory says of its server. A note without an instance is of a version that had none.
+    fn noted(config: &Config) -> Option<Self> {
+        let note = std::fs::read(note_path(config)).ok()?;
+        let note: Serving = serde_json::from_slice(&note).ok()?;
+        Some(Self { addr: reachable(note.addr.parse().ok()?), note, instance: Instance::read(&config.data())? })
+    }
+
+    /// A connection to the server of this directory and to no other.
+    async fn connect(&self) -> anyhow::Result<SendRequest<Body>> {
+        let proven = tokio::time::timeout(PROOF_WAIT, self.connect_and_prove()).await;
+        proven.unwrap_or_else(|_| bail!("it did not answer within {} seconds", PROOF_WAIT.as_secs()))
+    }
+
+    async fn connect_and_prove(&self) -> anyhow::Result<SendRequest<Body>> {
+        let stream = TcpStream::connect(self.addr).await.context("nobody listens there")?;
+        stream.set_nodelay(true)?;
+        let (mut send, connection) = http1::handshake(TokioIo::new(stream)).await?;
+        // It ends when the last request over it is done, or the server closes it; each request tells its own failure.
+        tokio::spawn(connection);
+        let challenge = random_hex()?;
+        let request = Request::get("/health/live").header(HOST, self.addr.to_string());
+        let response = send.send_request(request.header(CHALLENGE, &challenge).body(Body::empty())?).await?;
+        let proof = response.headers().get(INSTANCE).map(|proof| proof.as_bytes().to_vec());
+        http_body_util::Limited::new(response.into_body(), PROOF_BYTES_MAX)
+            .collect()
+            .await
+            .map_err(|error| anyhow::anyhow!("{error}"))?;
+        let expected = self.instance.prove(&self.note.secret, &challenge);
+        match proof.is_some() && proof == expected.map(String::into_bytes) {
+            true => Ok(send),
+            false => bail!("it has another data directory open"),
+        }
+    }
+}
+
+/// A server that listens on every address is reached on loopback.
+fn reachable(addr: SocketAddr) -> SocketAddr {
+    let ip = match addr.ip() {
+        IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
+        IpAddr::V6(ip) if ip.is_unspecified() => Ipv6Addr::LOCALHOST.into(),
+        ip => ip,
+    };
+    SocketAddr::new(ip, addr.port())
+}
+
 /// What the server said when it refused.
 pub fn refusal(body: &[u8]) -> anyhow::Error {
     let said: Option<Value> = serde_json::from_slice(body).ok();
     let words = said.as_ref().and_then(|said| said.pointer("/error/message")?.as_str());
     anyhow::anyhow!("{}", words.unwrap_or("refused"))
-}
-
-/// The note of a server that really answers.
-async fn running(config: &Config) -> Option<Serving> {
-    let note = std::fs::read(note_path(config)).ok()?;
-    let note: Serving = serde_json::from_slice(&note).ok()?;
-    tokio::net::TcpStream::connect(&note.addr).await.ok()?;
-    Some(note)
 }

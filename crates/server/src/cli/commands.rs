@@ -13,6 +13,7 @@ use novelo_engine::path::encode_segment;
 use serde_json::{Value, json};
 
 use super::client::{Client, refusal};
+use super::output::StandardOutput;
 use super::progress::{self, FileBody};
 use super::{Command, ExplainArgs, KeyCommand, Output, ThreadCommand, ask, chat, memory};
 use crate::config::Config;
@@ -63,11 +64,11 @@ async fn dispatch(command: Command, client: &Client, out: &Output) -> anyhow::Re
 pub fn config(config: &Config, out: &Output) -> anyhow::Result<ExitCode> {
     if out.json {
         let rows = config.rows().map(|(key, value, from)| (key, json!({"value": value, "from": from.to_string()})));
-        println!("{}", Value::Object(rows.map(|(k, v)| (k.to_owned(), v)).collect()));
+        say!("{}", Value::Object(rows.map(|(k, v)| (k.to_owned(), v)).collect()));
         return Ok(ExitCode::SUCCESS);
     }
     for (key, value, from) in config.rows() {
-        println!("{key:<20} {value:<24} {from}");
+        say!("{key:<20} {value:<24} {from}");
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -85,8 +86,8 @@ async fn explain(client: &Client, args: ExplainArgs, out: &Output) -> anyhow::Re
     });
     let answer = client.call(Method::POST, "/v1/context", Some(body)).await?;
     match answer.get("explain").and_then(Value::as_str) {
-        Some(text) => print!("{text}"),
-        None => println!("{answer}"),
+        Some(text) => say_part!("{text}"),
+        None => say!("{answer}"),
     }
     Ok(())
 }
@@ -106,7 +107,7 @@ async fn thread(client: &Client, command: ThreadCommand, out: &Output) -> anyhow
         ThreadCommand::Fork { user, thread, at_seq, to } => {
             let path = format!("{}/fork", thread_path(&user, &thread));
             let answer = client.call(Method::POST, &path, Some(json!({"at_seq": at_seq, "to": to}))).await?;
-            out.show(&answer, |a| println!("{} holds {} turns", to, a.get("turns").unwrap_or(&Value::Null)));
+            out.show(&answer, |a| say!("{} holds {} turns", to, a.get("turns").unwrap_or(&Value::Null)));
             Ok(())
         }
         ThreadCommand::Export { user, thread, output } => {
@@ -128,8 +129,8 @@ async fn list(client: &Client, user: &str, out: &Output) -> anyhow::Result<()> {
         for row in rows(&page, "threads") {
             let id = row.get("id").and_then(Value::as_str).unwrap_or("");
             match out.json {
-                true => println!("{row}"),
-                false => println!("{:>8} turns  {id}", number(row, "turns")),
+                true => say!("{row}"),
+                false => say!("{:>8} turns  {id}", number(row, "turns")),
             }
             id.clone_into(&mut after);
         }
@@ -146,7 +147,7 @@ fn show_turn(turn: &Value) {
         Some(Value::String(text)) => text.clone(),
         _ => message.get("tool_calls").or(message.get("content")).unwrap_or(&Value::Null).to_string(),
     };
-    println!("#{:<5} {role:<10} {text}", number(turn, "seq"));
+    say!("#{:<5} {role:<10} {text}", number(turn, "seq"));
 }
 
 fn number(row: &Value, name: &str) -> u64 {
@@ -164,14 +165,13 @@ async fn forget(client: &Client, user: &str, thread: Option<&str>, yes: bool, ou
     let answer = client.call(Method::DELETE, &path, None).await?;
     let count = |name: &str| answer.pointer(&format!("/forgotten/{name}")).cloned().unwrap_or(Value::Null);
     let [documents, passages, traces] = ["documents", "passages", "traces"].map(count);
-    out.show(&answer, |_| println!("forgot {documents} documents, {passages} passages and {traces} traces"));
+    out.show(&answer, |_| say!("forgot {documents} documents, {passages} passages and {traces} traces"));
     Ok(())
 }
 
 /// Asks on the terminal; anything but a yes is a no.
 pub fn confirmed(question: &str) -> anyhow::Result<bool> {
-    eprint!("{question}");
-    std::io::stderr().flush()?;
+    std::io::stderr().write_all(question.as_bytes())?;
     let mut answer = String::new();
     std::io::stdin().read_line(&mut answer)?;
     Ok(matches!(answer.trim(), "y" | "Y" | "yes"))
@@ -184,7 +184,7 @@ async fn export(client: &Client, path: &str, file: Option<&Path>) -> anyhow::Res
         bail!("the export was refused: {}", response.status());
     }
     let hint = response.headers().get("x-novelo-documents").and_then(|h| h.to_str().ok()?.parse().ok());
-    let Some(file) = file else { return write_lines(response.into_body(), &mut std::io::stdout(), hint).await };
+    let Some(file) = file else { return write_lines(response.into_body(), &mut StandardOutput::new(), hint).await };
     if file.exists() {
         bail!("{} is there already", file.display());
     }
@@ -227,7 +227,7 @@ async fn import(client: &Client, file: &Path, out: &Output) -> anyhow::Result<()
     }
     let answer: Value = serde_json::from_slice(&answer)?;
     let count = |name| answer.get(name).cloned().unwrap_or(Value::Null);
-    out.show(&answer, |_| println!("read {} documents, {} of them new", count("documents"), count("new")));
+    out.show(&answer, |_| say!("read {} documents, {} of them new", count("documents"), count("new")));
     Ok(())
 }
 
@@ -236,7 +236,7 @@ async fn key(client: &Client, command: KeyCommand, out: &Output) -> anyhow::Resu
         KeyCommand::Create { user, admin } => {
             let body = json!({"user": user, "admin": admin});
             let answer = client.call(Method::POST, "/v1/keys", Some(body)).await?;
-            out.show(&answer, |a| println!("{}", a.get("key").and_then(Value::as_str).unwrap_or("")));
+            out.show(&answer, |a| say!("{}", a.get("key").and_then(Value::as_str).unwrap_or("")));
             Ok(())
         }
         KeyCommand::List => {
@@ -244,14 +244,14 @@ async fn key(client: &Client, command: KeyCommand, out: &Output) -> anyhow::Resu
             out.show(&answer, |answer| {
                 for key in rows(answer, "keys") {
                     let text = |name| key.get(name).and_then(Value::as_str);
-                    println!("{}  {}", text("id").unwrap_or(""), text("user").unwrap_or("(admin)"));
+                    say!("{}  {}", text("id").unwrap_or(""), text("user").unwrap_or("(admin)"));
                 }
             });
             Ok(())
         }
         KeyCommand::Revoke { id } => {
             let answer = client.call(Method::DELETE, &format!("/v1/keys/{}", encode_segment(&id)), None).await?;
-            out.show(&answer, |_| println!("revoked"));
+            out.show(&answer, |_| say!("revoked"));
             Ok(())
         }
     }

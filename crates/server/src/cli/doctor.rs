@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use super::Output;
 use super::client::Client;
+use super::output::in_words;
 use crate::config::Config;
 
 /// Checks the store through the running server, or by opening it. A store that does not open is the first finding.
@@ -25,9 +26,9 @@ pub async fn run(config: Config, out: &Output) -> anyhow::Result<ExitCode> {
                 answer?
             }
             Err(error) => {
-                let said = format!("{error:#}");
+                let said = in_words(&error);
                 let (what, hint) = said.split_once("\nhint: ").unwrap_or((&said, advice(&error)));
-                finding(&place, what, hint)
+                finding(&place, without_place(what, &place), hint)
             }
         },
     };
@@ -37,14 +38,14 @@ pub async fn run(config: Config, out: &Output) -> anyhow::Result<ExitCode> {
         show_rows(answer, "notes", "note: ");
         for (job, model) in answer.get("models").and_then(Value::as_object).into_iter().flatten() {
             if let Some(line) = line(model) {
-                println!("models.{job}: {line}");
+                say!("models.{job}: {line}");
             }
         }
         if let Some((store, index)) = text(answer, "store").zip(text(answer, "index")) {
-            println!("store: {store}, index: {index}");
+            say!("store: {store}, index: {index}");
         }
         if healthy {
-            println!("healthy");
+            say!("healthy");
         }
     });
     Ok(if healthy { ExitCode::SUCCESS } else { ExitCode::FAILURE })
@@ -53,7 +54,7 @@ pub async fn run(config: Config, out: &Output) -> anyhow::Result<ExitCode> {
 fn show_rows(answer: &Value, kind: &str, mark: &str) {
     for row in answer.get(kind).and_then(Value::as_array).into_iter().flatten() {
         let [place, what, advice] = ["place", "what", "advice"].map(|name| text(row, name).unwrap_or_default());
-        println!("{mark}{place}: {what}\nhint: {advice}");
+        say!("{mark}{place}: {what}\nhint: {advice}");
     }
 }
 
@@ -76,12 +77,28 @@ fn finding(place: &str, what: &str, advice: &str) -> Value {
     json!({"healthy": false, "findings": [{"place": place, "what": what, "advice": advice}]})
 }
 
+/// What is wrong, where the place stands before it already.
+fn without_place<'w>(what: &'w str, place: &str) -> &'w str {
+    let rest = what.strip_prefix(place).and_then(|rest| rest.strip_prefix(": ").or(rest.strip_prefix(' ')));
+    rest.unwrap_or(what)
+}
+
 fn advice(error: &anyhow::Error) -> &'static str {
+    use std::io::ErrorKind;
+
     use novelo_store::Error as E;
     match error.downcast_ref::<E>() {
         Some(E::Damaged { .. }) => "keep the directory as it is and restore a backup into a new one",
-        Some(E::Locked { .. }) => "another process has it open: end that one first",
-        Some(E::Io { .. }) => "check that the directory can be read and written by this user",
+        Some(E::Locked { .. }) => "end that process first; a server can be asked through its note, serving.json",
+        Some(E::Io { source, .. }) => match source.kind() {
+            ErrorKind::PermissionDenied => {
+                "run this as the user who owns the directory, or let this user read and write it"
+            }
+            ErrorKind::NotADirectory | ErrorKind::AlreadyExists => "name a directory with --data; this is a file",
+            ErrorKind::StorageFull | ErrorKind::QuotaExceeded => "free some disk space; nothing was lost",
+            ErrorKind::ReadOnlyFilesystem => "mount the file system for writing, or copy the directory elsewhere",
+            _ => "check that the directory can be read and written by this user",
+        },
         _ => "the message says what is missing",
     }
 }

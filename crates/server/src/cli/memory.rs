@@ -71,7 +71,7 @@ pub async fn index(client: &Client, args: IndexArgs, out: &Output) -> anyhow::Re
         let address = format!("/v1/users/{}/documents", encode_segment(user));
         let answer = client.call(Method::POST, &address, Some(body)).await?;
         bar.inc(1);
-        bar.suspend(|| out.show(&answer, |answer| println!("{}  {}", indexed(answer), path.display())));
+        bar.suspend(|| out.show(&answer, |answer| say!("{}  {}", indexed(answer), path.display())));
     }
     bar.finish_and_clear();
     Ok(())
@@ -98,16 +98,11 @@ async fn rebuild(client: &Client, args: &IndexArgs, out: &Output) -> anyhow::Res
     let differs = |row: &&Value| row.get("points") != row.get("passages");
     out.show(&answer, |_| {
         if rows().next().is_none() {
-            println!("nothing to rebuild: index is local, and made anew at each start");
+            say!("nothing to rebuild: index is local, and made anew at each start");
         }
         for row in rows() {
             let part = |name: &str| row.get(name).cloned().unwrap_or_default();
-            println!(
-                "{}: {} points of {} passages",
-                part("name").as_str().unwrap_or(""),
-                part("points"),
-                part("passages")
-            );
+            say!("{}: {} points of {} passages", part("name").as_str().unwrap_or(""), part("points"), part("passages"));
         }
     });
     match rows().find(differs) {
@@ -149,12 +144,12 @@ fn show(answer: &Value) {
     let rows = |name: &str| answer.get(name).and_then(Value::as_array).cloned().unwrap_or_default();
     rows("hits").iter().for_each(show_hit);
     if rows("hits").is_empty() {
-        println!("nothing was found");
+        say!("nothing was found");
     }
     for near in rows("near") {
-        println!("{}  nearly: {}", score(&near), line(&near));
+        say!("{}  nearly: {}", score(&near), line(&near));
     }
-    rows("notes").iter().for_each(|note| println!("note: {}", note.as_str().unwrap_or_default()));
+    rows("notes").iter().for_each(|note| say!("note: {}", note.as_str().unwrap_or_default()));
 }
 
 fn show_hit(hit: &Value) {
@@ -166,9 +161,9 @@ fn show_hit(hit: &Value) {
         (_, Some(name), None, _) => name.to_owned(),
         (.., level) => level.unwrap_or("").to_owned(),
     };
-    println!("{}  {place}  {}", score(hit), line(hit));
+    say!("{}  {place}  {}", score(hit), line(hit));
     if let Some(why) = hit.get("why") {
-        println!("        {why}");
+        say!("        {why}");
     }
 }
 

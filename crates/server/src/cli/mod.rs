@@ -4,6 +4,11 @@
 //! running server where there is one, else of one opened in this process for the moment. So nothing works differently
 //! on the command line. Exit codes: 0 done, 1 refused or failed, 2 wrong usage, 130 stopped by Ctrl-C.
 
+#![deny(clippy::print_stdout, clippy::print_stderr, reason = "a closed pipe would be a panic: use say! and complain!")]
+
+#[macro_use]
+mod output;
+
 mod ask;
 mod bench;
 mod chat;
@@ -165,10 +170,11 @@ enum KeyCommand {
 /// Runs the command that was typed.
 pub fn main() -> ExitCode {
     let cli = Cli::parse();
-    match run(cli) {
+    match run(cli).and_then(|code| output::finish().map(|()| code)) {
         Ok(code) => code,
+        Err(error) if output::is_reader_gone(&error) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("error: {error:#}");
+            complain!("error: {}", output::in_words(&error));
             ExitCode::FAILURE
         }
     }
@@ -205,7 +211,7 @@ impl Output {
     /// Prints JSON where it was asked for, else what `text` prints.
     fn show(&self, answer: &Value, text: impl FnOnce(&Value)) {
         match self.json {
-            true => println!("{answer}"),
+            true => say!("{answer}"),
             false => text(answer),
         }
     }

@@ -3,12 +3,14 @@
 //! What a model or a document says is not trusted: on a terminal it can move no cursor and set no colour.
 
 use std::borrow::Cow;
-use std::io::{IsTerminal, Stdout, Write};
+use std::io::{IsTerminal, Write};
 
 use serde_json::Value;
 
+use super::output::StandardOutput;
+
 pub struct Screen {
-    out: Stdout,
+    out: StandardOutput,
     is_terminal: bool,
     has_colours: bool,
     /// Whether the last line is at its end.
@@ -21,8 +23,8 @@ const PLAIN: &str = "\x1b[0m";
 impl Screen {
     /// Colours go to terminals whose owner has nothing against them.
     pub fn new() -> Self {
-        let out = std::io::stdout();
-        let is_terminal = out.is_terminal();
+        let out = StandardOutput::new();
+        let is_terminal = out.0.is_terminal();
         let set = |name: &str| std::env::var(name).unwrap_or_default();
         let has_colours = is_terminal && set("NO_COLOR").is_empty() && set("TERM") != "dumb";
         Self { out, is_terminal, has_colours, at_line_start: true }

@@ -7,6 +7,7 @@ use tokio::signal::unix::{SignalKind, signal};
 
 use crate::app::{self, App};
 use crate::config::Config;
+use crate::instance::Instance;
 use crate::{http, peers, sample, telemetry};
 
 /// A note for this machine's own command line: where the server is, and what to present there. It lies in the data
@@ -36,7 +37,7 @@ pub async fn run(config: Config) -> anyhow::Result<()> {
         true => Some(peers::join(&app, app.config.node_url(addr)).await?),
         false => None,
     };
-    println!("novelo is ready at http://{addr}");
+    say!("novelo is ready at http://{addr}");
     http::serve(http::router(app.clone()), listener, stop).await;
     if let Some(joined) = joined {
         joined.leave().await;
@@ -47,7 +48,7 @@ pub async fn run(config: Config) -> anyhow::Result<()> {
     app::close(app, tasks).await
 }
 
-/// A note that stays behind misleads nobody for long: who reads it finds that nobody answers there.
+/// A note that stays behind misleads nobody: a client has the server prove that it has this directory open.
 fn remove_note(note: &Path) {
     if let Err(error) = std::fs::remove_file(note) {
         tracing::warn!(%error, note = %note.display(), "the note of this server was not removed");
@@ -80,6 +81,8 @@ fn write_note(app: &App, addr: &str) -> anyhow::Result<Option<PathBuf>> {
     let note = Serving { addr: addr.to_owned(), secret: app.own_secret.clone() };
     let place = || format!("cannot write {}", path.display());
     std::fs::create_dir_all(app.config.data()).with_context(place)?;
+    let instance = Instance::create(&app.config.data())?;
+    app.instance.get_or_init(|| instance);
     if path.exists() {
         std::fs::remove_file(&path).with_context(place)?;
     }

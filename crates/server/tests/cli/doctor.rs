@@ -26,15 +26,25 @@ fn doctor_says_what_cannot_be_opened() {
     };
     check(&home.run(&["doctor"]), &["there is no such directory", "hint: "]);
     home.write("file", "x");
-    check(&home.run(&["doctor", "--data", "file"]), &["file: ", "hint: check that the directory"]);
+    let ran = home.run(&["doctor", "--data", "file"]);
+    assert_eq!(ran.out, "file: File exists\nhint: name a directory with --data; this is a file\n", "each word once");
+    home.run(&["thread", "list", "u", "--data", "file"]).failed(&["error: file: File exists\n"]);
 
     let server = home.serve();
     std::fs::remove_file(home.data().join("serving.json")).unwrap();
-    check(&home.run(&["doctor"]), &["in use by another process", "hint: another process has it open"]);
+    check(&home.run(&["doctor"]), &[": is in use by another process\n", "hint: end that process first"]);
     let json = home.run(&["doctor", "--json"]).json();
     assert_eq!((&json["healthy"], json["findings"].as_array().unwrap().len()), (&json!(false), 1));
     server.get("/health/ready").ok();
     stopped(server);
+}
+
+#[test]
+fn doctor_names_a_server_that_is_down_without_the_words_of_a_library() {
+    let home = filled();
+    let ran = Ran::of(home.command(&["doctor"]).env("NOVELO_MODELS_ANSWER_URL", "http://127.0.0.1:9/v1"));
+    let first = ran.out.lines().next().unwrap();
+    assert_eq!(first, "models.answer.url: http://127.0.0.1:9/v1 cannot be reached: Connection refused", "{ran:?}");
 }
 
 /// Copies a store, and changes one file of the copy.

@@ -7,6 +7,7 @@
 mod support;
 
 mod doctor;
+mod evicts;
 mod fails_over;
 mod killed;
 mod load;

@@ -6,6 +6,7 @@ use super::Redis;
 use super::answer::{Answer, utf8};
 use super::client::{Command, Reply};
 use super::eraser::{files, settings};
+use super::eviction::{EvictionState, ServerEviction};
 use super::script::CHECK;
 use crate::Error;
 use crate::read::Finding;
@@ -27,10 +28,9 @@ impl Redis {
     async fn what_can_be_lost(&self) -> Result<Vec<Finding>, Error> {
         let client = &self.0.client;
         let (files, fsyncs) = (files(client).await?, settings(client, "appendfsync").await?);
-        let policies = settings(client, "maxmemory-policy").await?;
         let replicas = client.each_master(&Command::new("INFO").arg("replication")).await?;
         let mut findings = Vec::new();
-        for (((address, files), (_, fsync)), (_, policy)) in files.into_iter().zip(fsyncs).zip(policies) {
+        for ((address, files), (_, fsync)) in files.into_iter().zip(fsyncs) {
             let place = format!("redis {address}");
             let losses = match (files.has_log, fsync.as_deref(), files.has_snapshots) {
                 (true, Some("always"), _) => None,
@@ -53,18 +53,10 @@ impl Redis {
                 let advice =
                     "set appendonly yes and appendfsync always where an acknowledged write must survive power loss"
                         .into();
-                findings.push(Finding { place: place.clone(), what: what.into(), advice, is_fault: false });
-            }
-            if let Some(policy) = policy.filter(|policy| policy != "noeviction") {
-                let what = format!("maxmemory-policy is {policy}: documents are dropped when memory is short");
-                findings.push(Finding {
-                    place,
-                    what,
-                    advice: "set maxmemory-policy noeviction".into(),
-                    is_fault: true,
-                });
+                findings.push(Finding { place, what: what.into(), advice, is_fault: false });
             }
         }
+        findings.extend(self.evictions().await?.iter().filter_map(eviction_finding));
         for (address, reply) in replicas {
             let Reply::Text(said) = reply else { continue };
             if !String::from_utf8_lossy(&said).contains("connected_slaves:0") {
@@ -80,4 +72,22 @@ impl Redis {
         }
         Ok(findings)
     }
+}
+
+fn eviction_finding(server: &ServerEviction) -> Option<Finding> {
+    let (what, is_fault) = match &server.state {
+        EvictionState::Never => return None,
+        EvictionState::Evicting { policy, .. } => {
+            (format!("maxmemory-policy is {policy}: documents are dropped when memory is short"), true)
+        }
+        EvictionState::Unbounded { policy } => (
+            format!(
+                "maxmemory-policy is {policy}: nothing is dropped while maxmemory is 0, and documents would be with a bound"
+            ),
+            false,
+        ),
+        EvictionState::Unknown => ("it does not tell its maxmemory-policy: it may drop documents".to_owned(), false),
+    };
+    let advice = "set maxmemory-policy noeviction".into();
+    Some(Finding { place: format!("redis {}", server.address), what, advice, is_fault })
 }

@@ -8,6 +8,7 @@ mod answer;
 mod check;
 pub(crate) mod client;
 mod eraser;
+mod eviction;
 mod hot;
 mod names;
 mod raw;
@@ -25,6 +26,7 @@ use std::time::Duration;
 use bytes::Bytes;
 
 use self::client::{Client, ClientOptions, Command, Reply};
+pub use self::eviction::{EvictionState, ServerEviction};
 use self::hot::Threads;
 use self::names::Names;
 pub(crate) use self::whole::Unread;

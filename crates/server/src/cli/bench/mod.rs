@@ -112,10 +112,10 @@ fn print(rows: &[Row], out: &Output) {
                 "met": row.target.map(|target| target.met(row.ratio)),
             })
         });
-        println!("{}", json!({"rows": rows.collect::<Vec<_>>()}));
+        say!("{}", json!({"rows": rows.collect::<Vec<_>>()}));
         return;
     }
-    println!("| | what | ours | raw | ratio | target |\n|---|---|---|---|---|---|");
+    say!("| | what | ours | raw | ratio | target |\n|---|---|---|---|---|---|");
     for row in rows {
         let target = match row.target {
             Some(target) if target.met(row.ratio) => target.text(),
@@ -124,7 +124,7 @@ fn print(rows: &[Row], out: &Output) {
         };
         let (name, what, unit) = (row.name, &row.what, row.unit);
         let figures = format!("{} {unit} | {} {unit} | {:.2}", figure(row.ours), figure(row.raw), row.ratio);
-        println!("| {name} | {what} | {figures} | {target} |");
+        say!("| {name} | {what} | {figures} | {target} |");
     }
 }
 

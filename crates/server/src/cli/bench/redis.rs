@@ -44,7 +44,7 @@ pub async fn cycle(config: &Config, time: Duration) -> anyhow::Result<Vec<Row>> 
     match Server::start() {
         Ok(server) => measure(&server.url(), time).await,
         Err(error) => {
-            eprintln!("bench redis is left out: {error:#}\nhint: install redis-server, or set redis.url (REDIS_URL)");
+            complain!("bench redis is left out: {error:#}\nhint: install redis-server, or set redis.url (REDIS_URL)");
             Ok(Vec::new())
         }
     }

@@ -51,7 +51,7 @@ pub fn run(command: EvalCommand, config: &Config, out: &Output) -> anyhow::Resul
 
 fn report<R: Serialize>(report: &R, print: fn(&R), out: &Output) -> anyhow::Result<()> {
     match out.json {
-        true => println!("{}", serde_json::to_string(report)?),
+        true => say!("{}", serde_json::to_string(report)?),
         false => print(report),
     }
     Ok(())

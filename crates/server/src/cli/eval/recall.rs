@@ -56,11 +56,11 @@ fn embed_in_steps(model: &Model, texts: &[&str], bar: &ProgressBar) -> Vec<Vec<f
 }
 
 pub fn print(report: &Report) {
-    println!("| | questions | all@5 | all@10 | all@20 | frac@10 | any@10 |\n|---|---|---|---|---|---|---|");
+    say!("| | questions | all@5 | all@10 | all@20 | frac@10 | any@10 |\n|---|---|---|---|---|---|---|");
     let row = |name: &str, of: &Shares| {
         let (all, frac, any) = (of.all, of.frac.at_10, of.any.at_10);
         let figures = [all.at_5, all.at_10, all.at_20, frac, any].map(|share| format!("{share:.1}")).join(" | ");
-        println!("| {name} | {} | {figures} |", of.questions);
+        say!("| {name} | {} | {figures} |", of.questions);
     };
     row("all", &report.total);
     report.by_category.iter().for_each(|(name, of)| row(name, of));

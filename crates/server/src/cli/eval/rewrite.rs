@@ -53,7 +53,7 @@ fn with_model(cases: &[Case], config: &Config, told: &mut dyn FnMut(usize, usize
     };
     let report = rewrite::run(cases, &mut ask, told);
     if failed > 0 {
-        eprintln!("{failed} of {} questions were left to the rules, since the model failed", cases.len());
+        complain!("{failed} of {} questions were left to the rules, since the model failed", cases.len());
     }
     Ok(report)
 }
@@ -63,18 +63,18 @@ fn by_rules(case: &Case) -> String {
 }
 
 pub fn print(report: &Report) {
-    println!("| | questions | ROUGE-1 R | F1 | BLEU | need it | F1 where needed | F1 of new words | untouched |");
-    println!("|---|---|---|---|---|---|---|---|---|");
+    say!("| | questions | ROUGE-1 R | F1 | BLEU | need it | F1 where needed | F1 of new words | untouched |");
+    say!("|---|---|---|---|---|---|---|---|---|");
     let rows = || [("all", &report.total)].into_iter().chain(report.by_set.iter().map(|(set, of)| (set.as_str(), of)));
     for (name, of) in rows() {
-        println!("{}", figures(name, of));
+        say!("{}", figures(name, of));
     }
-    println!("\n| found at | questions | passages | asked as | 1 | 5 | 10 | MRR |\n|---|---|---|---|---|---|---|---|");
+    say!("\n| found at | questions | passages | asked as | 1 | 5 | 10 | MRR |\n|---|---|---|---|---|---|---|---|");
     for (name, of) in rows() {
         retrieval(name, &of.retrieval);
     }
     if report.total.retrieval.stand_in {
-        println!("\nWhere a set has no passages, the humans' questions stand in for what answers them.");
+        say!("\nWhere a set has no passages, the humans' questions stand in for what answers them.");
     }
 }
 
@@ -91,6 +91,6 @@ fn retrieval(name: &str, of: &Retrieval) {
     for (asked, found) in [("asked", of.raw), ("rewritten", of.rewritten), ("by the human", of.human)] {
         let Found { at_1, at_5, at_10, mrr } = found;
         let shares = [at_1, at_5, at_10, mrr].map(|share| format!("{share:.1}")).join(" | ");
-        println!("| {name} | {} | {} | {asked} | {shares} |", of.questions, of.passages);
+        say!("| {name} | {} | {} | {asked} | {shares} |", of.questions, of.passages);
     }
 }

@@ -16,15 +16,15 @@ pub fn measure(file: &Path, config: &Config) -> anyhow::Result<Report> {
 }
 
 pub fn print(report: &Report) {
-    println!("{} questions, {:.1} % of them right", report.questions, report.accuracy);
+    say!("{} questions, {:.1} % of them right", report.questions, report.accuracy);
     if !report.confusions.is_empty() {
-        println!("\n| expected | got | questions | such as |\n|---|---|---|---|");
+        say!("\n| expected | got | questions | such as |\n|---|---|---|---|");
     }
     for Confusion { expected, got, count, questions } in &report.confusions {
-        println!("| {expected} | {got} | {count} | {} |", questions.first().map(String::as_str).unwrap_or_default());
+        say!("| {expected} | {got} | {count} | {} |", questions.first().map(String::as_str).unwrap_or_default());
     }
-    println!("\n| intent | questions | recall |\n|---|---|---|");
+    say!("\n| intent | questions | recall |\n|---|---|---|");
     for (intent, Share { questions, right }) in &report.by_intent {
-        println!("| {intent} | {questions} | {:.1} |", *right as f64 * 100.0 / (*questions).max(1) as f64);
+        say!("| {intent} | {questions} | {:.1} |", *right as f64 * 100.0 / (*questions).max(1) as f64);
     }
 }

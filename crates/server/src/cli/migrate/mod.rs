@@ -21,6 +21,7 @@ use self::copy::Copier;
 use self::tally::{Differences, Tally};
 use self::walk::{Met, Walk};
 use super::commands::confirmed;
+use super::output::in_words;
 use super::{Output, progress};
 use crate::app;
 use crate::config::{Config, without_password};
@@ -99,15 +100,15 @@ async fn migrate(
         "differences": differences.count, "first_differences": differences.first,
     });
     out.show(&answer, |_| {
-        println!("{new} documents were moved from {from} to {to}, {existed} were there already");
-        print!("{}", all.text());
+        say!("{new} documents were moved from {from} to {to}, {existed} were there already");
+        say_part!("{}", all.text());
         match is_verified {
-            true => println!("verified: each is the same in both places, byte for byte"),
-            false => println!("{} differ:\n{}", differences.count, differences.text()),
+            true => say!("verified: each is the same in both places, byte for byte"),
+            false => say!("{} differ:\n{}", differences.count, differences.text()),
         }
     });
     if !is_verified {
-        eprintln!("hint: something wrote to one of the two meanwhile: stop every server, and run this again");
+        complain!("hint: something wrote to one of the two meanwhile: stop every server, and run this again");
         return Ok(ExitCode::FAILURE);
     }
     advise(args.to, config, out);
@@ -138,13 +139,9 @@ fn advise(to: Place, config: &Config, out: &Output) {
     if out.json {
         return;
     }
-    println!(
-        "hint: {} was only read; to use what was moved, set store = \"{}\"",
-        to.other().describe(config),
-        to.name()
-    );
+    say!("hint: {} was only read; to use what was moved, set store = \"{}\"", to.other().describe(config), to.name());
     if config.text("index") == "qdrant" {
-        println!("hint: index is qdrant: novelo index --rebuild fills it from the documents");
+        say!("hint: index is qdrant: novelo index --rebuild fills it from the documents");
     }
 }
 
@@ -246,13 +243,13 @@ fn told(survey: &Survey, from: &str, to: &str, out: &Output) -> ExitCode {
         "differences": conflicts.count, "first_differences": conflicts.first,
     });
     out.show(&answer, |_| {
-        println!("{} documents would be moved from {from} to {to}, {} are there already", survey.missing, survey.same);
-        print!("{}", survey.all.text());
+        say!("{} documents would be moved from {from} to {to}, {} are there already", survey.missing, survey.same);
+        say_part!("{}", survey.all.text());
         if !extra.is_empty() {
-            println!("{} documents are only there, and stay", extra.count);
+            say!("{} documents are only there, and stay", extra.count);
         }
         if !conflicts.is_empty() {
-            println!("{} differ, so nothing would be moved:\n{}", conflicts.count, conflicts.text());
+            say!("{} differ, so nothing would be moved:\n{}", conflicts.count, conflicts.text());
         }
     });
     if conflicts.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
@@ -265,7 +262,7 @@ fn broken_off(error: anyhow::Error, to: &str) -> anyhow::Error {
         }
         _ => "what was moved is stored; the same command again goes on",
     };
-    anyhow::anyhow!("{to}: {error:#}\nhint: {hint}")
+    anyhow::anyhow!("{to}: {}\nhint: {hint}", in_words(&error))
 }
 
 impl Place {

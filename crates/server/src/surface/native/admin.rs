@@ -128,6 +128,13 @@ pub async fn doctor(State(app): State<App>, caller: Caller) -> Result<Json> {
             .iter()
             .map(|what| finding("policies", what, "mend the file; the last good one is in force, where there was one")),
     );
+    notes.extend(
+        app.policies
+            .remembering()
+            .warnings
+            .iter()
+            .map(|what| finding("policies", what, "correct or remove the key; the rest of the file is in force")),
+    );
     if let Some(fault) = &app.indexes.embedder.fault {
         let advice = "mend what is named, or set embed to none; until then searches are lexical";
         findings.push(finding("embedder", fault, advice));
@@ -135,7 +142,7 @@ pub async fn doctor(State(app): State<App>, caller: Caller) -> Result<Json> {
     findings.extend(points::findings(&app).await?);
     findings.extend(app.models.check().await.into_iter().map(|(setting, failure)| {
         let advice = "start that server, or mend its settings; until then answers are made without it";
-        finding(&setting, &failure.to_string(), advice)
+        finding(&setting, &without_setting(&failure.to_string(), &setting), advice)
     }));
     if let Some(why) = app.store.health().why {
         let advice = match app.config.is_shared() {
@@ -152,4 +159,10 @@ pub async fn doctor(State(app): State<App>, caller: Caller) -> Result<Json> {
 
 fn finding(place: &str, what: &str, advice: &str) -> serde_json::Value {
     serde_json::json!({"place": place, "what": what, "advice": advice})
+}
+
+/// What a model's server did, where its setting stands before it already: `SETTING (ADDRESS) …` becomes `ADDRESS …`.
+fn without_setting(what: &str, setting: &str) -> String {
+    let rest = what.strip_prefix(setting).and_then(|rest| rest.strip_prefix(" (")?.split_once(')'));
+    rest.map_or_else(|| what.to_owned(), |(address, did)| format!("{address}{did}"))
 }

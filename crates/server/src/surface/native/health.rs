@@ -1,7 +1,7 @@
 //! How the server is, and what it can do.
 
 use axum::extract::State;
-use axum::http::{StatusCode, header};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{Html, IntoResponse, Response};
 
 use crate::app::App;
@@ -9,19 +9,29 @@ use crate::auth::Caller;
 use crate::http::body::Json;
 use crate::http::error::Result;
 use crate::http::openapi;
+use crate::instance::{CHALLENGE, INSTANCE};
 use crate::model::Detail;
 
-pub async fn live() -> Json {
-    Json::written(br#"{"status":"ok"}"#.to_vec())
+/// Says that the process runs, and proves to a client of this machine which data directory it has open.
+pub async fn live(State(app): State<App>, headers: HeaderMap) -> Response {
+    let mut response = Json::written(br#"{"status":"ok"}"#.to_vec()).into_response();
+    let challenge = headers.get(CHALLENGE).and_then(|challenge| challenge.to_str().ok());
+    let proof = challenge.zip(app.instance.get()).and_then(|(challenge, own)| own.prove(&app.own_secret, challenge));
+    if let Some(proof) = proof.and_then(|proof| HeaderValue::try_from(proof).ok()) {
+        response.headers_mut().insert(INSTANCE, proof);
+    }
+    response
 }
 
 /// Ready means that a write would be taken.
 pub async fn ready(State(app): State<App>) -> Response {
     let health = app.store.health();
     let broken = app.policies.broken().len();
-    let status = if health.writable { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
+    let why = health.why.or_else(|| app.evictions.why());
+    let is_ready = health.writable && why.is_none();
+    let status = if is_ready { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
     let points = app.indexes.points.as_deref();
-    let said = match (health.writable, app.config.is_shared()) {
+    let said = match (is_ready, app.config.is_shared()) {
         (true, _) => "ok",
         (false, true) => "unavailable",
         (false, false) => "read_only",
@@ -30,7 +40,7 @@ pub async fn ready(State(app): State<App>) -> Response {
         "status": said,
         "store": app.config.text("store"),
         "index": app.config.text("index"),
-        "why": health.why,
+        "why": why,
         "erasing": health.erasing || points.is_some_and(|points| points.left.is_known()),
         "presets": app.policies.names(),
         "embedder": app.indexes.embedder.state(),

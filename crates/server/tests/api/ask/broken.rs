@@ -61,7 +61,12 @@ const CASES: &[Case] = &[
         field: "context.max_turns",
         ..REMEMBERING
     },
-    Case { fault: ("  planner:", "  plannner:"), line: "  plannner:", field: "context.plannner", ..REMEMBERING },
+    Case {
+        fault: ("    inject_history: true", "    inject_history: often"),
+        line: "    inject_history: often",
+        field: "context.narrator.inject_history",
+        ..REMEMBERING
+    },
     Case { fault: ("bucket_ttl: {}", "bucket_ttl: {"), line: "", field: "", ..REMEMBERING },
     Case { fault: ("context:", "contexts:"), line: "contexts:", field: "contexts", ..REMEMBERING },
     Case {
@@ -302,13 +307,13 @@ fn a_policy_that_is_missing_is_told_and_taken_when_it_comes() {
     let server = home.serve_with(&[SAMPLE]);
     let status = || server.get("/health/ready").ok()["policy_status"].clone();
     let ask = || reason(&server.post("/ask", question("demo", "c", "qual o preço?")).ok()).to_owned();
-    assert_eq!((status(), ask()), (json!("missing"), "context_disabled".to_owned()));
-    REMEMBERING.write(&home, CONTEXT, 1);
+    assert_eq!((status(), ask()), (json!("missing"), "no_candidate".to_owned()), "the shipped one is in force");
+    REMEMBERING.write(&home, "context: {enabled: false}", 1);
     server.get("/v1/doctor").ok();
-    assert_eq!((status(), ask()), (json!("ok"), "no_candidate".to_owned()));
+    assert_eq!((status(), ask()), (json!("ok"), "context_disabled".to_owned()));
     std::fs::remove_file(home.path("policies/context.yaml")).unwrap();
     server.get("/v1/doctor").ok();
-    assert_eq!((status(), ask()), (json!("missing"), "context_disabled".to_owned()));
+    assert_eq!((status(), ask()), (json!("missing"), "no_candidate".to_owned()));
 }
 
 #[test]
