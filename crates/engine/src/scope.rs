@@ -1,7 +1,8 @@
 //! What a request may see.
 //!
 //! Owns the one question of tenancy: may this caller name this path? A user's scope covers `users/{user}` and all
-//! below it, compared segment by segment, so that no id can reach across. Nothing else in the tree decides this.
+//! below it, compared segment by segment, so that no id can reach across. Nothing else in the tree decides this. Which
+//! calls a kind of key may make at all is the server's table of routes.
 
 use crate::path::{CollectionPath, DocumentPath, PathError, check_id};
 
@@ -10,7 +11,11 @@ use crate::path::{CollectionPath, DocumentPath, PathError, check_id};
 pub enum Scope {
     /// One user's documents.
     User(Box<str>),
-    /// Every user's.
+    /// Those of any one user that the request names, and nothing that belongs to no user.
+    AnyUser,
+    /// None: a guest names its own id with each message, and reads nothing else.
+    Guest,
+    /// Every document.
     Admin,
 }
 
@@ -24,14 +29,16 @@ impl Scope {
         match (self, segments) {
             (Self::Admin, _) => true,
             (Self::User(id), [root, user, ..]) => &**root == USERS && user == id,
-            (Self::User(_), _) => false,
+            (Self::AnyUser, [root, _, ..]) => &**root == USERS,
+            (Self::User(_) | Self::AnyUser | Self::Guest, _) => false,
         }
     }
 
     pub fn covers_user(&self, user: &str) -> bool {
         match self {
-            Self::Admin => true,
+            Self::Admin | Self::AnyUser => true,
             Self::User(id) => &**id == user,
+            Self::Guest => false,
         }
     }
 }
@@ -85,4 +92,34 @@ pub fn turns(user: &str, of: &str) -> Result<CollectionPath, PathError> {
 /// `users/{user}/convo.sessions/{thread}/references/last`
 pub fn references(user: &str, of: &str) -> Result<DocumentPath, PathError> {
     DocumentPath::new(&[USERS, user, THREADS, of, "references", "last"])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_scope_covers_what_is_its_own() {
+        let check = |scope: &Scope, path: &[&str], covered: bool| {
+            let segments: Vec<Box<str>> = path.iter().map(|segment| (*segment).into()).collect();
+            assert_eq!(scope.covers(&segments), covered, "{scope:?} {path:?}");
+        };
+        let ana = Scope::user("ana").unwrap();
+        for (path, [user, any, admin]) in [
+            (&["users", "ana"][..], [true, true, true]),
+            (&["users", "ana", "notes", "n"], [true, true, true]),
+            (&["users", "anab"], [false, true, true]),
+            (&["users"], [false, false, true]),
+            (&["shared", "ana"], [false, false, true]),
+            (&[], [false, false, true]),
+        ] {
+            check(&ana, path, user);
+            check(&Scope::AnyUser, path, any);
+            check(&Scope::Admin, path, admin);
+            check(&Scope::Guest, path, false);
+        }
+        let covers = |scope: &Scope| ["ana", "bob"].map(|user| scope.covers_user(user));
+        let scopes = [&ana, &Scope::AnyUser, &Scope::Guest, &Scope::Admin];
+        assert_eq!(scopes.map(covers), [[true, false], [true, true], [false, false], [true, true]]);
+    }
 }

@@ -20,6 +20,7 @@ use crate::config::{Config, without_password};
 use crate::data::Data;
 use crate::eviction::{self, Evictions};
 use crate::guide::Guides;
+use crate::http::origin::OwnNames;
 use crate::instance::Instance;
 use crate::load::Caches;
 use crate::memory::summary::{self, Due};
@@ -37,6 +38,8 @@ pub type App = Arc<Shared>;
 pub struct Shared {
     pub store: Store,
     pub keys: Keys,
+    /// Under which names it is reached while there are no keys.
+    pub names: OwnNames,
     pub policies: Policies,
     pub recorder: Recorder,
     pub metrics: Metrics,
@@ -86,7 +89,9 @@ pub async fn open_with(config: Config, store: Store) -> anyhow::Result<(App, Tas
     let database = data.as_ref().map(|data| data.database.clone());
     let own_secret = auth::secret().map_err(|e| anyhow::anyhow!("no randomness: {e}"))?;
     let app = Arc::new(Shared {
-        keys: Keys::load(&store, &own_secret, config.addr().ip().is_loopback()).await?,
+        keys: Keys::load(&store, &own_secret, config.addr().ip().is_loopback(), config.node_directory().as_deref())
+            .await?,
+        names: OwnNames::new(&config)?,
         policies: Policies::open(config.text("policies").into(), database)?,
         recorder: Recorder::default(),
         metrics: Metrics::default(),

@@ -50,6 +50,8 @@ settings! {
     "redis.timeout_ms" = "2000", "how long one answer of it may take; then the request is refused with 503";
     "redis.allow_eviction" = "false", "true: start also where Redis drops documents when its memory is short (maxmemory-policy other than noeviction)";
     "node.url" = "", "address at which other nodes of the same store reach this one; empty: http:// and addr, where that names an address";
+    "http.hosts" = "", "names under which a server without keys may be reached beside its own address: HOST or HOST:PORT, several with commas";
+    "http.origins" = "", "pages that may call a server without keys beside its own: http://HOST[:PORT] or https://HOST[:PORT], several with commas";
     "policies" = "./policies", "directory of files that add to the shipped ones and override them: presets, prompts, context.yaml, ontology.yaml, param_inference.yaml, entities, eco";
     "sample" = "true", "put the sample thread into a new data directory";
     "durability" = "full", "full: an acknowledged write survives power loss; relaxed: it survives a crash of the process";
@@ -218,6 +220,15 @@ impl Config {
         &self.entry(key).0
     }
 
+    /// The entries of a setting that holds several, each read; `kind` is what each must be.
+    pub fn listed<T>(&self, key: &str, kind: &str, read: impl Fn(&str) -> Option<T>) -> anyhow::Result<Vec<T>> {
+        let (value, source) = self.entry(key);
+        let items = value.split(',').map(str::trim).filter(|item| !item.is_empty());
+        let wrong =
+            |item: &str| format!("{key} must hold {kind}, with commas between several, not {item:?} (from {source})");
+        items.map(|item| read(item).with_context(|| wrong(item))).collect()
+    }
+
     /// Where a value comes from.
     pub fn source(&self, key: &str) -> &Source {
         &self.entry(key).1
@@ -234,6 +245,11 @@ impl Config {
 
     pub fn data(&self) -> PathBuf {
         self.text("data").into()
+    }
+
+    /// Where this node keeps what is its own; a store in memory leaves nothing behind.
+    pub fn node_directory(&self) -> Option<PathBuf> {
+        (self.text("store") != "memory").then(|| self.data())
     }
 
     /// Whether documents are kept where several nodes have them.
@@ -299,6 +315,10 @@ fn flatten(prefix: &str, table: &toml::Table, out: &mut Vec<(String, String)>) {
         match value {
             toml::Value::Table(inner) => flatten(&key, inner, out),
             toml::Value::String(text) => out.push((key, text.clone())),
+            toml::Value::Array(items) => {
+                let texts = items.iter().map(|item| item.as_str().map_or_else(|| item.to_string(), str::to_owned));
+                out.push((key, texts.collect::<Vec<_>>().join(",")));
+            }
             other => out.push((key, other.to_string())),
         }
     }
@@ -341,6 +361,18 @@ mod tests {
         assert_eq!(gather(file, &[("NOVELO_DATA", "env")], None).unwrap().text("data"), "env");
         let config = gather(file, &[("NOVELO_DATA", "env")], Some("flag")).unwrap();
         assert_eq!((config.text("data"), config.number("threads.turns_max")), ("flag", 7));
+    }
+
+    #[test]
+    fn a_list_is_an_array_or_has_commas() {
+        let hosts = |file: &str| {
+            gather(file, &[], None).unwrap().listed("http.hosts", "a name", |text| text.parse::<u8>().ok())
+        };
+        assert_eq!(hosts("http.hosts = \"1, 2\"").unwrap(), [1, 2]);
+        assert_eq!(hosts("http.hosts = [\"1\", \"2\"]").unwrap(), [1, 2]);
+        assert_eq!(hosts("").unwrap(), [0; 0]);
+        let error = hosts("http.hosts = \"1,x\"").unwrap_err().to_string();
+        assert!(error.starts_with("http.hosts must hold a name") && error.contains("\"x\""), "{error}");
     }
 
     #[test]

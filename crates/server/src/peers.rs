@@ -307,8 +307,10 @@ impl Copy<'_> {
         *request.method_mut() = self.parts.method.clone();
         *request.uri_mut() = Uri::from_parts(uri).ok()?;
         let mut headers = end_to_end(&self.parts.headers);
-        // These are said anew of this connection, and of the body as it is now.
-        for name in [header::HOST, header::CONTENT_LENGTH, header::EXPECT] {
+        // These are said anew of this connection, and of the body as it is now. Which page a request is from was judged
+        // here, where the name that the page was read under is known.
+        let of_page = [header::ORIGIN, HeaderName::from_static("sec-fetch-site")];
+        for name in [header::HOST, header::CONTENT_LENGTH, header::EXPECT].into_iter().chain(of_page) {
             headers.remove(name);
         }
         headers.insert(PASSED_BY, HeaderValue::from_str(self.by).ok()?);

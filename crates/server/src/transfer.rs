@@ -20,6 +20,7 @@ use serde_json::value::RawValue;
 
 use crate::auth::{self, Caller};
 use crate::http::error::{ApiError, Code, Result};
+use crate::http::origin;
 use crate::peers::NODES;
 
 const FORMAT: u32 = 1;
@@ -101,10 +102,10 @@ struct Tail {
     documents: u64,
 }
 
-/// Reads an export as it comes in, and stores it.
-pub async fn import(store: &Store, caller: &Caller, mut body: Body) -> Result<Imported> {
-    let mut reader =
-        Reader { store, caller, line: 0, batch: Vec::new(), batch_bytes: 0, done: Imported::default(), ended: false };
+/// Reads an export as it comes in, and stores it. Keys may come with it where a first key may close the store.
+pub async fn import(store: &Store, caller: &Caller, may_close: bool, mut body: Body) -> Result<Imported> {
+    let (batch, done) = (Vec::new(), Imported::default());
+    let mut reader = Reader { store, caller, may_close, line: 0, batch, batch_bytes: 0, done, ended: false };
     let mut rest = BytesMut::new();
     while let Some(frame) = next_frame(&mut body).await? {
         let frame = frame.map_err(|e| ApiError::new(Code::MalformedJson, format!("the body broke off: {e}")))?;
@@ -146,6 +147,7 @@ async fn next_frame(body: &mut Body) -> Result<Option<std::result::Result<Frame<
 struct Reader<'r> {
     store: &'r Store,
     caller: &'r Caller,
+    may_close: bool,
     line: u64,
     batch: Vec<Exported>,
     batch_bytes: usize,
@@ -203,19 +205,39 @@ impl Reader<'_> {
                 format!("has a value of {} bytes; the cap MESSAGE_BYTES_MAX is {MESSAGE_BYTES_MAX}", value.len());
             return Err(self.wrong(problem));
         }
-        if path.segments().first().is_some_and(|root| &**root == auth::KEYS) {
-            serde_json::from_slice::<auth::Key>(&value).map_err(|e| self.wrong(format!("is no key: {e}")))?;
-        }
+        self.check_key(&path, &value)?;
         let Line { seq, create_time, version, expires_at, .. } = line;
         Ok(Exported { path, seq, create_time, version, expires_at, value })
     }
 
+    /// Refuses what is below the root of the keys and is none, and a first key that nobody confirmed.
+    fn check_key(&self, path: &DocumentPath, value: &[u8]) -> Result<()> {
+        if path.segments().first().is_none_or(|root| &**root != auth::KEYS) {
+            return Ok(());
+        }
+        if !self.may_close {
+            return Err(origin::unconfirmed());
+        }
+        let read = match auth::is_state_path(path) {
+            true => serde_json::from_slice::<auth::AccessState>(value).map(drop),
+            false => serde_json::from_slice::<auth::Key>(value).map(drop),
+        };
+        read.map_err(|e| self.wrong(format!("is no key: {e}")))
+    }
+
     async fn flush(&mut self) -> Result<()> {
-        let batch = std::mem::take(&mut self.batch);
+        let mut batch = std::mem::take(&mut self.batch);
         self.batch_bytes = 0;
         let documents = batch.len() as u64;
+        // Whether a store is closed is its own matter, once that was said of it.
+        if let Some(at) = batch.iter().position(|document| auth::is_state_path(&document.path))
+            && let Some(state) = batch.get(at).map(|document| document.path.clone())
+            && self.store.get(&state).await?.is_some()
+        {
+            batch.remove(at);
+        }
         if documents > 0 {
-            self.done.new += self.store.import(batch).await?;
+            self.done.new += if batch.is_empty() { 0 } else { self.store.import(batch).await? };
             self.done.documents += documents;
         }
         Ok(())

@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use super::client::{Client, refusal};
 use super::output::StandardOutput;
 use super::progress::{self, FileBody};
-use super::{Command, ExplainArgs, KeyCommand, Output, ThreadCommand, ask, chat, memory};
+use super::{Command, ExplainArgs, KeyCommand, NewKeyArgs, NewKeyKind, Output, ThreadCommand, ask, chat, memory};
 use crate::config::Config;
 
 pub async fn run(command: Command, config: Config, out: &Output) -> anyhow::Result<ExitCode> {
@@ -233,8 +233,14 @@ async fn import(client: &Client, file: &Path, out: &Output) -> anyhow::Result<()
 
 async fn key(client: &Client, command: KeyCommand, out: &Output) -> anyhow::Result<()> {
     match command {
-        KeyCommand::Create { user, admin } => {
-            let body = json!({"user": user, "admin": admin});
+        KeyCommand::Create(NewKeyArgs { kind, name }) => {
+            let word = match &kind {
+                NewKeyKind { user: Some(_), .. } => "user",
+                NewKeyKind { guest: true, .. } => "guest",
+                NewKeyKind { for_any_user: true, .. } => "service",
+                NewKeyKind { .. } => "admin",
+            };
+            let body = json!({"kind": word, "user": kind.user, "name": name});
             let answer = client.call(Method::POST, "/v1/keys", Some(body)).await?;
             out.show(&answer, |a| say!("{}", a.get("key").and_then(Value::as_str).unwrap_or("")));
             Ok(())
@@ -243,8 +249,11 @@ async fn key(client: &Client, command: KeyCommand, out: &Output) -> anyhow::Resu
             let answer = client.call(Method::GET, "/v1/keys", None).await?;
             out.show(&answer, |answer| {
                 for key in rows(answer, "keys") {
-                    let text = |name| key.get(name).and_then(Value::as_str);
-                    say!("{}  {}", text("id").unwrap_or(""), text("user").unwrap_or("(admin)"));
+                    let text = |name| key.get(name).and_then(Value::as_str).unwrap_or("");
+                    let name = Some(text("name")).filter(|name| !name.is_empty()).map(|name| format!("({name})"));
+                    let row = [text("id").to_owned(), format!("{:<7}", text("kind")), text("user").to_owned()];
+                    let row: Vec<String> = row.into_iter().chain(name).filter(|cell| !cell.is_empty()).collect();
+                    say!("{}", row.join("  ").trim_end());
                 }
             });
             Ok(())
@@ -254,7 +263,22 @@ async fn key(client: &Client, command: KeyCommand, out: &Output) -> anyhow::Resu
             out.show(&answer, |_| say!("revoked"));
             Ok(())
         }
+        KeyCommand::Open { yes } => open_store(client, yes, out).await,
     }
+}
+
+async fn open_store(client: &Client, yes: bool, out: &Output) -> anyhow::Result<()> {
+    const MEANING: &str =
+        "whoever can reach the server on this machine, every program and user of it, becomes its admin";
+    if !yes && !confirmed(&format!("{MEANING}; open it? [y/N] "))? {
+        bail!("it was not opened");
+    }
+    let answer = client.call(Method::POST, "/v1/keys:open", None).await?;
+    out.show(&answer, |answer| match answer.get("was_closed") == Some(&Value::Bool(true)) {
+        true => say!("open: {MEANING}, until the next key is made"),
+        false => say!("it was open already"),
+    });
+    Ok(())
 }
 
 fn thread_path(user: &str, thread: &str) -> String {

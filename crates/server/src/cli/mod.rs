@@ -153,18 +153,44 @@ enum ThreadCommand {
 #[derive(Subcommand)]
 enum KeyCommand {
     /// Make a key; its secret is shown once
-    Create {
-        /// The user it belongs to
-        #[arg(long, conflicts_with = "admin", required_unless_present = "admin")]
-        user: Option<String>,
-        /// A key for everything
-        #[arg(long)]
-        admin: bool,
-    },
+    Create(NewKeyArgs),
     /// List keys
     List,
-    /// Revoke a key by its id
+    /// Revoke a key by its id; the server stays closed without one
     Revoke { id: String },
+    /// Let everyone on this machine in again without a key, once all keys are revoked
+    Open {
+        /// Do not ask
+        #[arg(long)]
+        yes: bool,
+    },
+}
+
+#[derive(clap::Args)]
+#[group(skip)]
+struct NewKeyArgs {
+    #[command(flatten)]
+    kind: NewKeyKind,
+    /// What to call it in the list
+    #[arg(long)]
+    name: Option<String>,
+}
+
+#[derive(clap::Args)]
+#[group(required = true, multiple = false)]
+struct NewKeyKind {
+    /// A key of one user, for what is theirs
+    #[arg(long)]
+    user: Option<String>,
+    /// A key for visitors of a page: they may ask at /ask-eco and nothing else
+    #[arg(long)]
+    guest: bool,
+    /// A key for a backend: it acts for any user that it names, and administers nothing
+    #[arg(long = "service")]
+    for_any_user: bool,
+    /// A key for everything
+    #[arg(long)]
+    admin: bool,
 }
 
 /// Runs the command that was typed.

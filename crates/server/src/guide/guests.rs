@@ -116,6 +116,38 @@ impl Counted {
     }
 }
 
+/// What stands before the id of a guest that was made here.
+const OWN_PREFIX: &str = "guest-";
+const OWN_BYTES: usize = 16;
+
+/// An id for a guest that brought none: 128 random bits.
+pub fn new_id() -> Result<String> {
+    let mut bytes = [0; OWN_BYTES];
+    getrandom::fill(&mut bytes).map_err(|e| ApiError::new(Code::Internal, format!("no randomness: {e}")))?;
+    Ok(format!("{OWN_PREFIX}{}", URL_SAFE_NO_PAD.encode(bytes)))
+}
+
+/// Characters that the id of a guest must have, and how many of them must differ. All guests of a page share its key,
+/// so that the id alone tells one from another: 22 of these letters at random hold 128 bits.
+const ID_CHARS_MIN: usize = 22;
+const ID_DISTINCT_MIN: usize = 8;
+
+/// Refuses an id that another guest could guess.
+pub fn require_unguessable(id: &str) -> Result<()> {
+    let is_plain = id.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_".contains(&b));
+    let distinct = id.bytes().collect::<std::collections::BTreeSet<_>>().len();
+    match is_plain && id.len() >= ID_CHARS_MIN && distinct >= ID_DISTINCT_MIN {
+        true => Ok(()),
+        false => Err(ApiError::invalid(
+            "guestId",
+            format_args!(
+                "could be guessed: it must have at least {ID_CHARS_MIN} letters, digits, - or _, {ID_DISTINCT_MIN} of them \
+                 different\nhint: leave it out and use the guestId of the answer, or send a random UUID"
+            ),
+        )),
+    }
+}
+
 /// Lets a guest have an id for good, unless it is somebody's who is no guest.
 pub async fn claim(app: &Shared, guest: &str) -> Result<()> {
     let bad_id = |e| ApiError::bad_id("guestId", &e);
@@ -134,7 +166,7 @@ pub async fn claim(app: &Shared, guest: &str) -> Result<()> {
 
 /// Whether somebody has a key of this name, or something that was said or is known.
 async fn is_taken(app: &Shared, user: &str) -> Result<bool> {
-    let has_key = app.keys.now(&app.store).await?.list().iter().any(|key| key.user.as_deref() == Some(user));
+    let has_key = app.keys.now(&app.store).await?.list().iter().any(|key| key.kind.user() == Some(user));
     let memories = app.store.turns(&place::memories(user)?, Range::Last(1)).await?;
     let known = user_data::get(app, user).await?;
     let of = scope::threads(user).map_err(|e| ApiError::bad_id("guestId", &e))?;
@@ -151,6 +183,20 @@ mod tests {
     use super::*;
     use crate::app;
     use crate::config::Config;
+
+    #[test]
+    fn an_id_that_is_long_and_varied_cannot_be_guessed() {
+        let ids = ["g1", "", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", "abcdefghijklmnopqrstu", "a b c d e f g h i j k l m n"];
+        for id in ids.into_iter().chain(["user@mail.example.com-12345", "0123456012345601234560"]) {
+            assert_eq!(require_unguessable(id).unwrap_err().param.as_deref(), Some("guestId"), "{id}");
+        }
+        for id in ["abcdefghijklmnopqrstuv", "0123456701234567012345", &uuid::Uuid::new_v4().to_string()] {
+            require_unguessable(id).unwrap();
+        }
+        let (one, other) = (new_id().unwrap(), new_id().unwrap());
+        require_unguessable(&one).unwrap();
+        assert!(one != other && one.len() == OWN_PREFIX.len() + ID_CHARS_MIN, "{one}");
+    }
 
     /// Another node counts between reading and writing, twice: neither count is lost.
     #[tokio::test]

@@ -2,12 +2,11 @@
 //!
 //! Owns the caps on a body's size and patience, and the errors that give line and column. Refuses unknown fields.
 
-use std::net::IpAddr;
 use std::time::Duration;
 
 use axum::body::Body;
-use axum::extract::{FromRequest, FromRequestParts, Path, Query, Request};
-use axum::http::{HeaderMap, HeaderName, HeaderValue, header, request::Parts};
+use axum::extract::{FromRequest, FromRequestParts, MatchedPath, Path, Query, RawPathParams, Request};
+use axum::http::{HeaderValue, header, request::Parts};
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use http_body_util::{BodyExt, LengthLimitError, Limited};
@@ -18,8 +17,9 @@ use serde_json::error::Category;
 
 use super::error::{ApiError, Code, Result};
 use crate::app::App;
-use crate::auth::Caller;
+use crate::auth::{Caller, routes};
 
+/// Whoever is let in may call this route, and name the user of its address.
 impl FromRequestParts<App> for Caller {
     type Rejection = ApiError;
 
@@ -28,31 +28,18 @@ impl FromRequestParts<App> for Caller {
         let header = header.map_err(|_| ApiError::new(Code::Unauthorized, "the Authorization header is not text"))?;
         let keys = app.keys.now(&app.store).await?;
         if keys.is_open() {
-            require_local(&parts.headers)?;
+            app.names.require(&parts.method, &parts.uri, &parts.headers)?;
         }
-        keys.caller(header)
+        let caller = keys.caller(header)?;
+        routes::require(parts.extensions.get::<MatchedPath>().map(MatchedPath::as_str), &caller)?;
+        // What cannot be read is refused where it is read for use.
+        if let Ok(params) = RawPathParams::from_request_parts(parts, app).await
+            && let Some((_, user)) = params.iter().find(|(name, _)| *name == "user")
+        {
+            caller.require_user(user)?;
+        }
+        Ok(caller)
     }
-}
-
-/// Without keys whoever reaches the port is the admin, so a page from elsewhere must not reach it through a browser:
-/// neither by a request of its own, nor under a name of its own that leads here.
-fn require_local(headers: &HeaderMap) -> Result<()> {
-    let text = |name: HeaderName| headers.get(name).map(|value| value.to_str().unwrap_or("?"));
-    let origin = text(header::ORIGIN).map(|origin| origin.split_once("://").map_or(origin, |(_, host)| host));
-    match text(header::HOST).into_iter().chain(origin).all(is_local) {
-        true => Ok(()),
-        false => Err(ApiError::new(Code::Forbidden, "a page from elsewhere may not call this server; make a key")),
-    }
-}
-
-/// Whether a host, with or without a port, is an address or a bare name: what a stranger can register has a dot.
-fn is_local(host: &str) -> bool {
-    let name = match host.rsplit_once(':') {
-        Some((name, port)) if port.bytes().all(|b| b.is_ascii_digit()) => name,
-        _ => host,
-    };
-    let address = name.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>();
-    address.is_ok() || (name != "null" && !name.contains('.'))
 }
 
 /// The whole body, within its caps.
@@ -163,19 +150,6 @@ impl IntoResponse for Json {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn names_that_a_stranger_can_register_are_not_local() {
-        for host in ["localhost", "LOCALHOST:7420", "127.0.0.1:7420", "127.0.0.9", "[::1]:7420", "[::1]", "novelo:7420"]
-        {
-            assert!(is_local(host), "{host}");
-        }
-        for host in
-            ["evil.example", "localhost.evil.example:7420", "evil.example.:80", "null", "127.0.0.1.evil.example"]
-        {
-            assert!(!is_local(host), "{host}");
-        }
-    }
 
     #[test]
     fn errors_name_the_field() {

@@ -8,6 +8,7 @@ pub mod error;
 mod guide_schemas;
 mod memory_schemas;
 pub mod openapi;
+pub mod origin;
 pub mod sse;
 mod stall;
 
@@ -52,6 +53,7 @@ pub fn router(app: App) -> Router {
         .fallback(async || ApiError::new(Code::NotFound, "there is nothing at this address"))
         .method_not_allowed_fallback(async || ApiError::new(Code::MethodNotAllowed, "this address takes other methods"))
         .layer(axum::middleware::from_fn_with_state(app.clone(), crate::peers::pass_on))
+        .layer(axum::middleware::from_fn_with_state(app.clone(), origin::guard_public))
         .layer(axum::middleware::from_fn_with_state(app.clone(), observe))
         .with_state(app)
 }
@@ -61,7 +63,9 @@ pub async fn bind(app: &App, addr: SocketAddr) -> anyhow::Result<TcpListener> {
     if !addr.ip().is_loopback() && app.keys.now(&app.store).await?.is_empty() {
         bail!("{addr} is not loopback and there is no key\nhint: make one with `novelo key create --admin`");
     }
-    TcpListener::bind(addr).await.with_context(|| format!("cannot listen on {addr}"))
+    let listener = TcpListener::bind(addr).await.with_context(|| format!("cannot listen on {addr}"))?;
+    app.names.bind(listener.local_addr()?);
+    Ok(listener)
 }
 
 /// Serves until `stop` resolves, then finishes what is in flight.

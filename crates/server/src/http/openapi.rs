@@ -277,6 +277,7 @@ fn schemas() -> Value {
     let (text, whole, number, flag) =
         (json!({"type": "string"}), json!({"type": "integer"}), json!({"type": "number"}), json!({"type": "boolean"}));
     let codes: Vec<&str> = TABLE.iter().map(|row| row.name).collect();
+    let key_kind = json!({"enum": ["user", "guest", "service", "admin"]});
     let fates = ["kept", "cut", "redacted", "moved", "made", "collapsed", "dropped"];
     let maybe = |kind: &str| json!({"type": [kind, "null"]});
     json!({
@@ -332,9 +333,10 @@ fn schemas() -> Value {
         "Done": object(&["done"], json!({"done": whole})),
         "Replay": object(&["messages", "identical"],
             json!({"messages": {"type": "array", "items": {"type": "object"}}, "identical": flag})),
-        "NewKey": object(&[], json!({"user": text, "admin": flag})),
-        "Key": object(&["id", "user", "admin", "key"],
-            json!({"id": text, "user": maybe("string"), "admin": flag, "key": text})),
+        "NewKey": object(&[], json!({"kind": key_kind, "user": text, "admin": flag, "name": text})),
+        "Key": object(&["id", "kind", "user", "admin", "name", "key"], json!({
+            "id": text, "kind": key_kind, "user": maybe("string"), "admin": flag, "name": maybe("string"), "key": text,
+        })),
         "Keys": object(&["keys", "has_more"],
             json!({"keys": {"type": "array", "items": {"type": "object"}}, "has_more": flag})),
         "Error": object(&["error"], json!({"error": object(&["code", "message", "param"],

@@ -46,7 +46,10 @@ pub enum Form {
         model: String,
         wants_usage: bool,
     },
-    Guided,
+    /// Of a guest, where its id is here.
+    Guided {
+        guest: Option<String>,
+    },
 }
 
 /// How long a reply goes on that nobody reads.
@@ -76,6 +79,14 @@ impl Owner {
 
     fn is_covered_by(&self, caller: &Caller) -> bool {
         self.user.as_deref().map_or(caller.is_admin(), |user| caller.scope.covers_user(user))
+    }
+}
+
+impl Terms {
+    /// Who may read the reply: its owner. With a guest key it is a guest that knows the name, which cannot be guessed.
+    fn admit(&self, caller: &Caller) -> bool {
+        let is_of_a_guest = matches!(&self.form, Form::Guided { guest: Some(_) });
+        self.owner.is_covered_by(caller) || (caller.is_guest() && is_of_a_guest)
     }
 }
 
@@ -109,7 +120,7 @@ impl Replies {
     pub fn resume(&self, name: &str, after: usize, caller: &Caller, fits: impl Fn(&Form) -> bool) -> Option<Reader> {
         let running = self.lock().get(name).cloned();
         let log = running.or_else(|| self.ended.get(name))?;
-        (log.terms.owner.is_covered_by(caller) && fits(&log.terms.form)).then(|| log.read(after))
+        (log.terms.admit(caller) && fits(&log.terms.form)).then(|| log.read(after))
     }
 
     /// Lets go of those that ended a while ago.

@@ -6,12 +6,12 @@ use std::sync::Arc;
 
 use axum::Router;
 use axum::extract::{Extension, Request, State};
-use axum::http::{HeaderMap, HeaderName};
+use axum::http::{HeaderMap, HeaderName, HeaderValue};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use axum::routing::post;
 use novelo_engine::limits::{INLINE_MESSAGES_MAX, QUESTION_BYTES_MAX};
-use novelo_engine::path::check_id;
+use novelo_engine::path::{check_id, encode_segment};
 use novelo_engine::{Message, Role};
 use novelo_recall::finish::Block;
 use serde::Deserialize;
@@ -34,6 +34,8 @@ use crate::reply::{Event, Form, Owner, Patience, Reader, Terms, Told};
 use crate::telemetry::now;
 use crate::trace::Tracer;
 
+/// The id of a guest, also of one that was made here.
+const GUEST_ID: HeaderName = HeaderName::from_static("x-eco-guest-id");
 const TRACE_ID: HeaderName = HeaderName::from_static("x-eco-trace-id");
 
 #[derive(Deserialize)]
@@ -115,13 +117,13 @@ async fn ask(
     if wants_trace {
         caller.require_admin()?;
     }
-    if let Some(reader) = sse::resume(&app, &caller, &headers, |form| *form == Form::Guided)? {
+    if let Some(reader) = sse::resume(&app, &caller, &headers, |form| matches!(form, Form::Guided { .. }))? {
         tracer.heuristic("resume", reader.trace_id(), "Last-Event-ID");
         tracer.end();
         let behind = headers.get(sse::LAST_EVENT_ID).and_then(|id| id.to_str().ok()).unwrap_or_default().to_owned();
         let head = reconnected(&behind, &reader);
-        let may_debug = caller.is_admin();
-        return Ok(sse::answer_after(Some(head), reader, move |told| event(told, may_debug)));
+        let shown = Shown { may_debug: caller.is_admin(), guest: guest_of(&reader) };
+        return Ok(sse::answer_after(Some(head), reader, move |told| event(told, &shown)));
     }
     let wire: Wire<'_> = parse_object(&body)?;
     let streams = sse::is_wanted(wire.stream, &headers);
@@ -135,13 +137,40 @@ async fn ask(
             guests::admit(&app, &asked.user, &address(&headers, named, peer)).await?;
         }
     }
+    let guest = asked.is_guest.then(|| asked.user.clone());
     let owner = Owner { user: Some(asked.user.clone()), thread: Some(asked.thread.clone()) };
     let patience = if streams { Patience::Page } else { Patience::None };
-    let terms = Terms { owner, form: Form::Guided, patience, tracer };
+    let terms = Terms { owner, form: Form::Guided { guest: guest.clone() }, patience, tracer };
     let reader = app.replies.start(&app, terms, move |app, log, ends| guide::run(app, asked, log, ends))?;
-    match streams {
-        true => Ok(sse::answer(reader, |told| event(told, true))),
-        false => whole(reader).await,
+    let shown = Shown { may_debug: true, guest };
+    let guest = shown.guest_header();
+    let mut response = match streams {
+        true => sse::answer(reader, move |told| event(told, &shown)),
+        false => whole(reader, &shown).await?,
+    };
+    response.headers_mut().extend(guest.map(|id| (GUEST_ID, id)));
+    Ok(response)
+}
+
+/// What an answer shows beside the words.
+struct Shown {
+    /// Whether a trace that was asked for is for this caller.
+    may_debug: bool,
+    /// The guest that asked, which needs its id to ask again.
+    guest: Option<String>,
+}
+
+impl Shown {
+    /// As in an address, since an id of a caller's may hold any letter.
+    fn guest_header(&self) -> Option<HeaderValue> {
+        self.guest.as_deref().and_then(|id| HeaderValue::try_from(encode_segment(id)).ok())
+    }
+}
+
+fn guest_of(reader: &Reader) -> Option<String> {
+    match reader.form() {
+        Form::Guided { guest } => guest.clone(),
+        Form::Assist | Form::Relay { .. } => None,
     }
 }
 
@@ -191,15 +220,25 @@ fn accept(wire: Wire<'_>, caller: &Caller, accepted: Accepted) -> Result<Asked> 
 
 /// Who asks: a user, a guest, or whoever the key belongs to.
 fn identity(wire: &Wire<'_>, caller: &Caller) -> Result<(String, bool)> {
-    let is_guest = wire.is_guest.unwrap_or(wire.guest_id.is_some() && wire.user_id.is_none());
-    let (field, named) = match is_guest {
-        true => ("guestId", wire.guest_id.clone()),
-        false => ("userId", wire.user_id.clone().or_else(|| caller.user())),
+    let says_guest = wire.is_guest.unwrap_or(wire.guest_id.is_some() && wire.user_id.is_none());
+    if !says_guest && !caller.is_guest() {
+        let user = caller.subject("userId", wire.user_id.clone())?;
+        return user.map(|user| (user, false)).ok_or_else(|| ApiError::invalid("userId", "is missing"));
+    }
+    if caller.is_guest() && (wire.user_id.is_some() || wire.is_guest == Some(false)) {
+        return Err(ApiError::new(Code::Forbidden, "a guest key speaks for no user, but for guests alone"));
+    }
+    let guest = match &wire.guest_id {
+        Some(guest) => guest.clone(),
+        None if wire.user_id.is_some() => return Err(ApiError::invalid("guestId", "is missing")),
+        None => guests::new_id()?,
     };
-    let user = named.ok_or_else(|| ApiError::invalid(field, "is missing"))?;
-    check_id(&user).map_err(|e| ApiError::bad_id(field, &e))?;
-    caller.require_user(&user)?;
-    Ok((user, is_guest))
+    check_id(&guest).map_err(|e| ApiError::bad_id("guestId", &e))?;
+    match caller.is_guest() {
+        true => guests::require_unguessable(&guest)?,
+        false => caller.require_user(&guest)?,
+    }
+    Ok((guest, true))
 }
 
 /// The thread: that of the session, else one per user.
@@ -278,7 +317,7 @@ fn reconnected(behind: &str, reader: &Reader) -> String {
 }
 
 /// The frames of an event; the trace of one that was asked for with it, only for whom it is.
-fn event(told: &Told, may_debug: bool) -> String {
+fn event(told: &Told, shown: &Shown) -> String {
     let missed = match told.missed {
         0 => String::new(),
         // It stands before the event, so that who breaks off here comes back to that.
@@ -290,7 +329,7 @@ fn event(told: &Told, may_debug: bool) -> String {
         Event::Text(text) => ("chunk", json!({"index": told.number.saturating_sub(BEFORE_TEXT + 1), "delta": text})),
         Event::Spoken { first_ms, last_ms } => ("latency", json!({"ttfbMs": first_ms, "ttlcMs": last_ms})),
         Event::Pending => ("meta_pending", json!({})),
-        Event::Guided(_) | Event::Failed(_) => return missed + &frame(&told.id, "done", &done(told, may_debug)),
+        Event::Guided(_) | Event::Failed(_) => return missed + &frame(&told.id, "done", &done(told, shown)),
         Event::Question(_) | Event::Prompt(_) | Event::Anew | Event::Skill(_) | Event::Calls(_) | Event::Done(_) => {
             return missed;
         }
@@ -299,9 +338,9 @@ fn event(told: &Told, may_debug: bool) -> String {
 }
 
 /// The last event, which is also the whole answer.
-fn done(told: &Told, may_debug: bool) -> Value {
-    let data = match &*told.event {
-        Event::Guided(answer) if may_debug => json!(answer),
+fn done(told: &Told, shown: &Shown) -> Value {
+    let mut data = match &*told.event {
+        Event::Guided(answer) if shown.may_debug => json!(answer),
         Event::Guided(answer) => json!(guide::Answer { trace: None, ..(**answer).clone() }),
         Event::Failed(error) => {
             let body: Value = serde_json::from_slice(&error.body()).unwrap_or_default();
@@ -309,6 +348,9 @@ fn done(told: &Told, may_debug: bool) -> Value {
         }
         _ => json!({}),
     };
+    if let (Some(fields), Some(guest)) = (data.as_object_mut(), &shown.guest) {
+        fields.insert("guestId".to_owned(), guest.clone().into());
+    }
     with(told, "done", data)
 }
 
@@ -325,7 +367,7 @@ fn frame(id: &str, name: &str, data: &Value) -> String {
     sse::frame(id, name, &data.to_string())
 }
 
-async fn whole(reader: Reader) -> Result<Response> {
+async fn whole(reader: Reader, shown: &Shown) -> Result<Response> {
     let told = sse::last(reader).await?;
-    Ok(Json::of(&done(&told, true)).into_response())
+    Ok(Json::of(&done(&told, shown)).into_response())
 }

@@ -27,11 +27,7 @@ pub fn routes() -> Router<App> {
 
 /// The user that a call is about. A user's key speaks for its user; whoever else calls must name one.
 fn subject(user_id: Option<String>, caller: &Caller) -> Result<String> {
-    if let Some(user) = &user_id {
-        check_id(user).map_err(|e| ApiError::bad_id("user_id", &e))?;
-        caller.require_user(user)?;
-    }
-    user_id.or_else(|| caller.user()).ok_or_else(|| ApiError::invalid("user_id", "is missing"))
+    caller.subject("user_id", user_id)?.ok_or_else(|| ApiError::invalid("user_id", "is missing"))
 }
 
 /// An id that may be left out.

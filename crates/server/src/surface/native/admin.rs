@@ -2,16 +2,18 @@
 
 use axum::body::Body;
 use axum::extract::State;
-use axum::http::header;
+use axum::http::{HeaderMap, header};
 use axum::response::{IntoResponse, Response};
 use novelo_engine::path::{Prefix, check_id};
 use novelo_engine::scope;
 use serde::Deserialize;
 
 use crate::app::App;
-use crate::auth::{self, Caller, Key};
+use crate::auth::{self, Caller, Key, KeyKind};
 use crate::http::body::{Ids, Json, Raw, parse_object};
-use crate::http::error::{ApiError, Result};
+use crate::http::error::{ApiError, Code, Result};
+use crate::http::origin;
+use crate::memory::check;
 use crate::model::Detail;
 use crate::recall::points;
 use crate::transfer;
@@ -19,25 +21,54 @@ use crate::transfer;
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct NewKey {
+    kind: Option<String>,
     user: Option<String>,
     admin: Option<bool>,
+    name: Option<String>,
 }
 
-pub async fn create_key(State(app): State<App>, caller: Caller, Raw(body): Raw) -> Result<Json> {
+pub async fn create_key(State(app): State<App>, caller: Caller, headers: HeaderMap, Raw(body): Raw) -> Result<Json> {
     caller.require_admin()?;
     let wire: NewKey = parse_object(&body)?;
-    match (&wire.user, wire.admin.unwrap_or(false)) {
-        (None, false) => return Err(ApiError::invalid("user", "or admin: true must be given")),
-        (Some(_), true) => return Err(ApiError::invalid("admin", "and user exclude each other")),
-        (Some(user), false) => check_id(user).map_err(|e| ApiError::bad_id("user", &e))?,
-        (None, true) => {}
+    let kind = kind(&wire)?;
+    if let Some(name) = &wire.name {
+        check::text("name", name, check::NAME)?;
     }
-    let (key, secret) = auth::create(&app.store, wire.user.as_deref()).await?;
+    if caller.is_unproven() && !origin::confirms_first_key(&headers) {
+        return Err(origin::unconfirmed());
+    }
+    let (key, secret) = app.keys.create(&app.store, kind, wire.name).await?;
     let mut row = shown(&key);
     if let Some(fields) = row.as_object_mut() {
         fields.insert("key".into(), secret.into());
     }
     Ok(Json::of(&row))
+}
+
+/// The kind that is asked for: by `kind`, or as before there were kinds by `user` or `admin` alone.
+fn kind(wire: &NewKey) -> Result<KeyKind> {
+    let is_admin = wire.admin.unwrap_or(false);
+    let kind = match (wire.kind.as_deref(), &wire.user) {
+        (None | Some("user"), Some(user)) => {
+            check_id(user).map_err(|e| ApiError::bad_id("user", &e))?;
+            KeyKind::User(user.clone())
+        }
+        (Some("user"), None) => return Err(ApiError::invalid("user", "is missing")),
+        (None, None) if !is_admin => {
+            return Err(ApiError::invalid("kind", "is missing: user (with user), guest, service or admin"));
+        }
+        (None | Some("admin"), None) => KeyKind::Admin,
+        (Some("guest"), None) => KeyKind::Guest,
+        (Some("service"), None) => KeyKind::Service,
+        (Some(kind @ ("admin" | "guest" | "service")), Some(_)) => {
+            return Err(ApiError::invalid("user", format_args!("does not go with the kind {kind}")));
+        }
+        (Some(_), _) => return Err(ApiError::invalid("kind", "must be one of user, guest, service, admin")),
+    };
+    match is_admin && kind != KeyKind::Admin {
+        true => Err(ApiError::invalid("admin", "excludes a user, and every other kind")),
+        false => Ok(kind),
+    }
 }
 
 pub async fn list_keys(State(app): State<App>, caller: Caller) -> Result<Json> {
@@ -49,14 +80,26 @@ pub async fn list_keys(State(app): State<App>, caller: Caller) -> Result<Json> {
 
 pub async fn revoke_key(State(app): State<App>, caller: Caller, Ids(id): Ids<String>) -> Result<Json> {
     caller.require_admin()?;
-    match auth::revoke(&app.store, &id).await? {
+    match app.keys.revoke(&app.store, &id).await? {
         true => Ok(Json::written(br#"{"revoked":true}"#.to_vec())),
         false => Err(ApiError::not_found("such key")),
     }
 }
 
+/// Opens a closed store without keys, for this machine's own command line alone.
+pub async fn open_store(State(app): State<App>, caller: Caller) -> Result<Json> {
+    if !caller.is_operator() {
+        let message = "only `novelo key open` on the server's own machine opens a store again";
+        return Err(ApiError::new(Code::Forbidden, message));
+    }
+    let was_closed = app.keys.open(&app.store).await?;
+    Ok(Json::of(&serde_json::json!({"access": "open", "was_closed": was_closed})))
+}
+
 fn shown(key: &Key) -> serde_json::Value {
-    serde_json::json!({"id": key.id, "user": key.user, "admin": key.user.is_none()})
+    let (kind, user) = (key.kind.name(), key.kind.user());
+    let admin = key.kind == KeyKind::Admin;
+    serde_json::json!({"id": key.id, "kind": kind, "user": user, "admin": admin, "name": key.name})
 }
 
 pub async fn export_all(State(app): State<App>, caller: Caller) -> Result<Response> {
@@ -90,8 +133,9 @@ async fn export(app: &App, what: &Prefix) -> Result<Response> {
 
 const HINT: header::HeaderName = header::HeaderName::from_static("x-novelo-documents");
 
-pub async fn import(State(app): State<App>, caller: Caller, body: Body) -> Result<Json> {
-    let done = transfer::import(&app.store, &caller, body).await?;
+pub async fn import(State(app): State<App>, caller: Caller, headers: HeaderMap, body: Body) -> Result<Json> {
+    let may_close = !caller.is_unproven() || origin::confirms_first_key(&headers);
+    let done = transfer::import(&app.store, &caller, may_close, body).await?;
     Ok(Json::written(format!(r#"{{"documents":{},"new":{}}}"#, done.documents, done.new).into_bytes()))
 }
 
@@ -135,6 +179,9 @@ pub async fn doctor(State(app): State<App>, caller: Caller) -> Result<Json> {
             .iter()
             .map(|what| finding("policies", what, "correct or remove the key; the rest of the file is in force")),
     );
+    if app.keys.now(&app.store).await?.access() == "closed" {
+        findings.push(finding("keys", auth::CLOSED, auth::CLOSED_HINT));
+    }
     if let Some(fault) = &app.indexes.embedder.fault {
         let advice = "mend what is named, or set embed to none; until then searches are lexical";
         findings.push(finding("embedder", fault, advice));

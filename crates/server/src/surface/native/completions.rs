@@ -192,7 +192,7 @@ impl Frame {
     fn of(reader: &Reader) -> Self {
         let (model, wants_usage) = match reader.form() {
             Form::Relay { model, wants_usage } => (model.clone(), *wants_usage),
-            Form::Assist | Form::Guided => (String::new(), false),
+            Form::Assist | Form::Guided { .. } => (String::new(), false),
         };
         let id = format!("chatcmpl-{}", reader.name());
         Self { id, created: reader.started_at() as u64, model, wants_usage }

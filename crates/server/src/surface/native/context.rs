@@ -76,11 +76,7 @@ fn checked(wire: Wire<'_>, caller: &Caller) -> Result<Request> {
 
 /// The user that the request is about. A user's key speaks for its user.
 fn user(user: Option<String>, caller: &Caller) -> Result<Option<String>> {
-    if let Some(user) = &user {
-        check_id(user).map_err(|e| ApiError::bad_id("user", &e))?;
-        caller.require_user(user)?;
-    }
-    Ok(user.or_else(|| caller.user()))
+    caller.subject("user", user)
 }
 
 /// The thread, where there is one.

@@ -48,6 +48,7 @@ pub async fn ready(State(app): State<App>) -> Response {
         "models": app.models.state(Detail::Public),
         "policy_status": app.policies.remembering().status,
         "broken_policies": broken,
+        "access": app.keys.last().access(),
         "version": env!("CARGO_PKG_VERSION"),
     });
     if let (Some(points), Some(body)) = (points, body.as_object_mut()) {

@@ -58,10 +58,7 @@ pub async fn answer(app: &App, asked: Asked, streams: bool) -> Response {
 
 /// Whose thread it is: a key speaks for its user; whoever speaks for all may name one.
 pub fn user(named: Option<String>, caller: &Caller) -> Result<String> {
-    match named {
-        Some(user) => caller.require_user(&user).map(|()| user),
-        None => Ok(caller.user().unwrap_or_else(|| ANONYMOUS.to_owned())),
-    }
+    Ok(caller.subject("user_id", named)?.unwrap_or_else(|| ANONYMOUS.to_owned()))
 }
 
 /// A question that came in by a surface, checked.

@@ -13,7 +13,6 @@ use axum::http::{HeaderValue, StatusCode, header, request::Parts};
 use axum::middleware::map_response;
 use axum::response::Response;
 use axum::routing::post;
-use novelo_engine::path::check_id;
 use serde::Deserialize;
 
 use crate::app::App;
@@ -92,11 +91,7 @@ impl About {
         if let [first, other, ..] = named.as_slice() {
             return Err(ApiError::invalid("userId", format_args!("is given as {first} and as {other}")));
         }
-        if let Some(user) = named.first() {
-            check_id(user).map_err(|e| ApiError::bad_id("userId", &e))?;
-            self.caller.require_user(user)?;
-        }
-        Ok(Subject { user: named.pop().or_else(|| self.caller.user()), legacy: self.caller.is_admin() })
+        Ok(Subject { user: self.caller.subject("userId", named.pop())?, legacy: self.caller.is_admin() })
     }
 }
 

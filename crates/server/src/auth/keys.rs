@@ -1,0 +1,349 @@
+//! Keys, as they are stored and as they are in force.
+//!
+//! Owns the keys: only their digests are stored, under `keys/{id}`, which no document call can name. Invariants: a key
+//! that was made or revoked by any node counts for the next request on each; a store that does not answer, or a key
+//! that cannot be read, is an error and never opens the server.
+
+use std::path::Path;
+use std::sync::{Arc, PoisonError, RwLock};
+
+use base64::Engine;
+use novelo_engine::path::{CollectionPath, DocumentPath};
+use novelo_engine::scope::Scope;
+use novelo_store::{Error, Op, PutTerms, Store, Version, Window};
+use rustc_hash::FxHashMap;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use super::closing::{self, AccessState, ClosingNote, judge};
+use super::{Caller, Proof};
+use crate::http::error::{ApiError, Code, Result};
+use crate::telemetry::now;
+
+/// The root of the key documents.
+pub const KEYS: &str = "keys";
+/// How often a write is tried again because another node closed or opened the store meanwhile.
+const TRIES_MAX: usize = 10;
+
+/// Whom a key lets in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum KeyKind {
+    /// One user, who reaches what is their own.
+    User(String),
+    /// Any visitor of a page: it may ask at `/ask-eco` and nothing else.
+    Guest,
+    /// A backend that acts for any user, and administers nothing.
+    Service,
+    Admin,
+}
+
+/// A key as it is listed; the secret itself is shown once and never kept.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "StoredKey", into = "StoredKey")]
+pub struct Key {
+    pub id: String,
+    pub kind: KeyKind,
+    /// What the operator calls it.
+    pub name: Option<String>,
+    pub digest: String,
+}
+
+/// A key as it is stored. The first release knew no kinds: a key without a user was an admin's.
+#[derive(Serialize, Deserialize)]
+struct StoredKey {
+    id: String,
+    user: Option<String>,
+    digest: String,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    kind: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    name: Option<String>,
+}
+
+/// The keys as they were read last. Every request looks whether they changed, on whichever node that was.
+#[derive(Debug)]
+pub struct Keys {
+    in_force: RwLock<Arc<InForce>>,
+    note: ClosingNote,
+}
+
+/// The keys that are in force.
+#[derive(Debug, Clone)]
+pub struct InForce {
+    /// Of the keys and of the state, taken before they were read.
+    versions: Vec<Version>,
+    by_digest: FxHashMap<String, Key>,
+    /// The digest of the secret that this process's own command line uses; it is no key and counts as none.
+    own: String,
+    /// Whether the server listens on loopback only.
+    is_local: bool,
+    /// The closing in force, where a key exists or existed.
+    closed: Option<u64>,
+}
+
+impl KeyKind {
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::User(_) => "user",
+            Self::Guest => "guest",
+            Self::Service => "service",
+            Self::Admin => "admin",
+        }
+    }
+
+    pub fn user(&self) -> Option<&str> {
+        match self {
+            Self::User(user) => Some(user),
+            Self::Guest | Self::Service | Self::Admin => None,
+        }
+    }
+
+    fn scope(&self) -> Result<Scope> {
+        match self {
+            Self::User(user) => Scope::user(user).map_err(|e| ApiError::bad_id("user", &e)),
+            Self::Guest => Ok(Scope::Guest),
+            Self::Service => Ok(Scope::AnyUser),
+            Self::Admin => Ok(Scope::Admin),
+        }
+    }
+}
+
+impl TryFrom<StoredKey> for Key {
+    type Error = String;
+
+    fn try_from(stored: StoredKey) -> std::result::Result<Self, String> {
+        let StoredKey { id, user, digest, kind, name } = stored;
+        let kind = match (kind.as_deref(), user) {
+            (None | Some("user"), Some(user)) => KeyKind::User(user),
+            (None | Some("admin"), None) => KeyKind::Admin,
+            (Some("guest"), _) => KeyKind::Guest,
+            (Some("service"), _) => KeyKind::Service,
+            (Some(kind), _) => return Err(format!("{kind} is no kind of key that this release knows")),
+        };
+        Ok(Self { id, kind, name, digest })
+    }
+}
+
+impl From<Key> for StoredKey {
+    fn from(key: Key) -> Self {
+        let Key { id, kind, name, digest } = key;
+        let user = match &kind {
+            KeyKind::User(user) => Some(user.clone()),
+            // The first release took a key without a user for an admin's; one with an empty id it refuses.
+            KeyKind::Guest | KeyKind::Service => Some(String::new()),
+            KeyKind::Admin => None,
+        };
+        Self { id, user, digest, kind: Some(kind.name().to_owned()), name }
+    }
+}
+
+impl Keys {
+    /// Reads the stored keys. `own_secret` is what this process's own command line will present, `data` where this node
+    /// notes that the store is closed.
+    pub async fn load(
+        store: &Store,
+        own_secret: &str,
+        is_local: bool,
+        data: Option<&Path>,
+    ) -> std::result::Result<Self, Error> {
+        let note = ClosingNote::read(data);
+        let empty = InForce {
+            versions: Vec::new(),
+            by_digest: FxHashMap::default(),
+            own: digest(own_secret),
+            is_local,
+            closed: note.noted(),
+        };
+        let keys = Self { in_force: RwLock::new(Arc::new(empty)), note };
+        keys.now(store).await?;
+        Ok(keys)
+    }
+
+    /// Those of now. A store that does not answer, or a key that cannot be read, is an error: it must not open the store.
+    pub async fn now(&self, store: &Store) -> std::result::Result<Arc<InForce>, Error> {
+        let versions = store.versions(&[collection(), closing::state_collection()]).await?;
+        let before = self.last();
+        if before.versions == versions {
+            return Ok(before);
+        }
+        let (by_digest, stored) = (read(store).await?, closing::read(store).await?);
+        let verdict = judge(&stored, !by_digest.is_empty(), before.closed);
+        if let Some(closings) = verdict.closed.filter(|_| verdict.is_unsaid) {
+            let write = stored.replace_by(AccessState { closed: true, closings });
+            if let Err(error) = store.write(vec![write]).await {
+                tracing::warn!(%error, "the store was not marked as closed; this node stays closed by itself");
+            }
+        }
+        self.note.set(verdict.closed);
+        let closed = verdict.closed;
+        let now = Arc::new(InForce { versions, by_digest, own: before.own.clone(), closed, ..*before });
+        *self.in_force.write().unwrap_or_else(PoisonError::into_inner) = now.clone();
+        Ok(now)
+    }
+
+    /// Those that were read last, without asking the store.
+    pub fn last(&self) -> Arc<InForce> {
+        self.in_force.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Makes a key, stores its digest, and gives the secret. The first one closes the store in the same write.
+    pub async fn create(&self, store: &Store, kind: KeyKind, name: Option<String>) -> Result<(Key, String)> {
+        let secret = secret().map_err(|e| ApiError::new(Code::Internal, format!("no randomness: {e}")))?;
+        let key = Key { id: crate::ids::fresh_text(), kind, name, digest: digest(&secret) };
+        let value = serde_json::to_vec(&key).map_err(|e| ApiError::new(Code::Internal, e.to_string()))?;
+        let terms = PutTerms { now: now(), ..PutTerms::default() };
+        let put = Op::Put { at: document(&key.id)?, value: value.into(), terms };
+        for _ in 0..TRIES_MAX {
+            let stored = closing::read(store).await?;
+            let closes = stored.closed_by_a_key().map(|state| stored.replace_by(state));
+            match store.write([put.clone()].into_iter().chain(closes).collect()).await {
+                Err(Error::Stale { .. }) => continue,
+                written => drop(written?),
+            }
+            // So that this node has noted that it is closed before the key is shown.
+            self.now(store).await?;
+            return Ok((key, secret));
+        }
+        Err(ApiError::new(Code::Busy, "the store is opened and closed by others at the same time"))
+    }
+
+    /// Whether there was such a key.
+    pub async fn revoke(&self, store: &Store, id: &str) -> Result<bool> {
+        Ok(store.delete(&document(id)?, None).await?)
+    }
+
+    /// Opens a closed store without keys again; whether it was closed.
+    pub async fn open(&self, store: &Store) -> Result<bool> {
+        let in_force = self.now(store).await?;
+        if !in_force.is_local {
+            let message = "this server listens beyond loopback, where a key is needed\nhint: novelo key create --admin";
+            return Err(ApiError::new(Code::Conflict, message));
+        }
+        if !in_force.is_empty() {
+            let count = in_force.by_digest.len();
+            let message = format!("there are keys in force: {count}\nhint: novelo key list; novelo key revoke ID");
+            return Err(ApiError::new(Code::Conflict, message));
+        }
+        let Some(closings) = in_force.closed else { return Ok(false) };
+        let stored = closing::read(store).await?;
+        store.write(vec![stored.replace_by(AccessState { closed: false, closings })]).await?;
+        match self.now(store).await?.is_open() {
+            true => Ok(true),
+            false => Err(ApiError::new(Code::Conflict, "a key was made meanwhile, which closed the store again")),
+        }
+    }
+}
+
+impl InForce {
+    /// Whether whoever reaches the server is its admin.
+    pub fn is_open(&self) -> bool {
+        self.is_local && self.is_empty() && self.closed.is_none()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.by_digest.is_empty()
+    }
+
+    /// How a caller gets in: `open` without a key, `keys` with one, `closed` not at all, since no key is left.
+    pub fn access(&self) -> &'static str {
+        match (self.is_open(), self.is_empty()) {
+            (true, _) => "open",
+            (false, false) => "keys",
+            (false, true) => "closed",
+        }
+    }
+
+    pub fn list(&self) -> Vec<&Key> {
+        let mut keys: Vec<&Key> = self.by_digest.values().collect();
+        keys.sort_by(|a, b| a.id.cmp(&b.id));
+        keys
+    }
+
+    /// Who presents this `Authorization` header.
+    pub fn caller(&self, authorization: Option<&str>) -> Result<Caller> {
+        let open = self.is_open().then(|| Caller::new(Scope::Admin, Proof::Nothing));
+        let Some(authorization) = authorization else {
+            return open.ok_or_else(|| self.refusal("a key is needed: Authorization: Bearer KEY"));
+        };
+        let (scheme, rest) = authorization.split_once(' ').unwrap_or(("", authorization));
+        let secret = if scheme.eq_ignore_ascii_case("bearer") { rest } else { authorization }.trim();
+        let digest = digest(secret);
+        if digest == self.own {
+            return Ok(Caller::new(Scope::Admin, Proof::OwnSecret));
+        }
+        match self.by_digest.get(&digest) {
+            Some(key) => Ok(Caller::new(key.kind.scope()?, Proof::Key)),
+            None => open.ok_or_else(|| self.refusal("this key is not known")),
+        }
+    }
+
+    fn refusal(&self, why: &str) -> ApiError {
+        let message = match self.is_empty() {
+            false => why.to_owned(),
+            true => format!("{CLOSED}\nhint: {CLOSED_HINT}"),
+        };
+        ApiError::new(Code::Unauthorized, message)
+    }
+}
+
+/// What is wrong with a server that lets nobody in, and what helps.
+pub const CLOSED: &str = "this store has had keys and has none now, so it is closed";
+pub const CLOSED_HINT: &str = "on the server's machine make one with `novelo key create --admin`, or open it to everyone \
+     there with `novelo key open`";
+
+/// The stored keys, by their digests.
+async fn read(store: &Store) -> std::result::Result<FxHashMap<String, Key>, Error> {
+    let page = store.scan(&collection(), Window { limit: usize::MAX, ..Window::default() }).await?;
+    let read = |document: &novelo_store::Document| match serde_json::from_slice::<Key>(&document.value) {
+        Ok(key) => Ok((key.digest.clone(), key)),
+        Err(error) => {
+            Err(Error::Damaged { place: format!("{KEYS}/{}", document.id), what: format!("it is no key: {error}") })
+        }
+    };
+    page.items.iter().map(read).collect()
+}
+
+/// A new secret: 32 random bytes.
+pub fn secret() -> std::result::Result<String, getrandom::Error> {
+    let mut bytes = [0; 32];
+    getrandom::fill(&mut bytes)?;
+    Ok(format!("nvl_{}", base64::engine::general_purpose::URL_SAFE_NO_PAD.encode(bytes)))
+}
+
+fn digest(secret: &str) -> String {
+    base64::engine::general_purpose::URL_SAFE_NO_PAD.encode(Sha256::digest(secret.as_bytes()))
+}
+
+fn collection() -> CollectionPath {
+    CollectionPath::new(&[KEYS]).expect("one short segment is a collection")
+}
+
+fn document(id: &str) -> Result<DocumentPath> {
+    collection().document(id).map_err(|e| ApiError::bad_id("key", &e))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_of_the_first_release_are_read() {
+        let kind = |json: &str| serde_json::from_str::<Key>(json).map(|key| key.kind).map_err(|e| e.to_string());
+        assert_eq!(kind(r#"{"id":"a","user":null,"digest":"d"}"#), Ok(KeyKind::Admin));
+        assert_eq!(kind(r#"{"id":"a","user":"ana","digest":"d"}"#), Ok(KeyKind::User("ana".into())));
+        assert!(kind(r#"{"id":"a","user":null,"digest":"d","kind":"root"}"#).unwrap_err().contains("root is no kind"));
+        assert!(kind(r#"{"id":"a","user":null,"digest":"d","kind":"user"}"#).is_err());
+    }
+
+    /// A node of the first release that shares the store must not take them for an admin's.
+    #[test]
+    fn the_first_release_gives_new_kinds_no_rights() {
+        for kind in [KeyKind::Guest, KeyKind::Service] {
+            let key = Key { id: "a".into(), kind, name: Some("site".into()), digest: "d".into() };
+            let stored = serde_json::to_value(&key).unwrap();
+            assert_eq!(stored.get("user"), Some(&serde_json::json!("")));
+            assert!(Scope::user("").is_err());
+            assert_eq!(serde_json::from_value::<Key>(stored).unwrap(), key);
+        }
+    }
+}

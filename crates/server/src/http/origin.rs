@@ -1,0 +1,342 @@
+//! Under which names the server is reached, and which pages may call it.
+//!
+//! Owns what holds while there are no keys, when whoever reaches the port is the admin: a page from elsewhere must not
+//! reach it through a browser, neither by a request of its own nor under a name of its own that leads here. The own
+//! names come from the bound address and the settings, never from a request. With keys there is nothing that a browser
+//! would send by itself, so neither `Host` nor `Origin` matters.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::sync::OnceLock;
+
+use axum::extract::{MatchedPath, Request, State};
+use axum::http::{HeaderMap, HeaderName, Method, Uri, header};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+
+use super::error::{ApiError, Code, Result};
+use crate::app::App;
+use crate::auth::routes;
+use crate::config::Config;
+
+/// What a caller without a key sends to make the first one. A page cannot: it would need a preflight, which is refused.
+const CONFIRM: HeaderName = HeaderName::from_static("x-novelo-confirm");
+const CONFIRMATION: &str = "create-first-key";
+
+const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
+const SEC_FETCH_MODE: HeaderName = HeaderName::from_static("sec-fetch-mode");
+const HTTP_PORT: u16 = 80;
+const HTTPS_PORT: u16 = 443;
+
+/// The names of this server.
+#[derive(Debug, Default)]
+pub struct OwnNames {
+    /// Known from `bind` on. Requests within the process need none.
+    bound: OnceLock<SocketAddr>,
+    hosts: Vec<HostAndPort>,
+    origins: Vec<WebOrigin>,
+}
+
+/// A host as it stands in `Host`: the name in lower case without a dot at its end, an IPv6 address in brackets.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct HostAndPort {
+    name: String,
+    port: Option<u16>,
+}
+
+/// Where a page comes from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct WebOrigin {
+    scheme: String,
+    name: String,
+    port: u16,
+}
+
+impl OwnNames {
+    /// Those of the settings. Other nodes reach this one by `node.url`.
+    pub fn new(config: &Config) -> anyhow::Result<Self> {
+        let node = WebOrigin::parse(config.text("node.url"));
+        let node = node.map(|WebOrigin { name, port, .. }| HostAndPort { name, port: Some(port) });
+        let mut hosts = config.listed("http.hosts", "HOST or HOST:PORT", HostAndPort::parse)?;
+        hosts.extend(node);
+        let origins = config.listed("http.origins", "http://HOST[:PORT] or https://HOST[:PORT]", WebOrigin::parse)?;
+        Ok(Self { bound: OnceLock::new(), hosts, origins })
+    }
+
+    /// Tells where the server listens. Only the first time counts.
+    pub fn bind(&self, addr: SocketAddr) {
+        if self.bound.set(addr).is_err() {
+            tracing::warn!(%addr, "this server listens in two places; pages may call the first one");
+        }
+    }
+
+    /// Refuses what a page from elsewhere sent, or what came under another name.
+    pub fn require(&self, method: &Method, uri: &Uri, headers: &HeaderMap) -> Result<()> {
+        let host = self.require_host(uri, headers)?;
+        let text = |name: HeaderName| headers.get(name).map(|value| value.to_str().unwrap_or("?"));
+        if headers.contains_key(header::ORIGIN) {
+            let all = headers.get_all(header::ORIGIN).iter().map(|value| value.to_str().ok());
+            return match all.into_iter().all(|origin| self.is_own_origin(origin, host.as_ref())) {
+                true => Ok(()),
+                false => Err(foreign("Origin")),
+            };
+        }
+        // Reading by following a link is harmless: the page that has the link does not see what is read.
+        let follows_a_link = method.is_safe() && text(SEC_FETCH_MODE) == Some("navigate");
+        match text(SEC_FETCH_SITE) {
+            Some("cross-site" | "same-site") if !follows_a_link => Err(foreign("Sec-Fetch-Site")),
+            _ => Ok(()),
+        }
+    }
+
+    /// The name that a request came under; none where it names none.
+    fn require_host(&self, uri: &Uri, headers: &HeaderMap) -> Result<Option<HostAndPort>> {
+        let in_headers = headers.get_all(header::HOST).iter().map(|host| host.to_str().unwrap_or("?"));
+        let mut last = None;
+        for text in in_headers.chain(uri.authority().map(|authority| authority.as_str())) {
+            let host = HostAndPort::parse(text).filter(|host| self.is_own_host(host));
+            last = Some(host.ok_or_else(|| {
+                let shown: String = text.chars().take(SHOWN_CHARS_MAX).collect();
+                let message = format!(
+                    "this server is not called {shown}\nhint: while it has no keys it answers to its own address alone; \
+                     add the name to http.hosts, or make a key"
+                );
+                ApiError { param: Some("Host".to_owned()), ..ApiError::new(Code::Forbidden, message) }
+            })?);
+        }
+        Ok(last)
+    }
+
+    fn is_own_host(&self, host: &HostAndPort) -> bool {
+        let Some(bound) = self.bound.get() else { return false };
+        let port = host.port.unwrap_or(HTTP_PORT);
+        let is_bound = port == bound.port() && names(bound.ip()).contains(&host.name);
+        let is_set = |set: &HostAndPort| {
+            let fits = match set.port {
+                Some(set) => set == port,
+                None => host.port.is_none() || port == HTTP_PORT || port == bound.port(),
+            };
+            fits && set.name == host.name
+        };
+        is_bound || self.hosts.iter().any(is_set)
+    }
+
+    /// Whether a page is one of ours, which calls the server under the name that it was itself read under, or is one
+    /// that the operator trusts.
+    fn is_own_origin(&self, origin: Option<&str>, host: Option<&HostAndPort>) -> bool {
+        let Some(origin) = origin.and_then(WebOrigin::parse) else { return false };
+        let is_ours = |host: &HostAndPort| {
+            origin.scheme == "http" && origin.name == host.name && origin.port == host.port.unwrap_or(HTTP_PORT)
+        };
+        self.origins.contains(&origin) || host.is_some_and(is_ours)
+    }
+}
+
+const SHOWN_CHARS_MAX: usize = 100;
+
+fn foreign(header: &str) -> ApiError {
+    let message = "a page from elsewhere may not call this server\nhint: add its origin to http.origins, or make a key";
+    ApiError { param: Some(header.to_owned()), ..ApiError::new(Code::Forbidden, message) }
+}
+
+/// What an address is called in `Host`.
+fn names(ip: IpAddr) -> Vec<String> {
+    let own = match ip {
+        IpAddr::V4(ip) => ip.to_string(),
+        IpAddr::V6(ip) => format!("[{ip}]"),
+    };
+    let local = ["localhost", "127.0.0.1", "[::1]"].into_iter().filter(|_| ip.is_loopback());
+    local.map(str::to_owned).chain([own]).collect()
+}
+
+/// Whether a request confirms that it makes the first key, and is not a page's.
+pub fn confirms_first_key(headers: &HeaderMap) -> bool {
+    headers.get(CONFIRM).is_some_and(|value| value == CONFIRMATION) && !headers.contains_key(header::ORIGIN)
+}
+
+/// What helps a caller that did not confirm.
+pub fn unconfirmed() -> ApiError {
+    let message = "the first key closes the server to everyone without one\nhint: make it with `novelo key create --admin` \
+                   on this machine, or send X-Novelo-Confirm: create-first-key";
+    ApiError::new(Code::Forbidden, message)
+}
+
+/// Guards the routes that ask for no caller. They hold no data and wait for no store, so what was known last counts.
+pub async fn guard_public(
+    State(app): State<App>,
+    route: Option<MatchedPath>,
+    request: Request,
+    next: Next,
+) -> Response {
+    let is_public = route.is_some_and(|route| routes::is_public(route.as_str()));
+    if is_public && app.keys.last().is_open() {
+        if let Err(error) = app.names.require(request.method(), request.uri(), request.headers()) {
+            return error.into_response();
+        }
+    }
+    next.run(request).await
+}
+
+impl HostAndPort {
+    fn parse(text: &str) -> Option<Self> {
+        let (name, port) = match text.strip_prefix('[') {
+            Some(rest) => {
+                let (ip, port) = rest.split_once(']')?;
+                (format!("[{}]", ip.parse::<Ipv6Addr>().ok()?), port)
+            }
+            None => {
+                let end = text.find(':').unwrap_or(text.len());
+                let (name, port) = text.split_at(end);
+                (host_name(name)?, port)
+            }
+        };
+        let port = match port.strip_prefix(':') {
+            None if port.is_empty() => None,
+            None => return None,
+            Some("") => None,
+            Some(digits) if digits.bytes().all(|b| b.is_ascii_digit()) => Some(digits.parse().ok()?),
+            Some(_) => return None,
+        };
+        Some(Self { name, port })
+    }
+}
+
+fn host_name(text: &str) -> Option<String> {
+    let name = text.strip_suffix('.').unwrap_or(text).to_ascii_lowercase();
+    if let Ok(ip) = name.parse::<Ipv4Addr>() {
+        return Some(ip.to_string());
+    }
+    let is_name = !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"-._".contains(&b));
+    is_name.then_some(name)
+}
+
+impl WebOrigin {
+    fn parse(text: &str) -> Option<Self> {
+        let (scheme, host) = text.split_once("://")?;
+        let scheme = scheme.to_ascii_lowercase();
+        let HostAndPort { name, port } = HostAndPort::parse(host)?;
+        let usual = match scheme.as_str() {
+            "http" => HTTP_PORT,
+            "https" => HTTPS_PORT,
+            _ => return None,
+        };
+        Some(Self { scheme, name, port: port.unwrap_or(usual) })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::http::HeaderValue;
+
+    use super::*;
+
+    fn own_names(bound: &str, hosts: &str, origins: &str) -> OwnNames {
+        let flags = [("http.hosts", hosts), ("http.origins", origins)];
+        let flags = flags.map(|(key, value)| (key, Some(value.to_owned())));
+        let names = OwnNames::new(&Config::gather(None, |_| None, &flags).unwrap()).unwrap();
+        names.bind(bound.parse().unwrap());
+        names
+    }
+
+    fn passes(names: &OwnNames, method: Method, headers: &[(HeaderName, &str)]) -> bool {
+        let headers = headers.iter().map(|(name, value)| (name.clone(), HeaderValue::from_str(value).unwrap()));
+        names.require(&method, &Uri::from_static("/x"), &headers.collect()).is_ok()
+    }
+
+    #[test]
+    fn a_server_answers_to_its_own_names() {
+        let local = own_names("127.0.0.1:7420", "", "");
+        let check = |names: &OwnNames, host: &str, passed: bool| {
+            assert_eq!(passes(names, Method::GET, &[(header::HOST, host)]), passed, "{host}");
+        };
+        for host in ["127.0.0.1:7420", "localhost:7420", "LOCALHOST:7420", "localhost.:7420", "[::1]:7420"] {
+            check(&local, host, true);
+        }
+        let others = ["127.0.0.1", "127.0.0.1:7421", "127.0.0.9:7420", "evil.example:7420", "novelo:7420", "x", ""];
+        let odd = ["localhost.evil.example:7420", "127.1:7420", "127.0.0.1:7420x", "[::1", "a b:7420", "127.0.0.1:"];
+        for host in others.into_iter().chain(odd) {
+            check(&local, host, false);
+        }
+        let usual = own_names("127.0.0.1:80", "", "");
+        for host in ["localhost", "localhost:80", "127.0.0.1", "127.0.0.1:"] {
+            check(&usual, host, true);
+        }
+        let named = own_names("127.0.0.1:7420", "Novelo.test, other.test:9000", "");
+        for (host, passed) in [
+            ("novelo.test", true),
+            ("novelo.test:7420", true),
+            ("novelo.test:9000", false),
+            ("other.test:9000", true),
+            ("other.test", false),
+        ] {
+            check(&named, host, passed);
+        }
+        assert!(passes(&local, Method::GET, &[]), "a request that names no host");
+        let both = [(header::HOST, "127.0.0.1:7420")];
+        assert!(local.require(&Method::GET, &Uri::from_static("http://evil.example/x"), &HeaderMap::new()).is_err());
+        assert!(passes(&local, Method::GET, &both));
+    }
+
+    #[test]
+    fn only_own_pages_and_those_of_the_settings_may_call() {
+        let names = own_names("127.0.0.1:7420", "", "https://app.example, http://localhost:3000");
+        let check = |origin: &str, passed: bool| {
+            let headers = [(header::HOST, "127.0.0.1:7420"), (header::ORIGIN, origin)];
+            assert_eq!(passes(&names, Method::POST, &headers), passed, "{origin}");
+        };
+        for origin in
+            ["http://127.0.0.1:7420", "https://app.example", "https://APP.example:443", "http://localhost:3000"]
+        {
+            check(origin, true);
+        }
+        for origin in [
+            "null",
+            "",
+            "http://203.0.113.5",
+            "http://127.0.0.9:7420",
+            "http://127.0.0.1:7421",
+            "http://127.0.0.1",
+            "https://127.0.0.1:7420",
+            "http://localhost:7420",
+            "http://app.example",
+            "https://app.example:444",
+            "file://",
+            "chrome-extension://abc",
+        ] {
+            check(origin, false);
+        }
+        assert!(!passes(&names, Method::POST, &[(header::ORIGIN, "http://127.0.0.1:7420")]), "no host to compare with");
+        let two = [(header::ORIGIN, "https://app.example"), (header::ORIGIN, "http://evil.example")];
+        let two: HeaderMap = two.into_iter().fold(HeaderMap::new(), |mut all, (name, value)| {
+            all.append(name, HeaderValue::from_static(value));
+            all
+        });
+        assert!(names.require(&Method::POST, &Uri::from_static("/x"), &two).is_err());
+    }
+
+    #[test]
+    fn a_browser_says_when_a_page_is_from_elsewhere() {
+        let names = own_names("127.0.0.1:7420", "", "https://app.example");
+        let check = |method: Method, site: &str, mode: &str, passed: bool| {
+            let headers = [(header::HOST, "127.0.0.1:7420"), (SEC_FETCH_SITE, site), (SEC_FETCH_MODE, mode)];
+            assert_eq!(passes(&names, method.clone(), &headers), passed, "{method} {site} {mode}");
+        };
+        check(Method::POST, "same-origin", "cors", true);
+        check(Method::POST, "none", "navigate", true);
+        check(Method::POST, "cross-site", "navigate", false);
+        check(Method::DELETE, "same-site", "cors", false);
+        check(Method::GET, "cross-site", "no-cors", false);
+        check(Method::GET, "cross-site", "navigate", true);
+        let trusted = [(header::ORIGIN, "https://app.example"), (SEC_FETCH_SITE, "cross-site")];
+        assert!(passes(&names, Method::POST, &trusted));
+    }
+
+    #[test]
+    fn a_page_cannot_confirm_the_first_key() {
+        let headers = |rows: &[(HeaderName, &'static str)]| {
+            rows.iter().map(|(name, value)| (name.clone(), HeaderValue::from_static(value))).collect::<HeaderMap>()
+        };
+        assert!(confirms_first_key(&headers(&[(CONFIRM, CONFIRMATION)])));
+        assert!(!confirms_first_key(&headers(&[(CONFIRM, "yes")])) && !confirms_first_key(&HeaderMap::new()));
+        assert!(!confirms_first_key(&headers(&[(CONFIRM, CONFIRMATION), (header::ORIGIN, "http://127.0.0.1:7420")])));
+    }
+}
