@@ -150,7 +150,7 @@ pub async fn open_local(config: &Config) -> Result<Store, novelo_store::Error> {
         hot_bytes_max: config.number("hot_bytes") as usize,
         relaxed: config.text("durability") == "relaxed",
         free_bytes_min: config.number("free_bytes_min"),
-        writes_waiting_max: novelo_engine::limits::WRITE_QUEUE_MAX,
+        ..LocalOptions::default()
     };
     Store::open_local(&config.data(), options).await
 }

@@ -34,6 +34,12 @@ pub enum Error {
     /// Another process has the directory open.
     #[error("{} is in use by another process", .dir.display())]
     Locked { dir: PathBuf },
+    /// A restore, import or migration into the directory broke off: run its command again.
+    #[error(
+        "{} is incomplete: a {} from {} broke off after {} documents\nhint: to resume it, run `{}`",
+        .dir.display(), .marker.kind, .marker.source, .marker.documents, .marker.command
+    )]
+    Incomplete { dir: PathBuf, marker: crate::Incomplete },
     /// Stored bytes are not what was stored: restore a backup, or ask `novelo doctor`.
     #[error("{place} is damaged: {what}")]
     Damaged { place: String, what: String },

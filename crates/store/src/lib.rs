@@ -21,6 +21,7 @@ mod codec;
 mod error;
 mod export;
 mod hot;
+mod incomplete;
 mod local;
 mod memory;
 mod merge;
@@ -38,6 +39,7 @@ use novelo_engine::path::{CollectionPath, DocumentPath, Prefix};
 
 pub use error::Error;
 pub use export::Export;
+pub use incomplete::{FillKind, Incomplete};
 pub use local::{Local, LocalOptions};
 pub use memory::Memory;
 pub use op::{

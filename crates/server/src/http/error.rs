@@ -172,7 +172,7 @@ impl From<novelo_store::Error> for ApiError {
             E::Unavailable { .. } => Code::Unavailable,
             E::DiskFull { .. } => Code::DiskFull,
             E::ReadOnly { .. } => Code::ReadOnly,
-            E::Locked { .. } | E::Damaged { .. } | E::Io { .. } => Code::Internal,
+            E::Locked { .. } | E::Incomplete { .. } | E::Damaged { .. } | E::Io { .. } => Code::Internal,
         };
         if code == Code::Internal {
             tracing::error!(%error, "the store failed");

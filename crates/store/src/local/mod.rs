@@ -62,6 +62,8 @@ pub struct LocalOptions {
     pub free_bytes_min: u64,
     /// Writes that may wait for the committer.
     pub writes_waiting_max: usize,
+    /// Opens a directory that a restore, import or migration broke off in; only what resumes it should.
+    pub opens_incomplete: bool,
 }
 
 impl Default for LocalOptions {
@@ -71,6 +73,7 @@ impl Default for LocalOptions {
             relaxed: false,
             free_bytes_min: 32 * 1024 * 1024,
             writes_waiting_max: novelo_engine::limits::WRITE_QUEUE_MAX,
+            opens_incomplete: false,
         }
     }
 }
@@ -107,7 +110,7 @@ impl Local {
     }
 
     fn open_now(dir: &Path, options: LocalOptions) -> Result<Self, Error> {
-        let Opened { db, commit, erases } = open::open(dir)?;
+        let Opened { db, commit, erases } = open::open(dir, options.opens_incomplete)?;
         let witness = Witness::open(dir)?;
         let (sender, queue) = mpsc::channel(options.writes_waiting_max.max(1));
         let shared = Arc::new(Shared {

@@ -9,7 +9,7 @@ use std::path::Path;
 
 use super::db::{COMMIT, Db, ERASE, FORMAT, Space, Writes};
 use super::{journal, manifest, witness};
-use crate::Error;
+use crate::{Error, Incomplete};
 
 /// Present once a store was created to its end; says the format for people and for newer versions.
 const MARK: &str = "novelo";
@@ -25,7 +25,8 @@ pub(super) struct Opened {
     pub erases: bool,
 }
 
-pub(super) fn open(dir: &Path) -> Result<Opened, Error> {
+pub(super) fn open(dir: &Path, opens_incomplete: bool) -> Result<Opened, Error> {
+    check_complete(dir, opens_incomplete)?;
     std::fs::create_dir_all(dir).map_err(|e| Error::io(dir, e))?;
     check_writable(dir)?;
     let acked = witness::read(dir);
@@ -35,6 +36,13 @@ pub(super) fn open(dir: &Path) -> Result<Opened, Error> {
     }
     let db = guarded(dir, || Db::open(dir))?;
     guarded(dir, || finish(db, dir, acked))
+}
+
+fn check_complete(dir: &Path, opens_incomplete: bool) -> Result<(), Error> {
+    match Incomplete::read(dir)? {
+        Some(marker) if !opens_incomplete => Err(Error::Incomplete { dir: dir.into(), marker }),
+        _ => Ok(()),
+    }
 }
 
 /// The database may panic on bytes that it never wrote.
