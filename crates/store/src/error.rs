@@ -28,8 +28,9 @@ pub enum Error {
     /// The write was refused and left no trace; it will succeed once there is room.
     #[error("the disk is full: {free_bytes} bytes free, {needed_bytes} needed")]
     DiskFull { free_bytes: u64, needed_bytes: u64 },
-    /// Writing stopped for good: reads go on, a restart is needed.
-    #[error("the store no longer writes: {why}")]
+    /// Nothing is written until the store has recovered, which it tries by itself: reads go on, try again shortly. Of a
+    /// write that was under way it is not known whether it is stored; the same write again is safe if it names its ids.
+    #[error("the store does not write now: {why}")]
     ReadOnly { why: String },
     /// Another process has the directory open.
     #[error("{} is in use by another process", .dir.display())]

@@ -68,7 +68,7 @@ table! {
     RateLimited "rate_limited" TOO_MANY_REQUESTS true "a guest, or an address, asked too often; Retry-After says when there is more";
     Unavailable "unavailable" SERVICE_UNAVAILABLE true "the store's server does not answer; nothing is known to be written";
     DiskFull "disk_full" INSUFFICIENT_STORAGE true "the disk is full; nothing was written";
-    ReadOnly "read_only" SERVICE_UNAVAILABLE true "the store stopped writing; the server must be restarted";
+    ReadOnly "read_only" SERVICE_UNAVAILABLE true "the store does not write until it has recovered, which it tries by itself";
     NoModel "no_model" SERVICE_UNAVAILABLE false "a model is needed and none is set";
     ModelFailed "model_failed" BAD_GATEWAY true "the model did not answer; the message has its words";
     NoData "no_data" SERVICE_UNAVAILABLE false "there is no database to ask, or what is written about it is broken";

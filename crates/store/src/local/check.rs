@@ -21,7 +21,9 @@ const REBUILD: &str = "the documents are whole: export everything and import it 
 
 impl Shared {
     pub fn check(&self) -> Result<Vec<Finding>, Error> {
-        let view = self.db.read();
+        let db = self.read_db()?;
+        let lease = self.exports.lease(&db, true);
+        let view = lease.view(db)?;
         let mut found = Findings(Vec::new());
         let numbers = found.collections(&view);
         found.documents(&view, &numbers);
@@ -98,7 +100,8 @@ impl Findings {
             };
             let Some(record) = self.readable(Record::decode(&key, &bytes)) else { continue };
             let place = format!("document {seq} of collection number {number}");
-            if !numbers.contains_key(&number) {
+            let is_doomed = self.readable(view.get(Space::Doomed, &number.to_be_bytes())).flatten().is_some();
+            if !numbers.contains_key(&number) && !is_doomed {
                 self.add(place.clone(), "its collection is gone", RESTORE);
             }
             self.indexed(view, &place, number, seq, &record);
@@ -130,7 +133,7 @@ impl Findings {
                     Space::Ids => pair_of(&[key.get(..8).unwrap_or_default(), &value].concat()),
                     Space::Times => triple_of(&key).map(|(number, _, seq)| (number, seq)),
                     Space::Expiry => triple_of(&key).map(|(_, number, seq)| (number, seq)),
-                    Space::Meta | Space::Collections | Space::Docs | Space::Forks => continue,
+                    Space::Meta | Space::Collections | Space::Docs | Space::Forks | Space::Doomed => continue,
                 };
                 let is_there = leads_to.map(|(number, seq)| view.get(Space::Docs, &pair_key(number, seq)));
                 let is_there = is_there.transpose().map(|found| found.flatten().is_some());

@@ -250,6 +250,17 @@ impl Colls {
         state.epoch = self.epoch();
     }
 
+    /// Before another database is put in: nothing is known any more. Readers and the committer hold no view then.
+    pub fn reset(&self) {
+        for coll in self.shards.iter().flat_map(|shard| lock(shard).values().cloned().collect::<Vec<_>>()) {
+            let mut state = lock(&coll.state);
+            state.known = None;
+            state.changing = false;
+            state.epoch = self.epoch();
+            self.cool(&mut state);
+        }
+    }
+
     /// After a commit: what is true from now on, and the turns that were appended.
     pub fn publish(&self, coll: &Coll, known: Known, changed: bool, appended: Vec<Turn>) {
         let mut state = lock(&coll.state);

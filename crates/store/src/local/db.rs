@@ -5,8 +5,10 @@
 
 use std::collections::BTreeMap;
 use std::ops::Bound;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::Arc;
+use std::time::Duration;
 
 use fjall::{Database, Keyspace, KeyspaceCreateOptions, PersistMode, Readable, Slice, Snapshot};
 
@@ -22,6 +24,11 @@ pub(super) const PIN: &[u8] = &[0];
 const CACHE_BYTES: u64 = 16 * 1024 * 1024;
 const JOURNALS_BYTES_MAX: u64 = 128 * 1024 * 1024;
 const MEMTABLE_BYTES_MAX: u64 = 16 * 1024 * 1024;
+/// A commit waits while more than this is on its way to tables. The database waits too, a little later, but for ever
+/// where its workers ended.
+const SEALED_MAX: usize = 2;
+const TABLES_L0_MAX: usize = 24;
+const POLL: Duration = Duration::from_millis(2);
 
 /// A kind of key; the order is that of a batch's items, and `Meta` comes first on purpose. Documents have a keyspace
 /// of their own; the others share one, told apart by their first byte.
@@ -41,10 +48,20 @@ pub(super) enum Space {
     Expiry,
     /// Source number and fork number to the fork's path.
     Forks,
+    /// Numbers of forgotten collections whose documents are still stored.
+    Doomed,
 }
 
-pub(super) const SPACES: [Space; 7] =
-    [Space::Meta, Space::Collections, Space::Docs, Space::Ids, Space::Times, Space::Expiry, Space::Forks];
+pub(super) const SPACES: [Space; 8] = [
+    Space::Meta,
+    Space::Collections,
+    Space::Docs,
+    Space::Ids,
+    Space::Times,
+    Space::Expiry,
+    Space::Forks,
+    Space::Doomed,
+];
 
 impl Space {
     pub fn name(self) -> &'static str {
@@ -56,6 +73,7 @@ impl Space {
             Self::Times => "times",
             Self::Expiry => "expiry",
             Self::Forks => "forks",
+            Self::Doomed => "doomed",
         }
     }
 
@@ -68,6 +86,7 @@ impl Space {
             Self::Times => Some(b't'),
             Self::Expiry => Some(b'e'),
             Self::Forks => Some(b'f'),
+            Self::Doomed => Some(b'd'),
         }
     }
 
@@ -92,8 +111,6 @@ pub(super) struct Db {
     pub database: Database,
     pub docs: Keyspace,
     pub index: Keyspace,
-    /// How often a reader went below the hot threads; a test reads it.
-    pub disk_reads: AtomicU64,
     /// Makes commits fail as a broken disk would.
     #[cfg(test)]
     pub fails: std::sync::atomic::AtomicBool,
@@ -121,7 +138,6 @@ impl Db {
             docs: open("docs")?,
             index: open("index")?,
             database,
-            disk_reads: AtomicU64::new(0),
             #[cfg(test)]
             fails: Default::default(),
         })
@@ -142,9 +158,10 @@ impl Db {
     /// Commits all writes in one batch; `relaxed` leaves the flush to the operating system.
     pub fn commit(&self, writes: Writes, relaxed: bool) -> Result<(), Error> {
         #[cfg(test)]
-        if self.fails.load(Ordering::Relaxed) {
+        if self.fails.load(std::sync::atomic::Ordering::Relaxed) {
             return Err(Error::io(&self.dir, std::io::Error::other("no such luck")));
         }
+        self.wait_for_tables()?;
         let mode = if relaxed { PersistMode::Buffer } else { PersistMode::SyncData };
         let mut batch = self.database.batch().durability(Some(mode));
         for ((space, key), value) in writes {
@@ -158,31 +175,61 @@ impl Db {
 
     /// Writes what is in memory to tables, so that the next opening has little to replay.
     pub fn flush(&self) -> Result<(), Error> {
-        for keyspace in [&self.docs, &self.index] {
-            keyspace.rotate_memtable_and_wait().map_err(|e| refused(&self.dir, e))?;
+        [&self.docs, &self.index].into_iter().try_for_each(|keyspace| self.rotate(keyspace))
+    }
+
+    /// Writes what one keyspace has in memory to a table. Ends with an error where the workers of the database ended.
+    pub fn rotate(&self, keyspace: &Keyspace) -> Result<(), Error> {
+        let is_flushed = || keyspace.sealed_memtable_count() == 0;
+        self.wait_until(is_flushed)?;
+        keyspace.rotate_memtable().map_err(|e| refused(&self.dir, e))?;
+        self.wait_until(is_flushed)
+    }
+
+    fn wait_for_tables(&self) -> Result<(), Error> {
+        [&self.docs, &self.index].into_iter().try_for_each(|keyspace| {
+            self.wait_until(|| {
+                keyspace.sealed_memtable_count() <= SEALED_MAX && keyspace.l0_table_count() <= TABLES_L0_MAX
+            })
+        })
+    }
+
+    fn wait_until(&self, is_true: impl Fn() -> bool) -> Result<(), Error> {
+        while !is_true() {
+            self.check_alive()?;
+            std::thread::sleep(POLL);
         }
         Ok(())
     }
 
-    pub fn view(&self) -> View<'_> {
-        View { db: self, snapshot: self.database.snapshot(), over: None }
+    /// Whether the database still takes writes; none of its own threads tells that it failed.
+    pub fn check_alive(&self) -> Result<(), Error> {
+        self.database.persist(PersistMode::Buffer).map_err(|e| refused(&self.dir, e))
     }
 
-    /// A reader's view, counted.
-    pub fn read(&self) -> View<'_> {
-        self.disk_reads.fetch_add(1, Ordering::Relaxed);
-        self.view()
+    /// Gives the directory free. The database may panic where one of its threads did.
+    pub fn close(db: Self) -> Result<(), Error> {
+        let dir = db.dir.clone();
+        catch_unwind(AssertUnwindSafe(|| drop(db)))
+            .map_err(|_| Error::damaged(dir.display().to_string(), "closing the database failed in an unexpected way"))
     }
 }
 
 /// One moment of the database, with a transaction's writes laid over it if there is one.
 pub(super) struct View<'a> {
-    pub db: &'a Db,
+    pub db: Arc<Db>,
     pub snapshot: Snapshot,
     pub over: Option<&'a Writes>,
 }
 
 pub(super) type Pair = (Slice, Slice);
+
+impl View<'static> {
+    /// What is stored now.
+    pub fn new(db: Arc<Db>) -> Self {
+        Self { snapshot: db.database.snapshot(), db, over: None }
+    }
+}
 
 impl<'a> View<'a> {
     pub fn get(&self, space: Space, key: &[u8]) -> Result<Option<Slice>, Error> {

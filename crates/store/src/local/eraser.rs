@@ -2,7 +2,8 @@
 //!
 //! Owns the thread that does it and the marker that makes it resume after a restart. A forgotten record is still in
 //! the journal and in old tables: the journal is filled up so that the database changes to a new one, everything in
-//! memory is flushed so that it lets the old one go, and every keyspace is compacted so that no table holds it.
+//! memory is flushed so that it lets the old one go, and every keyspace is compacted so that no table holds it. That is
+//! done once for a forget, after the exports that began before it; what fails is tried again, later and later.
 //! Invariant: the marker is cleared only when no forget came after the one that was cleaned up.
 
 use std::collections::BTreeSet;
@@ -19,8 +20,17 @@ const JOURNAL_FULL_BYTES: u64 = 64_000_000;
 const PAD_BYTES: usize = 1024 * 1024;
 /// Padding between two flushes, so that memory stays small.
 const PADS_PER_FLUSH: u64 = 8;
-const WAIT: Duration = Duration::from_millis(5);
-const WAITS_MAX: usize = 2_000;
+/// Between two looks whether the database has let go of something, growing from the first to the second.
+const LOOK_MIN: Duration = Duration::from_millis(5);
+const LOOK_MAX: Duration = Duration::from_millis(500);
+const LOOKS_MAX: usize = 60;
+/// Between two looks whether exports have ended.
+const EXPORTS_LOOK: Duration = Duration::from_millis(50);
+/// An export that was not read for so long does not hold up an erasure.
+const EXPORT_IDLE_MAX: Duration = Duration::from_secs(60);
+/// Between two tries, growing from the first to the second.
+const RETRY_MIN: Duration = Duration::from_secs(1);
+const RETRY_MAX: Duration = Duration::from_secs(60);
 
 /// Who asked, and how far it is. Written by the committer and the eraser, read by anyone.
 #[derive(Debug, Default)]
@@ -33,7 +43,7 @@ pub(super) struct Erasure {
 struct State {
     /// Forgets that are about to commit or did.
     announced: u64,
-    /// Forgets that are committed and want their text gone.
+    /// Forgets whose documents are removed, and whose text is to go from the files.
     wanted: u64,
     /// The last forget for which cleaning was tried.
     tried: u64,
@@ -48,16 +58,26 @@ impl Erasure {
         self.lock().announced += 1;
     }
 
-    /// After it: start cleaning.
+    /// When the documents of all forgets are removed: start cleaning.
     pub fn request(&self) {
         let mut state = self.lock();
         state.wanted = state.announced;
         self.changed.notify_all();
     }
 
+    /// After the database was reopened: whether something is to be erased.
+    pub fn resume(&self, erases: bool) {
+        let mut state = self.lock();
+        match erases {
+            true => state.announced += 1,
+            false => (state.wanted, state.tried, state.done) = (state.announced, state.announced, state.announced),
+        }
+        self.changed.notify_all();
+    }
+
     pub fn is_running(&self) -> bool {
         let state = self.lock();
-        state.done < state.wanted
+        state.done < state.announced
     }
 
     pub fn stop(&self) {
@@ -65,18 +85,22 @@ impl Erasure {
         self.changed.notify_all();
     }
 
-    /// Waits until all that was requested is gone, a try failed, or time is up.
+    /// Waits until all that was announced is gone, a try failed, or time is up.
     pub fn wait(&self, at_most: Duration) {
         let state = self.lock();
-        let wanted = state.wanted;
-        let waits = |state: &mut State| state.tried < wanted && !state.stop;
+        let announced = state.announced;
+        let waits = |state: &mut State| state.tried < announced && !state.stop;
         drop(self.changed.wait_timeout_while(state, at_most, waits));
     }
 
     fn next(&self) -> Option<u64> {
-        let state = self.changed.wait_while(self.lock(), |state| state.tried >= state.wanted && !state.stop);
+        let state = self.changed.wait_while(self.lock(), |state| state.done >= state.wanted && !state.stop);
         let state = state.unwrap_or_else(PoisonError::into_inner);
         (!state.stop).then_some(state.wanted)
+    }
+
+    fn pause(&self, at_most: Duration) {
+        drop(self.changed.wait_timeout_while(self.lock(), at_most, |state| !state.stop));
     }
 
     fn stops(&self) -> bool {
@@ -90,33 +114,49 @@ impl Erasure {
 
 /// Runs until the store closes.
 pub(super) fn run(shared: &Shared) {
+    let mut pause = RETRY_MIN;
+    let mut logged = String::new();
     while let Some(target) = shared.erasure.next() {
-        let cleaned = clean(shared);
-        if matches!(cleaned, Err(Error::Busy)) {
+        let Err(error) = erase(shared, target) else {
+            pause = RETRY_MIN;
+            logged.clear();
             continue;
+        };
+        if shared.erasure.stops() {
+            return;
         }
-        let mut state = shared.erasure.lock();
-        state.tried = target;
-        let settled = cleaned.and_then(|()| match state.announced == target {
-            true => shared.db.index.remove(Space::Meta.key(ERASE)).map_err(|e| refused(&shared.db.dir, e)),
-            false => Ok(()),
-        });
-        match settled {
-            Ok(()) => state.done = target,
-            Err(error) => tracing::warn!(%error, "forgotten text is still in the raw files; a restart tries again"),
+        let why = error.to_string();
+        if why != logged {
+            tracing::warn!(%why, "forgotten text is still in the raw files; this is tried again until it is gone");
+            logged = why;
         }
+        shared.erasure.lock().tried = target;
         shared.erasure.changed.notify_all();
+        shared.erasure.pause(pause);
+        pause = (pause * 2).min(RETRY_MAX);
     }
 }
 
-fn clean(shared: &Shared) -> Result<(), Error> {
-    let db = &shared.db;
-    let needed = 2 * JOURNAL_FULL_BYTES + db.database.disk_space().unwrap_or(0);
-    if let Err((free_bytes, needed_bytes)) = shared.room_for(needed) {
-        return Err(Error::DiskFull { free_bytes, needed_bytes });
+fn erase(shared: &Shared, target: u64) -> Result<(), Error> {
+    let db = shared.cell.get()?;
+    clean(shared, &db)?;
+    let mut state = shared.erasure.lock();
+    if state.announced == target {
+        db.index.remove(Space::Meta.key(ERASE)).map_err(|e| refused(&db.dir, e))?;
     }
+    (state.tried, state.done) = (target, target);
+    shared.erasure.changed.notify_all();
+    Ok(())
+}
+
+fn clean(shared: &Shared, db: &Db) -> Result<(), Error> {
+    shared.room_for(2 * JOURNAL_FULL_BYTES + db.database.disk_space().unwrap_or(0))?;
     let forgotten_at = db.database.visible_seqno();
-    replace_journals(shared)?;
+    while shared.exports.hold(forgotten_at, EXPORT_IDLE_MAX) {
+        goes_on(shared)?;
+        shared.erasure.pause(EXPORTS_LOOK);
+    }
+    replace_journals(shared, db)?;
     until(shared, || {
         flush(db)?;
         Ok(db.database.supervisor.snapshot_tracker.get_seqno_safe_to_gc() >= forgotten_at)
@@ -128,8 +168,7 @@ fn clean(shared: &Shared) -> Result<(), Error> {
 }
 
 /// Makes the database drop every journal it has now.
-fn replace_journals(shared: &Shared) -> Result<(), Error> {
-    let db = &shared.db;
+fn replace_journals(shared: &Shared, db: &Db) -> Result<(), Error> {
     let old = journals(&db.dir)?;
     let padding = db.padding()?;
     let pad = vec![0; PAD_BYTES];
@@ -139,7 +178,8 @@ fn replace_journals(shared: &Shared) -> Result<(), Error> {
             padding.insert(PIN, pad.as_slice()).map_err(|e| refused(&db.dir, e))?;
             written += pad.len() as u64;
         }
-        padding.rotate_memtable_and_wait().map_err(|e| refused(&db.dir, e))?;
+        db.rotate(&padding)?;
+        goes_on(shared)?;
     }
     until(shared, || {
         flush(db)?;
@@ -151,8 +191,8 @@ fn replace_journals(shared: &Shared) -> Result<(), Error> {
 /// not let go of a journal.
 fn flush(db: &Db) -> Result<(), Error> {
     for keyspace in [&db.docs, &db.index, &db.padding()?] {
-        let flushed = keyspace.insert(PIN, []).and_then(|()| keyspace.rotate_memtable_and_wait());
-        flushed.map_err(|e| refused(&db.dir, e))?;
+        keyspace.insert(PIN, []).map_err(|e| refused(&db.dir, e))?;
+        db.rotate(keyspace)?;
     }
     Ok(())
 }
@@ -163,16 +203,25 @@ fn journals(dir: &Path) -> Result<BTreeSet<PathBuf>, Error> {
     paths.filter(|path| path.as_ref().map_or(true, |path| path.extension().is_some_and(|e| e == "jnl"))).collect()
 }
 
-/// Waits for a condition; an export that still reads what was forgotten makes this `Busy`.
+/// An erasure ends early when the store closes, or reopens its database.
+fn goes_on(shared: &Shared) -> Result<(), Error> {
+    match (shared.erasure.stops(), shared.outage.is_on()) {
+        (true, _) => Err(Error::closed()),
+        (false, true) => Err(Error::ReadOnly { why: "a write failed".into() }),
+        (false, false) => Ok(()),
+    }
+}
+
+/// Waits for a condition, whose every look writes a little; a reader that still needs what was forgotten makes this `Busy`.
 fn until(shared: &Shared, mut is_true: impl FnMut() -> Result<bool, Error>) -> Result<(), Error> {
-    for _ in 0..WAITS_MAX {
-        if shared.erasure.stops() {
-            return Err(Error::closed());
-        }
+    let mut pause = LOOK_MIN;
+    for _ in 0..LOOKS_MAX {
+        goes_on(shared)?;
         if is_true()? {
             return Ok(());
         }
-        std::thread::sleep(WAIT);
+        shared.erasure.pause(pause);
+        pause = (pause * 2).min(LOOK_MAX);
     }
     Err(Error::Busy)
 }

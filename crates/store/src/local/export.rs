@@ -1,17 +1,19 @@
 //! Everything below a prefix, from one moment.
 //!
-//! Owns what holds that moment, so that writes go on meanwhile. A fork is exported whole, as if it had
-//! been copied. Invariant: what comes out can be imported elsewhere and reads the same.
+//! Owns what holds that moment, so that writes go on meanwhile. A fork is exported whole, as if it had been copied. The
+//! moment can be revoked: by a forget, which has to clean the files, from an export that pauses, and from all when the
+//! database is reopened. Invariant: what comes out can be imported elsewhere and reads the same.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, Weak};
+use std::time::{Duration, Instant};
 
 use fjall::Snapshot;
 use novelo_engine::path::{CollectionPath, Prefix};
 
-use super::db::{Space, View};
+use super::db::{Db, Space, View};
 use super::docs;
 use super::txn::load;
-use super::{Shared, blocking};
+use super::{Shared, blocking, lock};
 use crate::Error;
 use crate::codec::{Meta, below, collection_path, segments_key};
 use crate::export::{Export, Read, Rest};
@@ -36,8 +38,73 @@ impl Left {
     }
 }
 
+/// The exports and checks under way; the eraser waits for those that began before a forget.
+#[derive(Default)]
+pub(super) struct Exports(Mutex<Vec<Weak<Lease>>>);
+
+/// One moment of the database, held for an export until it is dropped or revoked.
+pub(super) struct Lease {
+    /// Emptied by `Exports`, read by the export.
+    snapshot: Mutex<Option<Snapshot>>,
+    /// Nothing that was written before this database number is hidden from it.
+    moment: u64,
+    /// When it was read last; `None` for a check, which is never idle.
+    used: Mutex<Option<Instant>>,
+}
+
+impl Exports {
+    pub fn lease(&self, db: &Db, is_check: bool) -> Arc<Lease> {
+        let moment = db.database.visible_seqno();
+        let snapshot = Mutex::new(Some(db.database.snapshot()));
+        let used = Mutex::new((!is_check).then(Instant::now));
+        let lease = Arc::new(Lease { snapshot, moment, used });
+        let mut leases = lock(&self.0);
+        leases.retain(|lease| lease.strong_count() > 0);
+        leases.push(Arc::downgrade(&lease));
+        lease
+    }
+
+    /// Whether one holds what was stored before this moment. Exports that were not read for so long are revoked.
+    pub fn hold(&self, before: u64, idle_max: Duration) -> bool {
+        let older = |lease: &Arc<Lease>| lease.moment < before;
+        let leases: Vec<_> = lock(&self.0).iter().filter_map(Weak::upgrade).filter(older).collect();
+        for lease in &leases {
+            if lock(&lease.used).is_some_and(|used| used.elapsed() >= idle_max) {
+                drop(lock(&lease.snapshot).take());
+            }
+        }
+        leases.iter().any(|lease| lock(&lease.snapshot).is_some())
+    }
+
+    /// When the database is replaced.
+    pub fn revoke_all(&self) {
+        for lease in lock(&self.0).drain(..).filter_map(|lease| lease.upgrade()) {
+            drop(lock(&lease.snapshot).take());
+        }
+    }
+}
+
+impl Lease {
+    /// The moment as a view of the database that it is of.
+    pub fn view(&self, db: Arc<Db>) -> Result<View<'static>, Error> {
+        let snapshot = lock(&self.snapshot).clone();
+        if let Some(used) = &mut *lock(&self.used) {
+            *used = Instant::now();
+        }
+        match snapshot {
+            Some(snapshot) => Ok(View { db, snapshot, over: None }),
+            None => Err(Error::Unavailable {
+                why: "the export was ended: it paused while something was forgotten, or the store was reopened".into(),
+                retry_after_s: 1,
+            }),
+        }
+    }
+}
+
 pub(super) fn export(shared: &Arc<Shared>, what: &Prefix) -> Result<Export, Error> {
-    let view = shared.db.read();
+    let db = shared.read_db()?;
+    let lease = shared.exports.lease(&db, false);
+    let view = lease.view(db)?;
     let mut hint = 0;
     let mut left = Vec::new();
     let (low, high) = below(what.segments());
@@ -51,7 +118,7 @@ pub(super) fn export(shared: &Arc<Shared>, what: &Prefix) -> Result<Export, Erro
     }
     left.reverse();
     hint += u64::from(single.is_some());
-    let unread = Unread { shared: shared.clone(), snapshot: view.snapshot.clone(), left };
+    let unread = Unread { shared: shared.clone(), lease, left };
     Ok(Export::new(single, Rest::Local(unread), hint))
 }
 
@@ -70,7 +137,7 @@ fn single(view: &View<'_>, what: &Prefix) -> Result<Option<Exported>, Error> {
 /// Collections as they were at one moment.
 pub(crate) struct Unread {
     shared: Arc<Shared>,
-    snapshot: Snapshot,
+    lease: Arc<Lease>,
     left: Vec<Left>,
 }
 
@@ -82,8 +149,9 @@ impl Unread {
 
     fn read_now(mut self) -> Result<Read, Error> {
         let mut reserved = Vec::new();
+        // In this order: while the database is held, it is not replaced and the moment is one of it.
+        let view = self.lease.view(self.shared.cell.get()?)?;
         while let Some(left) = self.left.last_mut() {
-            let view = View { db: &self.shared.db, snapshot: self.snapshot.clone(), over: None };
             let documents = read_chunk(&view, left)?;
             match documents.last() {
                 Some(last) => {

@@ -1,6 +1,8 @@
 //! Forgetting and expiry.
 //!
-//! Owns what a forget removes from the keyspaces; `eraser` then cleans the raw files. Invariant: collections outside
+//! Owns what a forget removes from the keyspaces; `eraser` then cleans the raw files. A forget itself removes the entries
+//! of the collections, so that nobody reaches their documents any more, and notes their numbers as doomed, all in one
+//! commit. The documents follow in steps between the writes of others, also after a crash. Invariant: collections outside
 //! the prefix read the same afterwards, forks included.
 
 use novelo_engine::path::Prefix;
@@ -12,9 +14,11 @@ use super::docs;
 use super::fork::{forks_of, materialise};
 use super::txn::Txn;
 use crate::Error;
-use crate::codec::{Meta, below, ordered, pair_key, segments_key, triple_of};
+use crate::codec::{below, ordered, pair_key, segments_key, triple_of};
 use crate::op::Forgotten;
-use crate::record::Record;
+
+/// Expired documents that one operation removes; there may be more then.
+pub(super) const SWEPT_MAX: u64 = 2_000;
 
 pub(super) fn forget(txn: &mut Txn<'_>, what: &Prefix) -> Result<Forgotten, Error> {
     let mut forgotten = Forgotten::default();
@@ -59,17 +63,10 @@ fn keep_forks(txn: &mut Txn<'_>, keys: &[Box<[u8]>]) -> Result<(), Error> {
 fn drop_collection(txn: &mut Txn<'_>, key: &[u8]) -> Result<u64, Error> {
     let known = txn.known(key)?;
     let Some(meta) = known.meta else { return Ok(0) };
-    let own = Meta { sources: Vec::new(), ..meta.clone() };
-    let documents: Vec<(u64, Record)> = {
-        let view = txn.view();
-        docs::ascending(&view, &own, 0, u64::MAX).collect::<Result<_, _>>()?
-    };
-    for (seq, record) in &documents {
-        txn.erase(meta.number, *seq, record);
-    }
     for source in &meta.sources {
         txn.remove(Space::Forks, pair_key(source.number, meta.number));
     }
+    txn.put(Space::Doomed, meta.number.to_be_bytes(), Vec::new());
     txn.save(key, Known::default(), true);
     Ok(count(&meta, known.last_seq))
 }
@@ -77,13 +74,13 @@ fn drop_collection(txn: &mut Txn<'_>, key: &[u8]) -> Result<u64, Error> {
 /// A document that expired: the path and the number of its collection, and its seq.
 type Expired = (Box<[u8]>, u64, u64);
 
-/// Removes what expired; forks first get their own copies, which expire with the rest.
+/// Removes up to so many documents that expired; forks first get their own copies, which expire with the rest.
 pub(super) fn sweep(txn: &mut Txn<'_>, now: f64) -> Result<u64, Error> {
     let mut swept = 0;
-    loop {
+    while swept < SWEPT_MAX {
         let expired = expired(txn, now)?;
         if expired.is_empty() {
-            return Ok(swept);
+            break;
         }
         for (key, number, seq) in expired {
             let record = docs::record(&txn.view(), number, seq)?;
@@ -91,20 +88,26 @@ pub(super) fn sweep(txn: &mut Txn<'_>, now: f64) -> Result<u64, Error> {
             swept += 1;
         }
     }
+    Ok(swept)
 }
 
+/// Documents of forgotten collections are not among them: these go anyway.
 fn expired(txn: &Txn<'_>, now: f64) -> Result<Vec<Expired>, Error> {
     let view = txn.view();
     let mut high = ordered(now).to_be_bytes().to_vec();
     high.extend_from_slice(&[0xff; 17]);
-    let entries = view.range(Space::Expiry, &[0, 0], &high);
-    entries
-        .map(|entry| {
-            let (key, path) = entry?;
-            let (_, number, seq) = triple_of(&key).ok_or_else(|| Error::damaged("expiry", "a key is cut short"))?;
-            Ok((Box::from(&*path), number, seq))
-        })
-        .collect()
+    let mut expired = Vec::new();
+    for entry in view.range(Space::Expiry, &[0, 0], &high) {
+        let (key, path) = entry?;
+        let (_, number, seq) = triple_of(&key).ok_or_else(|| Error::damaged("expiry", "a key is cut short"))?;
+        if view.get(Space::Doomed, &number.to_be_bytes())?.is_none() {
+            expired.push((Box::from(&*path), number, seq));
+        }
+        if expired.len() as u64 >= SWEPT_MAX {
+            break;
+        }
+    }
+    Ok(expired)
 }
 
 fn name_of(key: &[u8]) -> &str {

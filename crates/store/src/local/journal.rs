@@ -6,13 +6,14 @@
 //! from a file is trusted beyond the bytes that are there.
 
 use std::fs::{File, OpenOptions};
-use std::io::{Read, Seek, SeekFrom};
+use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use xxhash_rust::xxh3::Xxh3;
 
 use super::db::{COMMIT, Space};
 use crate::Error;
+use crate::incomplete::sync_dir;
 
 const MAGIC: [u8; 4] = [b'F', b'J', b'L', 3];
 const START: u8 = 1;
@@ -20,6 +21,10 @@ const ITEM: u8 = 2;
 const END: u8 = 3;
 const CLEAR: u8 = 4;
 const CHUNK_BYTES: usize = 256 * 1024;
+/// The extension of a journal that is being written anew.
+pub(super) const RENEWED: &str = "renewed";
+/// A flush may fail while the database changes from one journal to the next.
+const RENEWED_MAX: usize = 2;
 
 /// What the journals say.
 #[derive(Debug, Default)]
@@ -28,7 +33,7 @@ pub(super) struct Survey {
     pub commit: Option<u64>,
     /// The database's own number of the last readable batch; its checksum does not cover this, but it only rises.
     order: Option<u64>,
-    /// The unreadable end of the newest journal.
+    /// The unreadable end of the newest journal that holds anything.
     pub torn: Option<Torn>,
 }
 
@@ -43,6 +48,11 @@ pub(super) struct Torn {
 }
 
 impl Torn {
+    fn in_the_middle(&self) -> Error {
+        let what = format!("the write at byte {} is unreadable, and acknowledged writes follow it", self.offset);
+        Error::damaged(self.path.display().to_string(), what)
+    }
+
     /// Cuts the unreadable end off, as the database would.
     pub fn cut(&self) -> Result<(), Error> {
         let file = OpenOptions::new().write(true).open(&self.path).map_err(|e| Error::io(&self.path, e))?;
@@ -52,20 +62,37 @@ impl Torn {
 
 /// Reads every journal of a directory, and changes nothing.
 pub(super) fn survey(dir: &Path) -> Result<Survey, Error> {
-    let journals = journals(dir)?;
-    let newest = journals.last().map(|(id, _)| *id);
     let mut survey = Survey::default();
-    for (id, path) in journals {
+    for (_, path) in journals(dir)? {
         let bytes = read_used(&path).map_err(|e| Error::io(&path, e))?;
+        if let Some(torn) = survey.torn.as_ref().filter(|_| !bytes.is_empty()) {
+            return Err(torn.in_the_middle());
+        }
         let good = whole_batches(&bytes, &mut survey);
         let Some(rest) = bytes.get(good..).filter(|rest| !rest.is_empty()) else { continue };
-        if Some(id) != newest || batch_follows(rest) {
-            let what = format!("the write at byte {good} is unreadable, and acknowledged writes follow it");
-            return Err(Error::damaged(path.display().to_string(), what));
+        let torn = Torn { path, offset: good as u64, commit: first_commit(rest) };
+        if batch_follows(rest) {
+            return Err(torn.in_the_middle());
         }
-        survey.torn = Some(Torn { path, offset: good as u64, commit: first_commit(rest) });
+        survey.torn = Some(torn);
     }
     Ok(survey)
+}
+
+/// Writes the newest journals anew, from what can be read of them to other files: after a failed flush only what was
+/// written and flushed since is known to be on the disk.
+pub(super) fn renew(dir: &Path) -> Result<(), Error> {
+    for (_, path) in journals(dir)?.into_iter().rev().take(RENEWED_MAX) {
+        let new = path.with_extension(RENEWED);
+        let renewed = read_used(&path).and_then(|bytes| {
+            let mut file = File::create(&new)?;
+            file.write_all(&bytes)?;
+            file.sync_all()?;
+            std::fs::rename(&new, &path)
+        });
+        renewed.map_err(|e| Error::io(&path, e))?;
+    }
+    sync_dir(dir)
 }
 
 /// The journals, oldest first. They are numbered without gaps.

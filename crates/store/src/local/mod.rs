@@ -5,11 +5,13 @@
 //! to readers is durable, and what is acknowledged is published.
 
 mod apply;
+mod cell;
 mod check;
 mod coll;
 mod committer;
 mod db;
 mod docs;
+mod doomed;
 mod eraser;
 mod export;
 mod forget;
@@ -18,16 +20,19 @@ mod import;
 mod journal;
 mod manifest;
 mod open;
+mod outage;
 mod pulse;
 mod read;
+mod recovery;
 mod scan;
 mod txn;
 mod witness;
 
 use std::path::Path;
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use novelo_engine::Message;
@@ -36,12 +41,16 @@ use tokio::sync::mpsc::error::TrySendError;
 use tokio::sync::{mpsc, oneshot};
 
 use self::apply::Prepared;
+use self::cell::DbCell;
 use self::coll::Colls;
-use self::committer::Job;
-use self::db::Db;
+use self::committer::{Committer, Job};
+use self::db::{Db, View};
+use self::doomed::DoomedSweep;
 use self::eraser::Erasure;
+use self::export::Exports;
 pub(crate) use self::export::Unread;
 use self::open::Opened;
+use self::outage::Outage;
 use self::pulse::Pulses;
 use self::witness::Witness;
 use crate::op::{Op, Outcome};
@@ -50,6 +59,8 @@ use crate::{Error, Export};
 
 /// How long a forget waits for the raw files to be clean before it answers and lets that go on.
 const ERASE_WAIT: Duration = Duration::from_secs(10);
+/// How long the free space that health reports is remembered.
+const FREE_SPACE_AGE_MAX: Duration = Duration::from_secs(1);
 
 /// How a local store behaves.
 #[derive(Debug, Clone)]
@@ -93,14 +104,17 @@ struct Inner {
 
 /// What readers, the committer and the eraser share.
 struct Shared {
-    db: Db,
+    cell: DbCell,
     colls: Colls,
     /// Beaten by the committer, read by anyone.
     pulses: Pulses,
     options: LocalOptions,
     erasure: Erasure,
-    /// Set once by the committer, read by all.
-    read_only: Mutex<Option<String>>,
+    exports: Exports,
+    /// Written by the committer, read by all.
+    outage: Outage,
+    /// Whether a write would fit, as health said it last.
+    room: Mutex<Option<(Instant, Result<(), String>)>>,
 }
 
 impl Local {
@@ -112,23 +126,23 @@ impl Local {
     fn open_now(dir: &Path, options: LocalOptions) -> Result<Self, Error> {
         let Opened { db, commit, erases } = open::open(dir, options.opens_incomplete)?;
         let witness = Witness::open(dir)?;
+        let timer = tokio::runtime::Builder::new_current_thread().enable_time().build();
+        let timer = timer.map_err(|e| Error::io(dir, e))?;
         let (sender, queue) = mpsc::channel(options.writes_waiting_max.max(1));
         let shared = Arc::new(Shared {
-            db,
+            cell: DbCell::new(db),
             colls: Colls::new(options.hot_bytes_max, commit),
             pulses: Pulses::new(),
             options,
             erasure: Erasure::default(),
-            read_only: Mutex::default(),
+            exports: Exports::default(),
+            outage: Outage::default(),
+            room: Mutex::default(),
         });
-        if erases {
-            shared.erasure.announce();
-            shared.erasure.request();
-        }
-        let committer = {
-            let shared = shared.clone();
-            spawn("novelo:commit", dir, move || committer::run(&shared, queue, &witness, commit))?
-        };
+        shared.erasure.resume(erases);
+        let sweep = erases.then(|| (DoomedSweep::default(), Instant::now()));
+        let committer = Committer { shared: shared.clone(), queue, witness, timer, commit, sweep };
+        let committer = spawn("novelo:commit", dir, move || committer.run())?;
         let eraser = {
             let shared = shared.clone();
             spawn("novelo:erase", dir, move || eraser::run(&shared))?
@@ -138,15 +152,11 @@ impl Local {
     }
 
     pub(crate) async fn write(&self, ops: Vec<Op>) -> Result<Vec<Outcome>, Error> {
-        let forgets = ops.iter().any(|op| matches!(op, Op::Forget { .. }));
-        let (answer, outcome) = oneshot::channel();
-        let job = Job { ops: ops.into_iter().map(prepare).collect(), answer };
-        match lock(&self.0.queue).as_ref().map(|queue| queue.try_send(job)) {
-            Some(Ok(())) => {}
-            Some(Err(TrySendError::Full(_))) => return Err(Error::Busy),
-            Some(Err(TrySendError::Closed(_))) | None => return Err(self.0.shared.not_writing()),
+        if let [Op::Sweep { now }] = ops.as_slice() {
+            return self.sweep(*now).await.map(|swept| vec![Outcome::Swept(swept)]);
         }
-        let outcomes = outcome.await.map_err(|_| self.0.shared.not_writing())??;
+        let forgets = ops.iter().any(|op| matches!(op, Op::Forget { .. }));
+        let outcomes = self.write_once(ops).await?;
         if forgets {
             self.with(|shared| {
                 shared.erasure.wait(ERASE_WAIT);
@@ -155,6 +165,29 @@ impl Local {
             .await?;
         }
         Ok(outcomes)
+    }
+
+    async fn write_once(&self, ops: Vec<Op>) -> Result<Vec<Outcome>, Error> {
+        let (answer, outcome) = oneshot::channel();
+        let job = Job { ops: ops.into_iter().map(prepare).collect(), answer };
+        match lock(&self.0.queue).as_ref().map(|queue| queue.try_send(job)) {
+            Some(Ok(())) => {}
+            Some(Err(TrySendError::Full(_))) => return Err(Error::Busy),
+            Some(Err(TrySendError::Closed(_))) | None => return Err(Error::closed()),
+        }
+        outcome.await.map_err(|_| Error::closed())?
+    }
+
+    /// Removes what expired, so many at a time, so that other writers get in between.
+    async fn sweep(&self, now: f64) -> Result<u64, Error> {
+        let mut swept = 0;
+        loop {
+            match self.write_once(vec![Op::Sweep { now }]).await?.as_slice() {
+                [Outcome::Swept(0)] => return Ok(swept),
+                [Outcome::Swept(more)] => swept += more,
+                other => return Err(Error::damaged("the committer", format!("a sweep was answered with {other:?}"))),
+            }
+        }
     }
 
     pub(crate) async fn get(&self, at: &DocumentPath) -> Result<Option<Document>, Error> {
@@ -216,14 +249,15 @@ impl Local {
 
     pub(crate) fn health(&self) -> Health {
         let shared = &self.0.shared;
-        let why = shared.why_read_only();
+        let why = shared.why_not_writable();
+        let disk_bytes = shared.cell.peek().and_then(|db| db.database.disk_space().ok());
         Health {
             writable: why.is_none(),
             why,
             hot_bytes: shared.colls.bytes(),
             hot_threads: shared.colls.threads(),
             queue_len: lock(&self.0.queue).as_ref().map_or(0, |queue| queue.max_capacity() - queue.capacity()),
-            disk_bytes: shared.db.database.disk_space().unwrap_or(0),
+            disk_bytes: disk_bytes.unwrap_or(0),
             erasing: shared.erasure.is_running(),
         }
     }
@@ -231,14 +265,14 @@ impl Local {
     pub(crate) async fn close(self) -> Result<(), Error> {
         blocking(move || {
             self.0.stop();
-            self.0.shared.db.flush()
+            self.0.shared.cell.get()?.flush()
         })
         .await
     }
 
     /// How often a read of this store went to the disk.
     pub fn disk_reads(&self) -> u64 {
-        self.0.shared.db.disk_reads.load(std::sync::atomic::Ordering::Relaxed)
+        self.0.shared.cell.disk_reads.load(Ordering::Relaxed)
     }
 
     #[cfg(test)]
@@ -275,32 +309,50 @@ impl Drop for Inner {
 
 impl std::fmt::Debug for Inner {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_tuple("Local").field(&self.shared.db).finish()
+        f.debug_tuple("Local").field(&self.shared.cell.dir).finish()
     }
 }
 
 impl Shared {
-    /// Whether so many bytes fit, with what must stay free; if not, what is free and what would be needed.
-    fn room_for(&self, bytes: u64) -> Result<(), (u64, u64)> {
-        let needed = self.options.free_bytes_min.saturating_add(bytes.saturating_mul(2));
-        match rustix::fs::statvfs(&self.db.dir).map(|disk| disk.f_bavail.saturating_mul(disk.f_frsize)) {
-            Ok(free) if free < needed => Err((free, needed)),
-            _ => Ok(()),
+    /// The database for a reader, counted.
+    fn read_db(&self) -> Result<Arc<Db>, Error> {
+        self.cell.disk_reads.fetch_add(1, Ordering::Relaxed);
+        self.cell.get()
+    }
+
+    /// What is stored now, for a reader.
+    fn view(&self) -> Result<View<'static>, Error> {
+        self.read_db().map(View::new)
+    }
+
+    /// Whether so many bytes fit, with what must stay free.
+    fn room_for(&self, bytes: u64) -> Result<(), Error> {
+        let needed_bytes = self.options.free_bytes_min.saturating_add(bytes);
+        match rustix::fs::statvfs(&self.cell.dir).map(|disk| disk.f_bavail.saturating_mul(disk.f_frsize)) {
+            Ok(free_bytes) if free_bytes < needed_bytes => Err(Error::DiskFull { free_bytes, needed_bytes }),
+            Ok(_) => Ok(()),
+            Err(e) => Err(Error::ReadOnly { why: format!("how much of the disk is free cannot be told: {e}") }),
         }
     }
 
-    fn why_read_only(&self) -> Option<String> {
-        lock(&self.read_only).clone()
+    /// Why a write would be refused now.
+    fn why_not_writable(&self) -> Option<String> {
+        if let Some(why) = self.outage.why() {
+            return Some(why);
+        }
+        let mut room = lock(&self.room);
+        if room.as_ref().is_none_or(|(at, _)| at.elapsed() >= FREE_SPACE_AGE_MAX) {
+            *room = Some((Instant::now(), self.room_for(0).map_err(|error| error.to_string())));
+        }
+        room.as_ref().and_then(|(_, room)| room.clone().err())
     }
 
-    fn stop_writing(&self, why: String) {
-        lock(&self.read_only).get_or_insert(why);
-    }
-
-    fn not_writing(&self) -> Error {
-        match self.why_read_only() {
-            Some(why) => Error::ReadOnly { why },
-            None => Error::closed(),
+    /// What a writer gets while nothing is written.
+    fn refusal(&self) -> Error {
+        match (self.room_for(0), self.outage.why()) {
+            (Err(error), _) => error,
+            (Ok(()), Some(why)) => Error::ReadOnly { why },
+            (Ok(()), None) => Error::closed(),
         }
     }
 }

@@ -6,8 +6,9 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
+use std::sync::Arc;
 
-use super::db::{COMMIT, Db, ERASE, FORMAT, Space, Writes};
+use super::db::{COMMIT, Db, ERASE, FORMAT, Space, View, Writes};
 use super::{journal, manifest, witness};
 use crate::{Error, Incomplete};
 
@@ -20,15 +21,16 @@ const KEYSPACES: usize = 2;
 
 /// An open database, the number of its last commit, and whether a forget was interrupted.
 pub(super) struct Opened {
-    pub db: Db,
+    pub db: Arc<Db>,
     pub commit: u64,
     pub erases: bool,
 }
 
 pub(super) fn open(dir: &Path, opens_incomplete: bool) -> Result<Opened, Error> {
-    check_complete(dir, opens_incomplete)?;
     std::fs::create_dir_all(dir).map_err(|e| Error::io(dir, e))?;
+    check_complete(dir, opens_incomplete)?;
     check_writable(dir)?;
+    remove_leftovers(dir)?;
     let acked = witness::read(dir);
     if read_mark(dir)? {
         check_files(dir)?;
@@ -53,7 +55,8 @@ fn guarded<T>(dir: &Path, open: impl FnOnce() -> Result<T, Error>) -> Result<T, 
 }
 
 fn finish(db: Db, dir: &Path, acked: Option<u64>) -> Result<Opened, Error> {
-    let view = db.view();
+    let db = Arc::new(db);
+    let view = View::new(db.clone());
     let commit = view.number(COMMIT)?.unwrap_or(0);
     if let Some(acked) = acked.filter(|acked| *acked > commit) {
         let what = format!("write {acked} was acknowledged, but the files end at write {commit}");
@@ -63,10 +66,7 @@ fn finish(db: Db, dir: &Path, acked: Option<u64>) -> Result<Opened, Error> {
     match view.number(FORMAT)? {
         Some(FORMAT_NOW) => {}
         Some(format) => return Err(newer(dir, format)),
-        None => {
-            drop(view);
-            create(&db)?;
-        }
+        None => create(&db)?,
     }
     write_mark(dir)?;
     Ok(Opened { db, commit, erases })
@@ -75,6 +75,17 @@ fn finish(db: Db, dir: &Path, acked: Option<u64>) -> Result<Opened, Error> {
 fn create(db: &Db) -> Result<(), Error> {
     let format = ((Space::Meta, FORMAT.to_vec()), Some(FORMAT_NOW.to_be_bytes().to_vec()));
     db.commit(Writes::from([format]), false)
+}
+
+/// Removes what an interrupted recovery left: it may hold what is forgotten later.
+fn remove_leftovers(dir: &Path) -> Result<(), Error> {
+    for entry in std::fs::read_dir(dir).map_err(|e| Error::io(dir, e))? {
+        let path = entry.map_err(|e| Error::io(dir, e))?.path();
+        if path.extension().is_some_and(|extension| extension == journal::RENEWED) {
+            std::fs::remove_file(&path).map_err(|e| Error::io(&path, e))?;
+        }
+    }
+    Ok(())
 }
 
 fn check_writable(dir: &Path) -> Result<(), Error> {

@@ -44,6 +44,13 @@ impl Pulses {
         self.slot(segments).fetch_add(1, Ordering::Release);
     }
 
+    /// Says that anything may have changed.
+    pub fn beat_all(&self) {
+        for counter in &self.0 {
+            counter.fetch_add(1, Ordering::Release);
+        }
+    }
+
     fn slot<'k>(&self, path: impl Iterator<Item = &'k [u8]> + Clone) -> &AtomicU64 {
         self.at(hash_root(path))
     }

@@ -50,7 +50,11 @@ impl Shared {
     pub fn known(&self, coll: &Coll) -> Result<Known, Error> {
         match self.colls.known(coll) {
             Some(known) => Ok(known),
-            None => Ok(self.colls.learn(coll, load(&self.db.read(), &coll.key)?)),
+            None => {
+                // The view is held until this is learnt, so that it cannot be of a database that was replaced.
+                let view = self.view()?;
+                Ok(self.colls.learn(coll, load(&view, &coll.key)?))
+            }
         }
     }
 
@@ -79,7 +83,7 @@ impl Shared {
         let coll = self.colls.get(&collection_key(&at.collection()));
         self.known(&coll)?;
         let moment = self.colls.moment(&coll);
-        let view = self.db.read();
+        let view = self.view()?;
         let Some(meta) = entry(&view, &coll.key)? else { return Ok(None) };
         let found = docs::find(&view, &meta, at.id())?.map(|(seq, record)| record.into_document(seq));
         self.colls.install_document(&coll, moment, at.id(), &found);
@@ -87,7 +91,7 @@ impl Shared {
     }
 
     fn last(&self, coll: &Coll, cold: Cold, count: usize) -> Result<Turns, Error> {
-        let view = self.db.read();
+        let view = self.view()?;
         let Some(meta) = entry(&view, &coll.key)? else { return Ok(cold.turns(Vec::new(), false)) };
         let wanted = count.max(WARM_TURNS).saturating_sub(cold.hot_len);
         let below = cold.hot_first.map_or(cold.last_seq, |first| first - 1);
@@ -107,7 +111,7 @@ impl Shared {
     }
 
     fn after(&self, coll: &Coll, cold: Cold, seq: u64, limit: usize) -> Result<Turns, Error> {
-        let view = self.db.read();
+        let view = self.view()?;
         let Some(meta) = entry(&view, &coll.key)? else { return Ok(cold.turns(Vec::new(), false)) };
         let mut later = docs::ascending(&view, &meta, seq.saturating_add(1), cold.last_seq);
         let turns = later.by_ref().take(limit).map(turn).collect::<Result<Vec<_>, _>>()?;
@@ -116,7 +120,7 @@ impl Shared {
     }
 
     fn between(&self, coll: &Coll, cold: Cold, first: u64, last: u64) -> Result<Turns, Error> {
-        let view = self.db.read();
+        let view = self.view()?;
         let Some(meta) = entry(&view, &coll.key)? else { return Ok(cold.turns(Vec::new(), false)) };
         let inside = docs::ascending(&view, &meta, first, last.min(cold.last_seq)).map(turn);
         Ok(cold.turns(inside.collect::<Result<Vec<_>, _>>()?, false))

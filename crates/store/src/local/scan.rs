@@ -22,7 +22,7 @@ impl Shared {
     pub fn scan(&self, of: &CollectionPath, window: Window) -> Result<Page<Document>, Error> {
         let coll = self.colls.get(&collection_key(of));
         let last_seq = self.known(&coll)?.last_seq;
-        let view = self.db.read();
+        let view = self.view()?;
         let Some(meta) = entry(&view, &coll.key)? else { return Ok(Page { items: Vec::new(), has_more: false }) };
         let mut runs: Vec<_> = meta.runs().map(|run| by_time(&view, run, window).peekable()).collect();
         let mut items = Vec::new();
@@ -48,7 +48,7 @@ impl Shared {
         after: Option<&str>,
         limit: usize,
     ) -> Result<Page<ThreadRow>, Error> {
-        let view = self.db.read();
+        let view = self.view()?;
         let base = [&*collection_key(under), &[0]].concat();
         let high = [&*collection_key(under), &[1]].concat();
         let mut low = match after {

@@ -18,7 +18,7 @@ use crate::codec::{Meta, expiry_key, id_key, pair_key, time_key};
 use crate::record::Record;
 
 pub(super) struct Txn<'a> {
-    db: &'a Db,
+    db: Arc<Db>,
     colls: &'a Colls,
     snapshot: Snapshot,
     pub writes: Writes,
@@ -46,11 +46,11 @@ enum Undo {
 }
 
 impl<'a> Txn<'a> {
-    pub fn new(db: &'a Db, colls: &'a Colls) -> Self {
+    pub fn new(db: Arc<Db>, colls: &'a Colls) -> Self {
         Self {
+            snapshot: db.database.snapshot(),
             db,
             colls,
-            snapshot: db.database.snapshot(),
             writes: Writes::new(),
             bytes: 0,
             touched: HashMap::new(),
@@ -70,7 +70,7 @@ impl<'a> Txn<'a> {
     }
 
     pub fn view(&self) -> View<'_> {
-        View { db: self.db, snapshot: self.snapshot.clone(), over: Some(&self.writes) }
+        View { db: self.db.clone(), snapshot: self.snapshot.clone(), over: Some(&self.writes) }
     }
 
     pub fn put(&mut self, space: Space, key: impl Into<Vec<u8>>, value: Vec<u8>) {
@@ -179,9 +179,9 @@ impl<'a> Txn<'a> {
         }
     }
 
-    /// The writes, and the collections to publish once they are committed.
-    pub fn finish(self) -> (Writes, Vec<Touched>) {
-        (self.writes, self.touched.into_values().collect())
+    /// Where to write what, and the collections to publish once that is committed.
+    pub fn finish(self) -> (Arc<Db>, Writes, Vec<Touched>) {
+        (self.db, self.writes, self.touched.into_values().collect())
     }
 }
 
