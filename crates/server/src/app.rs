@@ -87,10 +87,11 @@ pub async fn open(config: Config) -> anyhow::Result<(App, Tasks)> {
 pub async fn open_with(config: Config, store: Store) -> anyhow::Result<(App, Tasks)> {
     let data = Data::open(&config)?;
     let database = data.as_ref().map(|data| data.database.clone());
+    // A store in memory leaves nothing behind.
+    let directory = (!matches!(store, Store::Memory(_))).then(|| config.data());
     let own_secret = auth::secret().map_err(|e| anyhow::anyhow!("no randomness: {e}"))?;
     let app = Arc::new(Shared {
-        keys: Keys::load(&store, &own_secret, config.addr().ip().is_loopback(), config.node_directory().as_deref())
-            .await?,
+        keys: Keys::load(&store, &own_secret, config.addr().ip().is_loopback(), directory.as_deref()).await?,
         names: OwnNames::new(&config)?,
         policies: Policies::open(config.text("policies").into(), database)?,
         recorder: Recorder::default(),

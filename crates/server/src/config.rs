@@ -247,11 +247,6 @@ impl Config {
         self.text("data").into()
     }
 
-    /// Where this node keeps what is its own; a store in memory leaves nothing behind.
-    pub fn node_directory(&self) -> Option<PathBuf> {
-        (self.text("store") != "memory").then(|| self.data())
-    }
-
     /// Whether documents are kept where several nodes have them.
     pub fn is_shared(&self) -> bool {
         self.text("store") == "redis"

@@ -109,7 +109,8 @@ fn a_body_may_be_as_large_as_its_cap_and_no_larger() {
 #[test]
 fn a_chunked_body_has_the_same_cap() {
     let server = Sturdy::start();
-    let head = format!("POST {} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n", thread("u", "t", "/turns"));
+    let head =
+        format!("POST {} HTTP/1.1\r\nhost: {}\r\nconnection: close\r\n", thread("u", "t", "/turns"), server.0.addr);
     let mut stream = server.0.connect().unwrap();
     stream.write_all(format!("{head}transfer-encoding: chunked\r\n\r\n").as_bytes()).unwrap();
     let chunk = [b"100000\r\n", vec![b' '; 0x100000].as_slice(), b"\r\n"].concat();
@@ -391,7 +392,7 @@ fn answers_that_nobody_reads_disturb_nobody() {
 #[test]
 fn pipelined_requests_are_answered_in_order() {
     let server = Sturdy::start();
-    let one = |path: &str| format!("GET {path} HTTP/1.1\r\nhost: x\r\n\r\n");
+    let one = |path: &str| format!("GET {path} HTTP/1.1\r\nhost: {}\r\n\r\n", server.0.addr);
     let last = String::from_utf8(Client::new(server.0.addr).head("GET", "/nowhere", 0)).unwrap();
     let back = server.0.raw((one("/health/live") + &one("/v1/users/u/threads") + &last).as_bytes());
     let text = String::from_utf8(back).unwrap();

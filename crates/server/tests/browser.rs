@@ -12,7 +12,7 @@ use std::time::Duration;
 use novelo_engine::limits::QUESTION_BYTES_MAX;
 use support::browser::{Browser, DARK, DESK, ENTER, ESCAPE, Look, PHONE, SHIFT, SPACE, TAB};
 use support::models::{Act, Models, words};
-use support::{Home, Server, Value, eventually, json, thread, user};
+use support::{CONFIRM, Home, Server, Value, eventually, json, thread, user};
 
 const SAMPLE: (&str, &str) = ("NOVELO_SAMPLE", "true");
 const NO_MODEL: (&str, &str) = ("NOVELO_MODELS_ANSWER_URL", "none");
@@ -293,7 +293,7 @@ fn a_refused_question_comes_back_with_the_reason() {
 #[test]
 fn a_key_is_asked_for_and_kept_for_the_tab() {
     let server = without_model();
-    let key = server.post("/v1/keys", json!({"user": "ada"})).ok();
+    let key = server.with(CONFIRM.0, CONFIRM.1).post("/v1/keys", json!({"user": "ada"})).ok();
     let key = key["key"].as_str().unwrap();
     let ada = server.with("authorization", &format!("Bearer {key}"));
     ada.post(&user("ada", "/documents"), json!({"name": "Tea", "text": "Ada drinks oolong tea."})).ok();

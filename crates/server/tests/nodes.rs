@@ -18,7 +18,7 @@ use novelo_store::Store;
 use support::eco::{self, HEAVY, LIGHT, asks, course_of, guest};
 use support::embeddings::Embeddings;
 use support::models::{Act, Models, words};
-use support::{Client, Home, Value, eventually, json, says, thread, user};
+use support::{CONFIRM, Client, Home, Value, eventually, json, says, thread, user};
 use tokio::runtime::Runtime;
 
 /// A store, and where nodes on it run. They end with it.
@@ -83,7 +83,7 @@ fn a_key_counts_on_every_node_at_once() {
     let cluster = Cluster::new();
     let [a, b] = cluster.two(&[]);
     b.get("/v1/keys").ok();
-    let made = a.post("/v1/keys", json!({"admin": true})).ok();
+    let made = a.with(CONFIRM.0, CONFIRM.1).post("/v1/keys", json!({"admin": true})).ok();
     b.get("/v1/keys").refused(401, "unauthorized");
     let admin = b.with("authorization", &format!("Bearer {}", made["key"].as_str().unwrap()));
     let ana = admin.post("/v1/keys", json!({"user": "ana"})).ok();

@@ -14,7 +14,7 @@ use novelo_store::{PutTerms, Store};
 use support::models::{Act, Models, words};
 use support::node::{Node, place};
 use support::stream::{Frame, Stream};
-use support::{Client, Value, json, says, thread, user};
+use support::{CONFIRM, Client, Value, json, says, thread, user};
 
 const WORDS: [&str; 4] = ["One ", "two ", "three ", "four."];
 const ECO: &str = "/ask-eco";
@@ -237,7 +237,9 @@ fn the_node_that_gets_a_request_judges_who_sends_it() {
     let models = Models::start();
     let store = Store::memory();
     let first = Node::start(&store, &[]);
-    let make = |client: &Client, wish: Value| client.post("/v1/keys", wish).ok()["key"].as_str().unwrap().to_owned();
+    let make = |client: &Client, wish: Value| {
+        client.with(CONFIRM.0, CONFIRM.1).post("/v1/keys", wish).ok()["key"].as_str().unwrap().to_owned()
+    };
     let admin = make(&first, json!({"admin": true}));
     let as_admin = first.with("authorization", &format!("Bearer {admin}"));
     let [ana, bia] = ["ana", "bia"].map(|user| make(&as_admin, json!({"user": user})));

@@ -228,7 +228,14 @@ fn all_schemas() -> Value {
 /// What the server says of itself.
 fn server_schemas() -> Value {
     let (text, whole, flag) = (json!({"type": "string"}), json!({"type": "integer"}), json!({"type": "boolean"}));
+    let key_kind = json!({"enum": ["user", "guest", "service", "admin"]});
     json!({
+        "NewKey": object(&[], json!({"kind": key_kind, "user": text, "admin": flag, "name": text})),
+        "Key": object(&["id", "kind", "user", "admin", "name", "key"], json!({
+            "id": text, "kind": key_kind, "user": {"type": ["string", "null"]}, "admin": flag, "name": {"type": ["string", "null"]}, "key": text,
+        })),
+        "Keys": object(&["keys", "has_more"],
+            json!({"keys": {"type": "array", "items": {"type": "object"}}, "has_more": flag})),
         "RebuildStep": object(&[], json!({"user": text, "anew": flag})),
         "Rebuilt": object(&["done", "users", "finished", "collections"], json!({
             "done": whole, "users": whole, "finished": flag, "collections": {"type": "array", "items": object(
@@ -277,7 +284,6 @@ fn schemas() -> Value {
     let (text, whole, number, flag) =
         (json!({"type": "string"}), json!({"type": "integer"}), json!({"type": "number"}), json!({"type": "boolean"}));
     let codes: Vec<&str> = TABLE.iter().map(|row| row.name).collect();
-    let key_kind = json!({"enum": ["user", "guest", "service", "admin"]});
     let fates = ["kept", "cut", "redacted", "moved", "made", "collapsed", "dropped"];
     let maybe = |kind: &str| json!({"type": [kind, "null"]});
     json!({
@@ -333,12 +339,6 @@ fn schemas() -> Value {
         "Done": object(&["done"], json!({"done": whole})),
         "Replay": object(&["messages", "identical"],
             json!({"messages": {"type": "array", "items": {"type": "object"}}, "identical": flag})),
-        "NewKey": object(&[], json!({"kind": key_kind, "user": text, "admin": flag, "name": text})),
-        "Key": object(&["id", "kind", "user", "admin", "name", "key"], json!({
-            "id": text, "kind": key_kind, "user": maybe("string"), "admin": flag, "name": maybe("string"), "key": text,
-        })),
-        "Keys": object(&["keys", "has_more"],
-            json!({"keys": {"type": "array", "items": {"type": "object"}}, "has_more": flag})),
         "Error": object(&["error"], json!({"error": object(&["code", "message", "param"],
             json!({"code": {"enum": codes}, "message": text, "param": maybe("string")}))})),
     })

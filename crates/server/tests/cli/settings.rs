@@ -11,7 +11,7 @@ fn keys_are_made_listed_and_revoked() {
     let made = home.run(&["key", "create", "--user", "ada", "--json"]).json();
     assert_eq!((&made["user"], &made["admin"]), (&json!("ada"), &json!(false)));
     let list = home.done(&["key", "list"]);
-    assert!(list.lines().count() == 2 && list.contains("  (admin)\n") && list.contains("  ada\n"), "{list}");
+    assert!(list.lines().count() == 2 && list.contains("  admin\n") && list.contains("  user     ada\n"), "{list}");
 
     let server = home.serve();
     let ada = server.with("authorization", &format!("Bearer {}", made["key"].as_str().unwrap()));
@@ -19,7 +19,18 @@ fn keys_are_made_listed_and_revoked() {
     assert_eq!(home.done(&["key", "revoke", made["id"].as_str().unwrap()]), "revoked\n");
     ada.get(&user("ada", "/data")).refused(401, "unauthorized");
     home.run(&["key", "revoke", "nobody"]).failed(&["there is no such key"]);
-    for wrong in [&["key", "create"][..], &["key", "create", "--admin", "--user", "x"]] {
+    for (kind, name) in [("guest", "site"), ("service", "shop backend")] {
+        let made = home.run(&["key", "create", &format!("--{kind}"), "--name", name, "--json"]).json();
+        assert_eq!((&made["kind"], &made["user"], &made["admin"]), (&json!(kind), &json!(null), &json!(false)));
+        let list = home.done(&["key", "list"]);
+        assert!(list.contains(&format!("  {kind:<7}  ({name})\n")), "{list}");
+    }
+    for wrong in [
+        &["key", "create"][..],
+        &["key", "create", "--admin", "--user", "x"],
+        &["key", "create", "--guest", "--service"],
+        &["key", "create", "--name", "x"],
+    ] {
         assert_eq!(home.run(wrong).code, Some(2), "{wrong:?}");
     }
 }

@@ -9,7 +9,7 @@
 //! DATABASE own.db "CREATE TABLE …; INSERT …"         a SQLite file there, made or changed by a script
 //!
 //! POST /context/topicContextYoj/run?userId=ana       method and address
-//! authorization: {ana}                               headers, if any; {ana} is a key of ana's, {admin} an admin's
+//! authorization: {ana}                               headers, if any; {ana} is a key of ana's, {admin} an admin's, {guest} and {service} keys of these kinds
 //! {"kala": {"kind": "Topic", "topicId": "t"}}        the body, if any, sent byte for byte
 //! => 200 {"yoj": []}                                 the status, and the answer where it matters
 //! has "role":"system","content"                      the raw answer holds this text; `lacks` is the opposite

@@ -14,7 +14,7 @@ use crate::page::{Page, Scenario};
 use crate::step::{ASKED, Act, Call, Check, From, Step};
 use crate::support::embeddings::Embeddings;
 use crate::support::models::Models;
-use crate::support::{Answer, Client, Home};
+use crate::support::{Answer, CONFIRM, Client, Home};
 use crate::{ROUND, Serving};
 
 /// How much of a text a failure shows.
@@ -194,14 +194,18 @@ fn make_keys(scenario: &Scenario, client: &Client, names: &mut Names) {
         return;
     }
     let bearer = |client: &Client, wish: Value| {
-        let key = client.post("/v1/keys", wish).ok();
+        let key = client.with(CONFIRM.0, CONFIRM.1).post("/v1/keys", wish).ok();
         format!("Bearer {}", key["key"].as_str().unwrap())
     };
     let admin = bearer(client, json!({"admin": true}));
     let keyed = client.with("authorization", &admin);
     names.insert("admin".into(), admin.into());
     for owner in owners.into_iter().filter(|owner| *owner != "admin") {
-        names.insert(owner.into(), bearer(&keyed, json!({"user": owner})).into());
+        let wish = match owner {
+            "guest" | "service" => json!({"kind": owner}),
+            user => json!({"user": user}),
+        };
+        names.insert(owner.into(), bearer(&keyed, wish).into());
     }
 }
 

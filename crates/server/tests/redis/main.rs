@@ -6,6 +6,7 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod closed;
 mod doctor;
 mod evicts;
 mod fails_over;

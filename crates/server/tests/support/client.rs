@@ -11,6 +11,9 @@ use serde_json::{Value, json};
 
 use super::{says, thread};
 
+/// What a balancer in front of several nodes is called; they know of it by a setting.
+pub const BALANCER: &str = "novelo.test";
+
 /// A test that waits this long for bytes has failed.
 const PATIENCE: Duration = Duration::from_secs(60);
 
@@ -20,6 +23,8 @@ pub struct Client {
     pub addr: SocketAddr,
     /// Where there are several nodes, every connection goes to the next of them.
     ring: Option<Arc<Ring>>,
+    /// What it calls the server.
+    host: String,
     headers: Vec<(String, String)>,
 }
 
@@ -46,14 +51,14 @@ pub struct Answer {
 
 impl Client {
     pub fn new(addr: SocketAddr) -> Self {
-        Self { addr, ring: None, headers: Vec::new() }
+        Self { addr, ring: None, host: addr.to_string(), headers: Vec::new() }
     }
 
     /// One that goes from node to node. As behind a load balancer, it names the same host to all of them.
     pub fn rotating(addrs: Vec<SocketAddr>) -> Self {
         let addr = *addrs.first().unwrap();
         let ring = Ring { addrs: Mutex::new(addrs), turn: AtomicUsize::new(0) };
-        Self { ring: Some(Arc::new(ring)), ..Self::new(addr) }
+        Self { ring: Some(Arc::new(ring)), host: BALANCER.to_owned(), ..Self::new(addr) }
     }
 
     /// Tells a rotating one, and all its clones, where a node is now.
@@ -70,7 +75,7 @@ impl Client {
 
     /// The same at another address, as after a restart.
     pub fn at(&self, addr: SocketAddr) -> Self {
-        Self { addr, ring: None, ..self.clone() }
+        Self { addr, ring: None, host: addr.to_string(), ..self.clone() }
     }
 
     pub fn get(&self, path: &str) -> Answer {
@@ -123,7 +128,11 @@ impl Client {
     }
 
     fn kept_head(&self, method: &str, path: &str, length: usize) -> Vec<u8> {
-        let mut head = format!("{method} {path} HTTP/1.1\r\nhost: {}\r\n", self.addr);
+        let mut head = format!("{method} {path} HTTP/1.1\r\n");
+        // A header that a test sets itself is the only one of its name.
+        if !self.headers.iter().any(|(name, _)| name == "host") {
+            head.push_str(&format!("host: {}\r\n", self.host));
+        }
         for (name, value) in &self.headers {
             head.push_str(&format!("{name}: {value}\r\n"));
         }

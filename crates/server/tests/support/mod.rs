@@ -37,6 +37,9 @@ use process::Process;
 pub use serde_json::{Value, json};
 use tempfile::TempDir;
 
+/// What a call without a key says to make the first one.
+pub const CONFIRM: (&str, &str) = ("x-novelo-confirm", "create-first-key");
+
 const READY: &str = "novelo is ready at http://";
 
 /// A directory of its own: data, policies, and where commands run.
@@ -222,8 +225,14 @@ impl Server {
         self.keyed(admin, json!({"user": user}))
     }
 
+    /// A client with an admin key, which may be the first key.
     pub fn admin_key(&self) -> Client {
-        self.keyed(self, json!({"admin": true}))
+        self.keyed(&self.with(CONFIRM.0, CONFIRM.1), json!({"admin": true}))
+    }
+
+    /// A client with a key of another kind: guest or service.
+    pub fn key_of_kind(&self, admin: &Client, kind: &str) -> Client {
+        self.keyed(admin, json!({"kind": kind}))
     }
 
     fn keyed(&self, admin: &Client, wish: Value) -> Client {

@@ -5,6 +5,7 @@
 use std::ops::Deref;
 use std::sync::{Arc, OnceLock};
 
+use super::client::BALANCER;
 use super::redis::Cluster;
 use super::{Client, Home, Server};
 
@@ -23,6 +24,7 @@ impl Nodes {
     pub fn start(home: &Arc<Home>, redis: &str, settings: &[(&str, &str)]) -> Self {
         let prefix = home.path("").file_name().unwrap().to_str().unwrap().to_owned();
         let own = [("NOVELO_STORE", "redis"), ("NOVELO_REDIS_URL", redis), ("NOVELO_REDIS_PREFIX", &prefix)];
+        let own = [&own[..], &[("NOVELO_HTTP_HOSTS", BALANCER)]].concat();
         let settings = own.iter().chain(settings).map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
         let settings: Vec<_> = settings.collect();
         let starting: Vec<_> = (0..NODES).map(|n| home.starting_node(n, &settings)).collect();

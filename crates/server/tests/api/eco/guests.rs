@@ -145,7 +145,6 @@ fn who_is_a_guest() {
     let server = serve(&models, &[MAX]);
     let said = json!([says("user", "Bateu o desespero")]);
     for body in [
-        json!({"isGuest": true, "messages": said}),
         json!({"isGuest": true, "userId": "ana", "messages": said}),
         json!({"isGuest": true, "guestId": "", "messages": said}),
         json!({"isGuest": true, "guestId": "a\u{1}", "messages": said}),
@@ -175,6 +174,96 @@ fn a_key_speaks_for_no_guest_but_an_admins_does() {
         speak(&admin, "g", n).ok();
     }
     assert_eq!(speak(&admin, "g", 3).status, 429);
+}
+
+/// A random id of the form that pages make.
+fn page_id() -> String {
+    uuid::Uuid::new_v4().to_string()
+}
+
+#[test]
+fn a_guest_that_brings_no_id_is_given_one_that_cannot_be_guessed() {
+    let server = home().serve();
+    let guest_key = server.key_of_kind(&server.admin_key(), "guest");
+    let body = json!({"isGuest": true, "messages": [says("user", "Conta o caso")]});
+    let ids: Vec<String> = (0..20)
+        .map(|_| {
+            let answer = guest_key.post(PATH, &body);
+            let id = answer.ok()["guestId"].as_str().unwrap().to_owned();
+            assert_eq!(answer.header("x-eco-guest-id"), Some(&*id));
+            id
+        })
+        .collect();
+    let random = |id: &String| id.strip_prefix("guest-").unwrap().to_owned();
+    assert!(ids.iter().all(|id| random(id).len() == 22), "128 bits in base64: {ids:?}");
+    let distinct: std::collections::BTreeSet<_> = ids.iter().collect();
+    assert_eq!(distinct.len(), ids.len());
+    let again = guest_key.post(PATH, guest(&ids[0], "Conta outro")).ok();
+    assert_eq!(again["guestId"], json!(ids[0]), "it goes on with that id");
+    let frames = crate::support::stream::Stream::open(&guest_key, "POST", PATH, with(body, "stream", true)).rest();
+    let done = frames.last().unwrap();
+    assert!(done.event == "done" && done.data["guestId"].as_str().unwrap().starts_with("guest-"), "{done:?}");
+}
+
+#[test]
+fn a_guest_key_asks_as_a_guest_and_reads_nothing() {
+    let server = home().serve_with(&[MAX]);
+    let admin = server.admin_key();
+    let guest_key = server.key_of_kind(&admin, "guest");
+    let (one, other) = (page_id(), page_id());
+    speak(&guest_key, &one, 0).ok();
+    for path in
+        [&format!("/v1/users/{one}/threads")[..], &crate::support::thread(&one, "default", "/turns"), "/v1/keys"]
+    {
+        guest_key.get(path).refused(403, "forbidden");
+    }
+    let said = json!([says("user", "Conta o caso")]);
+    for body in [
+        json!({"userId": "ana", "messages": said}),
+        json!({"userId": "ana", "isGuest": true, "guestId": one, "messages": said}),
+        json!({"isGuest": false, "messages": said}),
+    ] {
+        guest_key.post(PATH, body).refused(403, "forbidden");
+    }
+    guest_key.post("/ask-eco?debug=1", guest(&other, "Conta")).refused(403, "forbidden");
+    for short in ["g1", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", "ana@example.com-ana@example"] {
+        let refused = speak(&guest_key, short, 0).refused(422, "invalid_field");
+        assert_eq!(refused["param"], "guestId", "{short}");
+        assert!(refused["message"].as_str().unwrap().contains("22 letters"), "{refused}");
+    }
+    assert_eq!(turns(&admin, &one, "default").len(), 2);
+    assert!(turns(&admin, &other, "default").is_empty());
+    admin.put("/v1/users/5f0c1f0e-5a57-4c0d-9d6f-0123456789ab/data", json!({"nome": "Ana"})).ok();
+    speak(&guest_key, "5f0c1f0e-5a57-4c0d-9d6f-0123456789ab", 0).refused_with(403, "forbidden", &["guestId"]);
+    for n in 1..3 {
+        speak(&guest_key, &one, n).ok();
+    }
+    is_limited_by_key(&speak(&guest_key, &one, 3));
+}
+
+#[track_caller]
+fn is_limited_by_key(answer: &Answer) {
+    answer.refused_with(429, "rate_limited", &["eco.guest_max"]);
+}
+
+#[test]
+fn a_guest_key_resumes_a_guests_stream_by_its_name_and_no_users() {
+    use crate::support::stream::Stream;
+    let models = Models::start();
+    let server = serve(&models, &[("NOVELO_MODELS_REWRITE_URL", "none")]);
+    let admin = server.admin_key();
+    let guest_key = server.key_of_kind(&admin, "guest");
+    let id = page_id();
+    let unbroken = Stream::open(&guest_key, "POST", PATH, with(guest(&id, "Conta o caso"), "stream", true)).rest();
+    let resumed = Stream::open(&guest_key.with("last-event-id", &unbroken[0].at), "POST", PATH, "").rest();
+    assert_eq!(resumed[0].event, "reconnect");
+    assert_eq!(resumed[1..], unbroken[1..]);
+    assert_eq!(resumed.last().unwrap().data["guestId"], json!(id));
+    let users = Stream::open(&admin, "POST", PATH, with(asks("ana", "t", "Conta o caso"), "stream", true)).rest();
+    guest_key.with("last-event-id", &users[0].at).post(PATH, "").refused(404, "not_found");
+    for path in ["/api/ask", "/v1/chat/completions", "/memory/chat"] {
+        guest_key.with("last-event-id", &unbroken[0].at).post(path, "").refused(403, "forbidden");
+    }
 }
 
 #[test]

@@ -2,36 +2,38 @@
 //!
 //! Owns the wire form: fields, flags, frames, and that every answer says which course it has.
 
+mod frames;
+
 use std::sync::Arc;
 
 use axum::Router;
 use axum::extract::{Extension, Request, State};
-use axum::http::{HeaderMap, HeaderName, HeaderValue};
+use axum::http::{HeaderMap, HeaderName};
 use axum::middleware::{Next, from_fn_with_state};
-use axum::response::{IntoResponse, Response};
+use axum::response::Response;
 use axum::routing::post;
 use novelo_engine::limits::{INLINE_MESSAGES_MAX, QUESTION_BYTES_MAX};
-use novelo_engine::path::{check_id, encode_segment};
+use novelo_engine::path::check_id;
 use novelo_engine::{Message, Role};
 use novelo_recall::finish::Block;
 use serde::Deserialize;
 use serde_json::value::RawValue;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
+use self::frames::{Shown, event, guest_of, reconnected, whole};
 use super::native::turns::accept_messages;
 use crate::app::App;
 use crate::auth::Caller;
 use crate::guide::load::{NAME_BYTES_MAX, as_name};
 use crate::guide::{self, Asked, guests};
 use crate::http::Peer;
-use crate::http::body::{Json, Params, Raw, parse_object};
+use crate::http::body::{Params, Raw, parse_object};
 use crate::http::error::{ApiError, Code, Result};
 use crate::http::sse;
 use crate::memory::check;
 use crate::memory::reset::DEFAULT_SESSION;
 use crate::recall::said;
-use crate::reply::{Event, Form, Owner, Patience, Reader, Terms, Told};
-use crate::telemetry::now;
+use crate::reply::{Form, Owner, Patience, Terms};
 use crate::trace::Tracer;
 
 /// The id of a guest, also of one that was made here.
@@ -150,28 +152,6 @@ async fn ask(
     };
     response.headers_mut().extend(guest.map(|id| (GUEST_ID, id)));
     Ok(response)
-}
-
-/// What an answer shows beside the words.
-struct Shown {
-    /// Whether a trace that was asked for is for this caller.
-    may_debug: bool,
-    /// The guest that asked, which needs its id to ask again.
-    guest: Option<String>,
-}
-
-impl Shown {
-    /// As in an address, since an id of a caller's may hold any letter.
-    fn guest_header(&self) -> Option<HeaderValue> {
-        self.guest.as_deref().and_then(|id| HeaderValue::try_from(encode_segment(id)).ok())
-    }
-}
-
-fn guest_of(reader: &Reader) -> Option<String> {
-    match reader.form() {
-        Form::Guided { guest } => guest.clone(),
-        Form::Assist | Form::Relay { .. } => None,
-    }
 }
 
 /// What a request says beside its body.
@@ -303,71 +283,4 @@ fn address(headers: &HeaderMap, named: &str, peer: std::net::IpAddr) -> String {
     let said = (!named.is_empty()).then(|| headers.get(named)).flatten().and_then(|value| value.to_str().ok());
     let first = said.and_then(|said| said.split(',').next()).map(str::trim).filter(|said| !said.is_empty());
     first.map_or_else(|| peer.to_string(), str::to_owned)
-}
-
-/// Events before the first piece of text: that the prompt is ready, and that the first word is there.
-const BEFORE_TEXT: usize = 2;
-
-/// The first frame of a stream that goes on. It has the id that the client came with.
-fn reconnected(behind: &str, reader: &Reader) -> String {
-    let at = now();
-    let since_ms = ((at - reader.started_at()) * 1e3).max(0.0);
-    let data = json!({"type": "reconnect", "at": at, "sinceStartMs": since_ms, "lastEventId": behind});
-    frame(behind, "reconnect", &data)
-}
-
-/// The frames of an event; the trace of one that was asked for with it, only for whom it is.
-fn event(told: &Told, shown: &Shown) -> String {
-    let missed = match told.missed {
-        0 => String::new(),
-        // It stands before the event, so that who breaks off here comes back to that.
-        missed => frame(&told.before(), "reconnect", &with(told, "reconnect", json!({"missed": missed}))),
-    };
-    let (name, data) = match &*told.event {
-        Event::Ready => ("prompt_ready", json!({})),
-        Event::First => ("first_token", json!({})),
-        Event::Text(text) => ("chunk", json!({"index": told.number.saturating_sub(BEFORE_TEXT + 1), "delta": text})),
-        Event::Spoken { first_ms, last_ms } => ("latency", json!({"ttfbMs": first_ms, "ttlcMs": last_ms})),
-        Event::Pending => ("meta_pending", json!({})),
-        Event::Guided(_) | Event::Failed(_) => return missed + &frame(&told.id, "done", &done(told, shown)),
-        Event::Question(_) | Event::Prompt(_) | Event::Anew | Event::Skill(_) | Event::Calls(_) | Event::Done(_) => {
-            return missed;
-        }
-    };
-    missed + &frame(&told.id, name, &with(told, name, data))
-}
-
-/// The last event, which is also the whole answer.
-fn done(told: &Told, shown: &Shown) -> Value {
-    let mut data = match &*told.event {
-        Event::Guided(answer) if shown.may_debug => json!(answer),
-        Event::Guided(answer) => json!(guide::Answer { trace: None, ..(**answer).clone() }),
-        Event::Failed(error) => {
-            let body: Value = serde_json::from_slice(&error.body()).unwrap_or_default();
-            json!({"fallback": true, "cache": false, "error": body.get("error")})
-        }
-        _ => json!({}),
-    };
-    if let (Some(fields), Some(guest)) = (data.as_object_mut(), &shown.guest) {
-        fields.insert("guestId".to_owned(), guest.clone().into());
-    }
-    with(told, "done", data)
-}
-
-/// What every frame says, and then what it says itself.
-fn with(told: &Told, name: &str, data: Value) -> Value {
-    let mut all = json!({"type": name, "at": told.at, "sinceStartMs": told.since_ms});
-    if let (Value::Object(all), Value::Object(data)) = (&mut all, data) {
-        all.extend(data);
-    }
-    all
-}
-
-fn frame(id: &str, name: &str, data: &Value) -> String {
-    sse::frame(id, name, &data.to_string())
-}
-
-async fn whole(reader: Reader, shown: &Shown) -> Result<Response> {
-    let told = sse::last(reader).await?;
-    Ok(Json::of(&done(&told, shown)).into_response())
 }

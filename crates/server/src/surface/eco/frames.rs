@@ -1,0 +1,102 @@
+//! What `/ask-eco` answers with: the frames of a stream, and the whole answer, which is the last of them.
+
+use axum::http::HeaderValue;
+use axum::response::{IntoResponse, Response};
+use novelo_engine::path::encode_segment;
+use serde_json::{Value, json};
+
+use crate::guide;
+use crate::http::body::Json;
+use crate::http::error::Result;
+use crate::http::sse;
+use crate::reply::{Event, Form, Reader, Told};
+use crate::telemetry::now;
+
+/// What an answer shows beside the words.
+pub struct Shown {
+    /// Whether a trace that was asked for is for this caller.
+    pub may_debug: bool,
+    /// The guest that asked, which needs its id to ask again.
+    pub guest: Option<String>,
+}
+
+impl Shown {
+    /// As in an address, since an id of a caller's may hold any letter.
+    pub fn guest_header(&self) -> Option<HeaderValue> {
+        self.guest.as_deref().and_then(|id| HeaderValue::try_from(encode_segment(id)).ok())
+    }
+}
+
+pub fn guest_of(reader: &Reader) -> Option<String> {
+    match reader.form() {
+        Form::Guided { guest } => guest.clone(),
+        Form::Assist | Form::Relay { .. } => None,
+    }
+}
+
+/// Events before the first piece of text: that the prompt is ready, and that the first word is there.
+const BEFORE_TEXT: usize = 2;
+
+/// The first frame of a stream that goes on. It has the id that the client came with.
+pub fn reconnected(behind: &str, reader: &Reader) -> String {
+    let at = now();
+    let since_ms = ((at - reader.started_at()) * 1e3).max(0.0);
+    let data = json!({"type": "reconnect", "at": at, "sinceStartMs": since_ms, "lastEventId": behind});
+    frame(behind, "reconnect", &data)
+}
+
+/// The frames of an event; the trace of one that was asked for with it, only for whom it is.
+pub fn event(told: &Told, shown: &Shown) -> String {
+    let missed = match told.missed {
+        0 => String::new(),
+        // It stands before the event, so that who breaks off here comes back to that.
+        missed => frame(&told.before(), "reconnect", &with(told, "reconnect", json!({"missed": missed}))),
+    };
+    let (name, data) = match &*told.event {
+        Event::Ready => ("prompt_ready", json!({})),
+        Event::First => ("first_token", json!({})),
+        Event::Text(text) => ("chunk", json!({"index": told.number.saturating_sub(BEFORE_TEXT + 1), "delta": text})),
+        Event::Spoken { first_ms, last_ms } => ("latency", json!({"ttfbMs": first_ms, "ttlcMs": last_ms})),
+        Event::Pending => ("meta_pending", json!({})),
+        Event::Guided(_) | Event::Failed(_) => return missed + &frame(&told.id, "done", &done(told, shown)),
+        Event::Question(_) | Event::Prompt(_) | Event::Anew | Event::Skill(_) | Event::Calls(_) | Event::Done(_) => {
+            return missed;
+        }
+    };
+    missed + &frame(&told.id, name, &with(told, name, data))
+}
+
+/// The last event, which is also the whole answer.
+fn done(told: &Told, shown: &Shown) -> Value {
+    let mut data = match &*told.event {
+        Event::Guided(answer) if shown.may_debug => json!(answer),
+        Event::Guided(answer) => json!(guide::Answer { trace: None, ..(**answer).clone() }),
+        Event::Failed(error) => {
+            let body: Value = serde_json::from_slice(&error.body()).unwrap_or_default();
+            json!({"fallback": true, "cache": false, "error": body.get("error")})
+        }
+        _ => json!({}),
+    };
+    if let (Some(fields), Some(guest)) = (data.as_object_mut(), &shown.guest) {
+        fields.insert("guestId".to_owned(), guest.clone().into());
+    }
+    with(told, "done", data)
+}
+
+/// What every frame says, and then what it says itself.
+fn with(told: &Told, name: &str, data: Value) -> Value {
+    let mut all = json!({"type": name, "at": told.at, "sinceStartMs": told.since_ms});
+    if let (Value::Object(all), Value::Object(data)) = (&mut all, data) {
+        all.extend(data);
+    }
+    all
+}
+
+fn frame(id: &str, name: &str, data: &Value) -> String {
+    sse::frame(id, name, &data.to_string())
+}
+
+pub async fn whole(reader: Reader, shown: &Shown) -> Result<Response> {
+    let told = sse::last(reader).await?;
+    Ok(Json::of(&done(&told, shown)).into_response())
+}
