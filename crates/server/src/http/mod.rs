@@ -50,6 +50,7 @@ pub fn router(app: App) -> Router {
         .merge(crate::surface::ask::routes())
         .merge(crate::surface::eco::routes(app.clone()))
         .merge(crate::surface::debug::routes())
+        .merge(crate::surface::pages::routes())
         .fallback(async || ApiError::new(Code::NotFound, "there is nothing at this address"))
         .method_not_allowed_fallback(async || ApiError::new(Code::MethodNotAllowed, "this address takes other methods"))
         .layer(axum::middleware::from_fn_with_state(app.clone(), crate::peers::pass_on))

@@ -100,7 +100,7 @@ operations! {
         "OpenAI's chat completions, by the model of a job; with X-Novelo-Thread the thread is behind it.";
     get "/v1/traces/{id}" getTrace [] - => "Object", "What was recorded of a prompt, with its explanation, or of the course of a request.";
     post "/v1/traces/{id}/replay" replayTrace [] - => "Replay", "Makes an old prompt again and compares the bytes; of a request, the last one that was made for it.";
-    get "/debug/trace/{id}" debugTrace [] - => "Course", "The course of a request, for an admin: caches, heuristics, modules, latency, errors. As a page where a browser asks.";
+    get "/debug/trace/{id}" debugTrace [] - => "Course", "The course of a request, for an admin: caches, heuristics, modules, latency, errors. A browser gets a page that reads it, which needs no key itself.";
     get "/v1/keys" listKeys [] - => "Keys", "Lists keys; their secrets are not kept.";
     post "/v1/keys" createKey [] "NewKey" => "Key", "Makes a key; the secret is in this answer only.";
     delete "/v1/keys/{id}" revokeKey [] - => "Object", "Revokes a key.";
@@ -112,7 +112,7 @@ operations! {
     get "/health/ready" getReady [] - => "Object", "Whether it would take a write.";
     get "/metrics" getMetrics [] - => "Text", "Counters for Prometheus.";
     get "/chat" getChatPage [] - => "Page", "The chat page.";
-    get "/chat/assets/{name}" getChatAsset [] - => "Asset", "A file of the chat page.";
+    get "/assets/{name}" getAsset [] - => "Asset", "A file of the pages.";
     post "/context/topicContextYoj/run" runTopicContext ["userId"] "TopicRun" => "Yoj",
         "Winds what a kala reads into messages, by a model or a preset.";
     post "/jobs/context/collapse/indexer/run" runCollapseIndexer ["userId"] "IndexerRun" => "Indexed",

@@ -1,14 +1,14 @@
-// The page: the form, the keyboard, the thread's id and the key.
+// The chat page: the form, the keyboard and the thread's id.
 //
 // HTMX sends the form and puts the exchange into the log; from then on the reply is read here. The id of the thread
-// lives in the form and dies with the page. The key lives in the tab's session storage.
+// lives in the form and dies with the page.
 
+import { Login } from "./login.js";
 import { Reply } from "./reply.js";
 import { Lost, Refused, follow } from "./stream.js";
 import { inline, made } from "./text.js";
 import { knows, say, sentence, translate } from "./words.js";
 
-const KEY = "novelo.key";
 const NEAR_PX = 120;
 const DISMISS_MS_MAX = 3_000;
 
@@ -20,6 +20,15 @@ let sent = null;
 let running = null;
 /** A question that may be offered when the present one is answered. */
 let next = null;
+
+const login = new Login({
+  button: $("logout"),
+  forbidden: "error_forbidden",
+  left() {
+    begin();
+    box.value = "";
+  },
+});
 
 translate(document);
 begin();
@@ -33,7 +42,6 @@ function begin() {
   $("thread_id").value = fresh();
   log.replaceChildren();
   $("welcome").hidden = false;
-  $("forget").hidden = !key();
   trouble("");
   // A phone would open its keyboard over the page.
   if (matchMedia("(hover: hover)").matches) box.focus();
@@ -49,17 +57,9 @@ function fresh() {
   return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5");
 }
 
-function key() {
-  return sessionStorage.getItem(KEY);
-}
-
-function headers() {
-  return key() ? { Authorization: `Bearer ${key()}` } : {};
-}
-
 // Sending.
 
-form.addEventListener("htmx:configRequest", ({ detail }) => Object.assign(detail.headers, headers()));
+form.addEventListener("htmx:configRequest", ({ detail }) => Object.assign(detail.headers, login.headers()));
 
 form.addEventListener("htmx:beforeRequest", (event) => {
   if (sent !== null || running) {
@@ -76,13 +76,14 @@ form.addEventListener("htmx:beforeRequest", (event) => {
   }
 });
 
-form.addEventListener("htmx:responseError", ({ detail }) => {
+form.addEventListener("htmx:responseError", async ({ detail }) => {
   const { xhr } = detail;
   back();
-  if (xhr.status === 401) return unlock();
+  if (await login.refused(xhr.status)) return form.requestSubmit();
+  box.focus();
   const error = errorOf(xhr.responseText);
   const code = knows(`error_${error.code}`) ? error.code : xhr.status < 500 ? "other" : "internal";
-  trouble(say(`error_${code}`), error.message);
+  trouble(say(`error_${code}`), xhr.status === 401 ? "" : error.message);
 });
 
 for (const name of ["htmx:sendError", "htmx:timeout"]) {
@@ -128,6 +129,9 @@ async function read(article) {
   article.scrollIntoView({ block: "start" });
   running = new AbortController();
   const { signal } = running;
+  let dismissed;
+  // At once: a log-out forgets the key that this needs.
+  signal.addEventListener("abort", () => (dismissed = dismiss(article.dataset.reply)));
   sent = null;
   busy();
   try {
@@ -135,7 +139,7 @@ async function read(article) {
   } catch (error) {
     ended(reply, error, signal);
   }
-  if (signal.aborted) await dismiss(article.dataset.reply);
+  await dismissed;
   if (running?.signal !== signal) return;
   running = null;
   busy();
@@ -147,7 +151,9 @@ async function followed(address, reply, signal) {
     failed ||= name === "error";
     reply.take(name, data);
   };
-  await follow(address, { headers, signal, take, lost: () => reply.wait(say("again")) });
+  const lost = () => reply.wait(say("again"));
+  const refused = ({ status }) => status === 401 && login.refused(status);
+  await follow(address, { headers: () => login.headers(), signal, take, lost, refused });
   if (failed) back(reply.typed);
   if (!failed) status(say("said", { text: reply.text }));
   if (!failed && next) reply.offer(next.question, next.lang, ask);
@@ -162,20 +168,15 @@ function halt() {
 /** Says why the stream has ended without an end. */
 function ended(reply, error, signal) {
   if (signal.aborted) return reply.note(say("stopped"));
-  if (error instanceof Refused && error.status === 401) {
-    back(reply.typed);
-    reply.fail("unauthorized");
-    return unlock();
-  }
   back(reply.typed);
-  if (error instanceof Refused) reply.fail(error.code ?? "internal", error.message);
+  if (error instanceof Refused) reply.fail(error.code ?? "internal", error.status === 401 ? "" : error.message);
   else reply.fail(error instanceof Lost ? "lost" : "internal", error instanceof Lost ? "" : error.message);
 }
 
 /** Tells the server that the rest is not wanted, and lets it keep what there is before the next question comes. */
 async function dismiss(address) {
   try {
-    await fetch(address, { method: "DELETE", headers: headers(), signal: AbortSignal.timeout(DISMISS_MS_MAX) });
+    await fetch(address, { method: "DELETE", headers: login.headers(), signal: AbortSignal.timeout(DISMISS_MS_MAX) });
   } catch (error) {
     // The server ends by itself what nobody reads.
     console.info("the reply was not ended at once", error);
@@ -205,37 +206,6 @@ function trouble(words, detail = "") {
   if (detail) $("trouble").append(" ", made("span", sentence(detail), "detail"));
   $("trouble").hidden = !words;
 }
-
-// The key.
-
-/** Asks for a key, and sends what is in the box with it. */
-function unlock() {
-  $("door-refused").hidden = !key();
-  sessionStorage.removeItem(KEY);
-  $("forget").hidden = true;
-  $("secret").value = "";
-  $("door").returnValue = "";
-  $("door").showModal();
-  $("door").onclose = () => {
-    const secret = $("secret").value.trim();
-    $("secret").value = "";
-    box.focus();
-    if ($("door").returnValue !== "use" || !secret) return trouble(say("error_unauthorized"));
-    sessionStorage.setItem(KEY, secret);
-    $("forget").hidden = false;
-    form.requestSubmit();
-  };
-}
-
-$("unlock").addEventListener("submit", (event) => {
-  event.preventDefault();
-  $("door").close("use");
-});
-$("leave").addEventListener("click", () => $("door").close(""));
-$("forget").addEventListener("click", () => {
-  sessionStorage.removeItem(KEY);
-  begin();
-});
 
 // Buttons and keys.
 
@@ -270,5 +240,5 @@ box.addEventListener("keydown", (event) => {
 });
 
 document.addEventListener("keydown", (event) => {
-  if (event.key === "Escape" && !$("door").open) halt();
+  if (event.key === "Escape" && !login.isAsking) halt();
 });

@@ -10,6 +10,7 @@ const PROSE = /\.(md|markdown|txt|rst)$/i;
 
 export class Reply {
   #typed;
+  #trace;
   #place;
   #parts = {};
   #text;
@@ -20,6 +21,7 @@ export class Reply {
   constructor(article, grew) {
     this.#grew = grew;
     this.#typed = article.querySelector(".question").textContent;
+    this.#trace = article.dataset.trace;
     this.#place = article.querySelector(".reply");
     for (const name of ["understood", "answer", "waiting", "notes", "sources", "foot"]) {
       this.#parts[name] = this.#place.appendChild(made("div", "", name));
@@ -120,7 +122,13 @@ export class Reply {
   #foot({ tokens, budget_tokens: budget, answered_by: by }) {
     const name = by === "passages" ? say("by_passages") : say("by", { name: by });
     const known = budget ? bar(tokens, budget) : [];
-    this.#parts.foot.replaceChildren(...known, ...(by ? [made("span", name, "by")] : []));
+    this.#parts.foot.replaceChildren(...known, this.#link(), ...(by ? [made("span", name, "by")] : []));
+  }
+
+  /** Leads to the trace of this answer, in a tab that is given this one's key. */
+  #link() {
+    const link = made("a", say("trace"));
+    return Object.assign(link, { href: `/debug/trace/${encodeURIComponent(this.#trace)}`, target: "_blank", rel: "opener" });
   }
 
   #done(reply) {

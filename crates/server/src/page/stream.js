@@ -18,8 +18,11 @@ export class Refused extends Error {
 /** There is no way back to the reply. */
 export class Lost extends Error {}
 
-/** Gives each event to `take(name, data)` until the last one; `lost()` is told of each new try. */
-export async function follow(address, { headers, signal, take, lost }) {
+/**
+ * Gives each event to `take(name, data)` until the last one; `lost()` is told of each new try. `refused(error)` says
+ * whether a refusal was mended, by another key, so that the reply can be read on.
+ */
+export async function follow(address, { headers, signal, take, lost, refused }) {
   let last = "";
   let ended = false;
   let tries = 0;
@@ -34,6 +37,7 @@ export async function follow(address, { headers, signal, take, lost }) {
     try {
       await connect(address, { headers: { ...headers(), ...(last && { "Last-Event-ID": last }) }, signal, once });
     } catch (error) {
+      if (error instanceof Refused && (await refused(error))) continue;
       if (signal.aborted || error instanceof Refused || error instanceof SyntaxError) throw error;
     }
     if (ended) return;

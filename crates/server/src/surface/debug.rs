@@ -1,14 +1,16 @@
-//! `GET /debug/trace/{id}`: the course of a request as an operator reads it, whichever surface the request came in by.
+//! `GET /debug/trace/{id}`: the trace of a request as an operator reads it, whichever surface the request came in by.
 //!
-//! Owns that one wire form, and which of its two shapes a client gets. For admins alone.
+//! Owns that one wire form, and which of its two shapes a client gets: the JSON, for admins alone, or the page that reads it. The page is the same
+//! for every id and every caller, so that it says nothing about what exists.
 
 use axum::Router;
 use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
+use serde_json::Value;
 
-use super::debug_page;
+use super::pages;
 use crate::app::App;
 use crate::auth::Caller;
 use crate::http::body::{Ids, Json};
@@ -19,20 +21,36 @@ pub fn routes() -> Router<App> {
     Router::new().route("/debug/trace/{id}", get(read))
 }
 
-async fn read(State(app): State<App>, caller: Caller, Ids(id): Ids<String>, headers: HeaderMap) -> Result<Response> {
-    caller.require_admin()?;
-    let found = match TraceId::decode(&id) {
-        Some(id) => trace::find(&app, &id).await?,
+async fn read(
+    State(app): State<App>,
+    headers: HeaderMap,
+    caller: Result<Caller>,
+    id: Result<Ids<String>>,
+) -> Result<Response> {
+    let mut response = match prefers_page(&headers) {
+        true => pages::page("debug.html", &headers)?,
+        false => {
+            caller?.require_admin()?;
+            let json = Json::of(&request_trace(&app, &id?.0).await?);
+            ([(header::CACHE_CONTROL, "no-store")], json).into_response()
+        }
+    };
+    response.headers_mut().insert(header::VARY, HeaderValue::from_static("accept"));
+    Ok(response)
+}
+
+async fn request_trace(app: &App, id: &str) -> Result<Value> {
+    let found = match TraceId::decode(id) {
+        Some(id) => trace::find(app, &id).await?,
         None => None,
     };
-    let course = match found {
-        Some(Entry::Course(course)) => trace::view(&course),
+    match found {
+        Some(Entry::Course(course)) => Ok(trace::view(&course)),
         Some(Entry::Prompt(_)) => {
-            return Err(ApiError::not_found("course of this id, but a prompt\nhint: read it at /v1/traces/{id}"));
+            Err(ApiError::not_found("course of this id, but a prompt\nhint: read it at /v1/traces/{id}"))
         }
-        None => return Err(ApiError::not_found("such course")),
-    };
-    Ok(if prefers_page(&headers) { debug_page::answer(&course) } else { Json::of(&course).into_response() })
+        None => Err(ApiError::not_found("such course")),
+    }
 }
 
 /// Whether a client would rather have a page than JSON, as browsers would.

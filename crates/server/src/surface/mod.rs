@@ -2,9 +2,9 @@
 
 pub mod ask;
 pub mod debug;
-mod debug_page;
 pub mod eco;
 pub mod memory;
 pub mod native;
+pub mod pages;
 pub mod thread;
 pub mod topic;

@@ -39,6 +39,7 @@ pub struct Browser {
 /// As a reader at a desk sees it.
 pub const DESK: Look = Look { width: 1000, height: 760, phone: false, dark: false, language: "en-US" };
 pub const PHONE: Look = Look { width: 320, height: 640, phone: true, ..DESK };
+pub const LARGE_PHONE: Look = Look { width: 390, height: 844, phone: true, ..DESK };
 pub const DARK: Look = Look { dark: true, ..DESK };
 
 /// A mouse, which a browser without a screen would not have.
@@ -59,8 +60,28 @@ impl Browser {
         let scheme = if look.dark { "dark" } else { "light" };
         let features = json!([{"name": "prefers-color-scheme", "value": scheme}]);
         browser.devtools("Emulation.setEmulatedMedia", &json!({"features": features}));
-        browser.call("POST", "/url", &json!({"url": format!("http://{address}{path}")}));
+        browser.go(address, path);
         browser
+    }
+
+    /// Goes to another page in the same tab.
+    pub fn go(&self, address: SocketAddr, path: &str) {
+        self.call("POST", "/url", &json!({"url": format!("http://{address}{path}")}));
+    }
+
+    pub fn back(&self) {
+        self.call("POST", "/back", &json!({}));
+    }
+
+    /// The tabs that are open.
+    pub fn tabs(&self) -> Vec<String> {
+        let handles = self.call("GET", "/window/handles", &Value::Null);
+        handles.as_array().unwrap().iter().map(|handle| handle.as_str().unwrap().to_owned()).collect()
+    }
+
+    /// Looks at another tab from now on.
+    pub fn turn_to(&self, tab: &str) {
+        self.call("POST", "/window", &json!({"handle": tab}));
     }
 
     pub fn reload(&self) {

@@ -192,7 +192,7 @@ fn of_the_server(about: &About<'_>) -> Vec<Call> {
         call("getReady", "GET", "/health/ready".into(), ""),
         call("getMetrics", "GET", "/metrics".into(), ""),
         call("getChatPage", "GET", "/chat".into(), ""),
-        call("getChatAsset", "GET", "/chat/assets/chat.css".into(), ""),
+        call("getAsset", "GET", "/assets/chat.css".into(), ""),
     ]
 }
 

@@ -2,7 +2,7 @@
 
 use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
-use axum::response::{Html, IntoResponse, Response};
+use axum::response::{IntoResponse, Response};
 
 use crate::app::App;
 use crate::auth::Caller;
@@ -65,8 +65,4 @@ pub async fn metrics(State(app): State<App>, caller: Caller) -> Result<Response>
 
 pub async fn openapi() -> Json {
     Json::of(&openapi::document())
-}
-
-pub async fn index() -> Html<&'static str> {
-    Html(include_str!("../../page/index.html"))
 }

@@ -62,7 +62,6 @@ pub fn routes() -> Router<App> {
         .route("/health/ready", get(health::ready))
         .route("/metrics", get(health::metrics))
         .route("/openapi.json", get(health::openapi))
-        .route("/", get(health::index))
 }
 
 /// What is remembered of a user beside the turns.

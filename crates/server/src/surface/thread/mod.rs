@@ -1,9 +1,9 @@
 //! Threads with follow-ups: questions answered from documents, and the chat page.
 //!
-//! Owns `/api/ask`, and `/chat` with what belongs to it. How an answer is made is `crate::reply`'s.
+//! Owns `/api/ask`, and what the chat page calls; the page itself is one of `super::pages`. How an answer is made is `crate::reply`'s.
 
 mod ask;
-pub mod page;
+mod page;
 mod replies;
 
 use axum::Router;
@@ -15,8 +15,6 @@ pub use ask::{answer, event, is_ours};
 pub fn routes() -> Router<App> {
     Router::new()
         .route("/api/ask", post(ask::ask))
-        .route("/chat", get(page::chat))
-        .route("/chat/assets/{name}", get(page::asset))
         .route("/chat/ask", post(replies::begin))
         .route("/chat/replies/{name}", get(replies::read).delete(replies::end))
 }

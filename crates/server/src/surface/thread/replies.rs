@@ -1,8 +1,8 @@
-//! What the chat page calls: a question as a form, and its reply, which can be come back to.
+//! What the chat page calls: a question as a form, and its reply, which can be resumed.
 
 use axum::extract::State;
 use axum::http::HeaderMap;
-use axum::response::{Html, IntoResponse, Response};
+use axum::response::Response;
 use serde::Deserialize;
 
 use super::{ask, page};
@@ -11,6 +11,7 @@ use crate::auth::Caller;
 use crate::http::body::{Ids, Raw};
 use crate::http::error::{ApiError, Result};
 use crate::http::sse;
+use crate::surface::pages;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -28,7 +29,7 @@ pub async fn begin(State(app): State<App>, caller: Caller, Raw(body): Raw) -> Re
     let (trace_id, terms) = (asked.tracer.id().encode(), asked.terms(true));
     let piece = app.replies.begin(&app, asked, terms).map(|reader| {
         let address = format!("/chat/replies/{}", reader.name());
-        Html(page::exchange(&form.question, &address)).into_response()
+        pages::piece(page::exchange(&form.question, &address, &trace_id))
     });
     Ok(sse::traced(&trace_id, piece))
 }

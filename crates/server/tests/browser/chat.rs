@@ -1,92 +1,16 @@
-//! The chat page in a real browser. Pictures of it are kept in `target/screenshots`.
+//! The chat page: questions, answers as they grow, the keyboard, phones, languages.
 
-#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "a panic is how a test fails")]
-
-mod support;
-
-use std::io::{Read, Write};
-use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
-use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use novelo_engine::limits::QUESTION_BYTES_MAX;
-use support::browser::{Browser, DARK, DESK, ENTER, ESCAPE, Look, PHONE, SHIFT, SPACE, TAB};
-use support::models::{Act, Models, words};
-use support::{CONFIRM, Home, Server, Value, eventually, json, thread, user};
 
-const SAMPLE: (&str, &str) = ("NOVELO_SAMPLE", "true");
-const NO_MODEL: (&str, &str) = ("NOVELO_MODELS_ANSWER_URL", "none");
+use crate::support::browser::{Browser, DARK, DESK, ENTER, ESCAPE, Look, PHONE, SHIFT, SPACE, TAB};
+use crate::support::models::{Act, Models, words};
+use crate::support::{Home, Value, eventually, json, thread, user};
+use crate::wire::Wire;
+use crate::{CONTRAST, RESTS, SAMPLE, answered, ask, chat, slowly, thread_id, typed, with_model, without_model};
+
 const CAPIVARA: &str = "O que é o Clube Capivara?";
-
-/// The last answer is whole: nothing is awaited any more.
-const RESTS: &str = "document.getElementById('send').ariaDisabled === 'false'";
-
-/// A server with the sample documents that asks no model.
-fn without_model() -> Server {
-    Home::new().serve_with(&[SAMPLE, NO_MODEL])
-}
-
-/// A server with the sample documents whose questions are answered by a script, and understood by rules.
-fn with_model(models: &Models) -> Server {
-    let [answer] = models.settings();
-    Home::new().serve_with(&[SAMPLE, answer, ("NOVELO_MODELS_REWRITE_URL", "none")])
-}
-
-fn chat(look: Look, server: &Server) -> Browser {
-    let browser = Browser::open(look, server.addr, "/chat");
-    browser.until("document.getElementById('thread_id').value");
-    browser
-}
-
-/// Types a question and sends it; there are so many exchanges then.
-fn ask(browser: &Browser, question: &str, exchanges: usize) {
-    browser.run("document.getElementById('question').focus()");
-    browser.press(&format!("{question}{ENTER}"));
-    browser.until(&format!("document.querySelectorAll('.exchange .answer').length === {exchanges}"));
-}
-
-fn answered(browser: &Browser, question: &str, exchanges: usize) {
-    ask(browser, question, exchanges);
-    browser.until(RESTS);
-}
-
-fn thread_id(browser: &Browser) -> String {
-    browser.see("document.getElementById('thread_id').value").as_str().unwrap().to_owned()
-}
-
-fn typed(browser: &Browser) -> Value {
-    browser.see("document.getElementById('question').value")
-}
-
-/// Many words, with a pause before each.
-fn slowly(count: usize, pause_ms: u64) -> Act {
-    let words = (1..=count).map(|n| format!("word{n} ")).collect();
-    Act::Paced(words, Duration::from_millis(pause_ms))
-}
-
-#[test]
-fn the_files_are_asked_for_again_and_not_sent_twice() {
-    let server = Server::start();
-    for (path, kind) in [
-        ("/chat", "text/html; charset=utf-8"),
-        ("/chat/assets/chat.css", "text/css; charset=utf-8"),
-        ("/chat/assets/htmx.min.js", "text/javascript; charset=utf-8"),
-        ("/chat/assets/icon.svg", "image/svg+xml"),
-    ] {
-        let first = server.get(path);
-        let header = |name| first.header(name).unwrap();
-        assert_eq!((first.status, header("content-type"), header("cache-control")), (200, kind, "no-cache"));
-        assert!(header("content-security-policy").starts_with("default-src 'none'; script-src 'self'; "));
-        assert_eq!(header("x-content-type-options"), "nosniff");
-        for held in [header("etag").to_owned(), format!("\"x\", W/{}", header("etag"))] {
-            let again = server.with("if-none-match", &held).get(path);
-            assert_eq!((again.status, again.body.len(), again.header("etag")), (304, 0, first.header("etag")));
-        }
-        assert_eq!(server.with("if-none-match", "\"x\"").get(path).body, first.body);
-    }
-    server.get("/chat/assets/README.md").refused(404, "not_found");
-    server.get("/chat/assets/..%2fchat.html").refused(404, "not_found");
-}
 
 #[test]
 fn an_answer_is_seen_to_grow() {
@@ -291,37 +215,6 @@ fn a_refused_question_comes_back_with_the_reason() {
 }
 
 #[test]
-fn a_key_is_asked_for_and_kept_for_the_tab() {
-    let server = without_model();
-    let key = server.with(CONFIRM.0, CONFIRM.1).post("/v1/keys", json!({"user": "ada"})).ok();
-    let key = key["key"].as_str().unwrap();
-    let ada = server.with("authorization", &format!("Bearer {key}"));
-    ada.post(&user("ada", "/documents"), json!({"name": "Tea", "text": "Ada drinks oolong tea."})).ok();
-    let browser = chat(DESK, &server);
-    browser.press(&format!("What does Ada drink?{ENTER}"));
-    browser.until("document.getElementById('door').open");
-    assert_eq!(browser.focus(), "secret");
-    browser.screenshot("key");
-    browser.press(&format!("nvl_wrong{ENTER}"));
-    browser.until("document.getElementById('door').open && !document.getElementById('door-refused').hidden");
-    browser.press(&format!("{key}{ENTER}"));
-    browser.until(&format!("document.querySelector('.answer') && {RESTS}"));
-    assert!(browser.text(".answer").contains("oolong"), "{}", browser.text(".answer"));
-    assert_eq!(browser.see("localStorage.length"), 0);
-    browser.reload();
-    browser.until("document.getElementById('thread_id').value");
-    answered(&browser, "What does Ada drink?", 1);
-    assert!(!browser.shows("#door"));
-    browser.click("#forget");
-    assert!(browser.see("sessionStorage.getItem('novelo.key')").is_null() && !browser.shows("#forget"));
-    browser.press(&format!("And now?{ENTER}"));
-    browser.until("document.getElementById('door').open");
-    browser.press(ESCAPE);
-    browser.until("!document.getElementById('door').open");
-    assert_eq!((typed(&browser), browser.focus()), (json!("And now?"), "question".to_owned()));
-}
-
-#[test]
 fn the_keyboard_is_enough() {
     let models = Models::start();
     models.play([slowly(600, 100), Act::says(&["Done."])]);
@@ -375,7 +268,7 @@ fn a_text_that_grows_ends_as_if_it_had_come_at_once() {
     let browser = chat(DESK, &server);
     let text = "# Tea\nfirst\nsecond `x` **y**\n\n1. one\n   goes on\n   - inner\n2. two\n- other\n\n> said\n> more\nend\n\n\
                 ```rs\nfn a() {}\n\n- no list\n```\n2*3*4 and `open";
-    let script = "const { Text } = await import('/chat/assets/text.js');
+    let script = "const { Text } = await import('/assets/text.js');
         const [whole, grown] = [document.createElement('div'), document.createElement('div')];
         const [a, b] = [new Text(whole), new Text(grown)];
         a.add(TEXT); a.show();
@@ -414,40 +307,9 @@ fn a_phone_of_320_px_never_scrolls_sideways() {
     browser.screenshot("phone");
     let size = browser.see("parseFloat(getComputedStyle(document.getElementById('question')).fontSize)");
     assert!(size.as_f64() >= Some(16.0), "a phone would zoom in at {size}");
-    browser.run("document.getElementById('door').showModal()");
+    browser.run("document.getElementById('login').showModal()");
     assert_eq!(width(), 320);
 }
-
-/// The lowest contrast of any text that is seen with what is behind it, and the text.
-const CONTRAST: &str = r"
-    const canvas = document.createElement('canvas').getContext('2d', {willReadFrequently: true});
-    const rgb = (colour, below) => {
-        canvas.fillStyle = below; canvas.fillRect(0, 0, 1, 1);
-        canvas.fillStyle = colour; canvas.fillRect(0, 0, 1, 1);
-        return [...canvas.getImageData(0, 0, 1, 1).data].slice(0, 3);
-    };
-    const light = (channels) => {
-        const [r, g, b] = channels.map((c) => c / 255).map((c) => (c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4));
-        return 0.2126 * r + 0.7152 * g + 0.0722 * b;
-    };
-    const behind = (element) => {
-        const colour = element ? getComputedStyle(element).backgroundColor : 'white';
-        return rgb(colour, element ? `rgb(${behind(element.parentElement)})` : 'white');
-    };
-    let lowest = [21, ''];
-    const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
-    while (walk.nextNode()) {
-        const element = walk.currentNode.parentElement;
-        const words = walk.currentNode.textContent.trim();
-        if (!words || element.closest('.unseen, .skip, noscript') || !element.checkVisibility()) continue;
-        const ground = behind(element);
-        const ink = rgb(getComputedStyle(element).color, `rgb(${ground})`);
-        const [a, b] = [light(ink), light(ground)].sort((a, b) => b - a);
-        const ratio = (a + 0.05) / (b + 0.05);
-        if (ratio < lowest[0]) lowest = [ratio, words];
-    }
-    return lowest;
-";
 
 #[test]
 fn text_can_be_read_in_both_schemes() {
@@ -484,47 +346,4 @@ fn the_page_speaks_the_readers_language() {
     speaks("pt-BR", "Pergunte aos seus documentos", "Nenhum modelo está configurado.");
     speaks("ru-RU", "Спросите свои документы", "Модель не настроена.");
     speaks("de-DE", "Ask your documents", "No model is configured.");
-}
-
-/// A wire to a server, which can be cut.
-struct Wire {
-    addr: SocketAddr,
-    open: Arc<Mutex<Vec<TcpStream>>>,
-}
-
-impl Wire {
-    fn to(server: SocketAddr) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let wire = Self { addr: listener.local_addr().unwrap(), open: Arc::default() };
-        let open = wire.open.clone();
-        std::thread::spawn(move || {
-            for near in listener.incoming().map_while(Result::ok) {
-                let far = TcpStream::connect(server).unwrap();
-                open.lock().unwrap().extend([near.try_clone().unwrap(), far.try_clone().unwrap()]);
-                let (near_too, far_too) = (near.try_clone().unwrap(), far.try_clone().unwrap());
-                std::thread::spawn(move || pass(near, far));
-                std::thread::spawn(move || pass(far_too, near_too));
-            }
-        });
-        wire
-    }
-
-    /// Ends every connection; new ones are taken.
-    fn cut(&self) {
-        for stream in self.open.lock().unwrap().drain(..) {
-            // One that has ended by itself is as good.
-            drop(stream.shutdown(Shutdown::Both));
-        }
-    }
-}
-
-/// Passes on what comes, until either side ends.
-fn pass(mut from: TcpStream, mut to: TcpStream) {
-    let mut bytes = [0; 16 * 1024];
-    while let Ok(count @ 1..) = from.read(&mut bytes) {
-        if to.write_all(&bytes[..count]).is_err() {
-            break;
-        }
-    }
-    drop(to.shutdown(Shutdown::Both));
 }
