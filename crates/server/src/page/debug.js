@@ -122,11 +122,11 @@ function latency(parts) {
   const known = LATENCIES.filter((name) => parts[name] !== null);
   if (known.length === 0) return null;
   const most = Math.max(...known.map((name) => parts[name]));
-  const list = made("dl");
+  const list = made("dl", "", "bars");
   for (const name of known) {
     const value = made("dd");
     const bar = Object.assign(made("meter"), { min: 0, max: most, value: parts[name], ariaLabel: name });
-    value.append(made("span", number(parts[name], 3), "ms"), bar);
+    value.append(made("span", number(parts[name], 3)), bar);
     list.append(made("dt", name), value);
   }
   return list;

@@ -1,6 +1,6 @@
 //! Keys on the pages: asked for when one is needed, kept by the tab, sent as a header, forgotten on request.
 
-use crate::support::browser::{Browser, DARK, DESK, ENTER, ESCAPE, LARGE_PHONE, Look, SHIFT, TAB};
+use crate::support::browser::{Browser, DARK, DESK, ENTER, ESCAPE, LARGE_PHONE, Look, PHONE, SHIFT, TAB};
 use crate::support::models::Models;
 use crate::support::{Home, Server, json, thread};
 use crate::wire::Wire;
@@ -216,6 +216,26 @@ fn the_form_is_read_everywhere_and_in_every_scheme() {
         assert_eq!(browser.see("document.documentElement.scrollWidth"), look.width);
         let lowest = browser.run(CONTRAST);
         assert!(lowest[0].as_f64() >= Some(4.5), "{picture}: {lowest}");
+    }
+}
+
+#[test]
+fn the_bar_has_room_for_its_buttons_on_a_phone() {
+    let server = without_model();
+    let ada = ada_key(&server);
+    for (language, picture) in [("en-US", "phone-logged-in"), ("ru-RU", "phone-logged-in-ru")] {
+        let browser = chat(Look { language, ..PHONE }, &server);
+        browser.run("document.getElementById('question').focus()");
+        browser.press(&format!("{QUESTION}{ENTER}"));
+        asked_for_a_key(&browser, "");
+        enter(&browser, &ada.secret);
+        browser.until(&format!("document.querySelector('.answer') && {RESTS}"));
+        browser.screenshot(picture);
+        assert!(browser.shows("#logout") && browser.shows("#fresh"));
+        assert_eq!(browser.see("document.documentElement.scrollWidth"), 320);
+        let right =
+            "Math.max(...[...document.querySelectorAll('.bar *')].map((part) => part.getBoundingClientRect().right))";
+        assert!(browser.see(right).as_f64() <= Some(320.0), "{language}: {}", browser.see(right));
     }
 }
 
