@@ -19,7 +19,10 @@ use crate::cache::Cache;
 use crate::config::{Config, without_password};
 use crate::data::Data;
 use crate::eviction::{self, Evictions};
+use crate::files;
 use crate::guide::Guides;
+use crate::http::body_bytes::BodyBytes;
+use crate::http::connections::Connections;
 use crate::http::origin::OwnNames;
 use crate::instance::Instance;
 use crate::load::Caches;
@@ -49,6 +52,8 @@ pub struct Shared {
     pub replies: Replies,
     pub peers: Peers,
     pub evictions: Evictions,
+    pub connections: Arc<Connections>,
+    pub body_bytes: Arc<BodyBytes>,
     /// What guided replies keep between requests.
     pub guides: Guides,
     /// What questions are answered from by query.
@@ -106,6 +111,8 @@ pub async fn open_with(config: Config, store: Store) -> anyhow::Result<(App, Tas
         replies: Replies::default(),
         peers: Peers::default(),
         evictions: Evictions::new(&config),
+        connections: Arc::new(Connections::new(files::connections_max())),
+        body_bytes: Arc::new(BodyBytes::new(config.number("http.bodies_bytes") as usize)),
         guides: Guides::default(),
         data,
         due: Due::default(),

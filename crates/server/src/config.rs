@@ -10,6 +10,7 @@ use std::str::FromStr;
 
 use anyhow::{Context, bail};
 use novelo_engine::decode::nearest;
+use novelo_engine::limits::BODY_BYTES_MAX;
 
 /// One setting, as it is documented.
 pub struct Setting {
@@ -53,6 +54,7 @@ settings! {
     "http.hosts" = "", "names under which a server without keys may be reached beside its own address: HOST or HOST:PORT, several with commas";
     "http.origins" = "", "pages that may call a server without keys beside its own: http://HOST[:PORT] or https://HOST[:PORT], several with commas";
     "policies" = "./policies", "directory of files that add to the shipped ones and override them: presets, prompts, context.yaml, ontology.yaml, param_inference.yaml, entities, eco";
+    "http.bodies_bytes" = "268435456", "memory for the bodies of all requests together, at least 32 MiB; beyond it requests are refused with 503";
     "sample" = "true", "put the sample thread into a new data directory";
     "durability" = "full", "full: an acknowledged write survives power loss; relaxed: it survives a crash of the process";
     "hot_bytes" = "67108864", "memory for hot threads";
@@ -161,6 +163,10 @@ impl Config {
         self.read::<std::net::SocketAddr>("addr", "an address such as 127.0.0.1:7420")?;
         for setting in SETTINGS.iter().filter(|setting| setting.default.parse::<u64>().is_ok()) {
             self.read::<u64>(setting.key, "a whole number")?;
+        }
+        if self.number("http.bodies_bytes") < 2 * BODY_BYTES_MAX as u64 {
+            let (least, source) = (2 * BODY_BYTES_MAX, &self.entry("http.bodies_bytes").1);
+            bail!("http.bodies_bytes must be at least {least}, so that the largest body fits (from {source})");
         }
         if self.number("memory.short_term_window") == 0 {
             bail!("memory.short_term_window must be at least 1 (from {})", self.entry("memory.short_term_window").1);

@@ -12,6 +12,7 @@ pub mod collapse;
 pub mod config;
 pub mod data;
 pub mod eviction;
+pub mod files;
 pub mod flow;
 pub mod forget;
 mod guide;

@@ -19,6 +19,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::auth::{self, Caller};
+use crate::http::body_bytes::HeldBytes;
 use crate::http::error::{ApiError, Code, Result};
 use crate::http::origin;
 use crate::peers::NODES;
@@ -103,7 +104,13 @@ struct Tail {
 }
 
 /// Reads an export as it comes in, and stores it. Keys may come with it where a first key may close the store.
-pub async fn import(store: &Store, caller: &Caller, may_close: bool, mut body: Body) -> Result<Imported> {
+pub async fn import(
+    store: &Store,
+    caller: &Caller,
+    may_close: bool,
+    held: &HeldBytes,
+    mut body: Body,
+) -> Result<Imported> {
     let (batch, done) = (Vec::new(), Imported::default());
     let mut reader = Reader { store, caller, may_close, line: 0, batch, batch_bytes: 0, done, ended: false };
     let mut rest = BytesMut::new();
@@ -112,6 +119,7 @@ pub async fn import(store: &Store, caller: &Caller, may_close: bool, mut body: B
         let Ok(data) = frame.into_data() else { continue };
         // What was there before holds no end of a line: a line that comes byte by byte is searched once.
         let mut searched = rest.len();
+        held.set(reader.batch_bytes + rest.len() + data.len())?;
         rest.extend_from_slice(&data);
         while let Some(end) = line_end(&rest, searched) {
             let line = rest.split_to(end + 1).freeze();

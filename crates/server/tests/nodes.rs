@@ -59,7 +59,12 @@ impl Cluster {
             (app, listener)
         });
         let client = Client::new(listener.local_addr().unwrap());
-        self.runtime.spawn(http::serve(http::router(app.clone()), listener, std::future::pending()));
+        self.runtime.spawn(http::serve(
+            http::router(app.clone()),
+            listener,
+            app.connections.clone(),
+            std::future::pending(),
+        ));
         Node { app, client }
     }
 

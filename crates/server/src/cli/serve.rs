@@ -8,7 +8,7 @@ use tokio::signal::unix::{SignalKind, signal};
 use crate::app::{self, App};
 use crate::config::Config;
 use crate::instance::Instance;
-use crate::{http, peers, sample, telemetry};
+use crate::{files, http, peers, sample, telemetry};
 
 /// A note for this machine's own command line: where the server is, and what to present there. It lies in the data
 /// directory, readable by its owner only, who could read the documents anyway.
@@ -20,6 +20,7 @@ pub struct Serving {
 
 pub async fn run(config: Config) -> anyhow::Result<()> {
     telemetry::start_logs(config.text("log.level"), config.text("log.format") == "json")?;
+    let files = files::raise_limit();
     let is_empty = std::fs::read_dir(config.data()).map_or(true, |mut entries| entries.next().is_none());
     let fresh = config.text("store") == "memory" || is_empty;
     let (app, tasks) = app::open(config).await?;
@@ -37,8 +38,10 @@ pub async fn run(config: Config) -> anyhow::Result<()> {
         true => Some(peers::join(&app, app.config.node_url(addr)).await?),
         false => None,
     };
+    let connections = app.connections.clone();
+    tracing::info!(files.before, files.now, connections = connections.max(), "descriptors");
     say!("novelo is ready at http://{addr}");
-    http::serve(http::router(app.clone()), listener, stop).await;
+    http::serve(http::router(app.clone()), listener, connections, stop).await;
     if let Some(joined) = joined {
         joined.leave().await;
     }

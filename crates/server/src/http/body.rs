@@ -8,13 +8,14 @@ use axum::body::Body;
 use axum::extract::{FromRequest, FromRequestParts, MatchedPath, Path, Query, RawPathParams, Request};
 use axum::http::{HeaderValue, header, request::Parts};
 use axum::response::{IntoResponse, Response};
-use bytes::Bytes;
+use bytes::{Bytes, BytesMut};
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use novelo_engine::limits::{BODY_BYTES_MAX, BODY_WAIT_S_MAX, PAGE_MAX};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::error::Category;
 
+use super::body_bytes::HeldBytes;
 use super::error::{ApiError, Code, Result};
 use crate::app::App;
 use crate::auth::{Caller, routes};
@@ -48,20 +49,62 @@ pub struct Raw(pub Bytes);
 impl FromRequest<App> for Raw {
     type Rejection = ApiError;
 
-    async fn from_request(request: Request, _: &App) -> Result<Self> {
-        let body = Limited::new(request.into_body(), BODY_BYTES_MAX);
-        match tokio::time::timeout(Duration::from_secs(BODY_WAIT_S_MAX as u64), body.collect()).await {
-            Ok(Ok(body)) => Ok(Self(body.to_bytes())),
-            Ok(Err(error)) if error.downcast_ref::<LengthLimitError>().is_some() => {
-                let message = format!("the body is larger than the cap BODY_BYTES_MAX of {BODY_BYTES_MAX} bytes");
-                Err(ApiError::new(Code::TooLarge, message))
-            }
-            Ok(Err(error)) => Err(ApiError::new(Code::MalformedJson, format!("the body broke off: {error}"))),
+    async fn from_request(request: Request, app: &App) -> Result<Self> {
+        let held = request.extensions().get::<HeldBytes>().cloned();
+        let held = held.unwrap_or_else(|| HeldBytes::of(&app.body_bytes));
+        let read = read_body(request, &held);
+        match tokio::time::timeout(Duration::from_secs(BODY_WAIT_S_MAX as u64), read).await {
+            Ok(read) => read.map(Self),
             Err(_) => {
                 let message = format!("the body took longer than BODY_WAIT_S_MAX, {BODY_WAIT_S_MAX} seconds");
                 Err(ApiError::new(Code::Timeout, message))
             }
         }
+    }
+}
+
+/// Takes in a body. One that has no room is read to its end all the same, and forgotten: a client that still sends would not see
+/// the refusal.
+async fn read_body(request: Request, held: &HeldBytes) -> Result<Bytes> {
+    let length = request.headers().get(header::CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse().ok());
+    let mut body = Limited::new(request.into_body(), BODY_BYTES_MAX);
+    let mut whole = BytesMut::new();
+    let mut refused = None;
+    while let Some(frame) = body.frame().await {
+        let frame = frame.map_err(|error| match error.downcast_ref::<LengthLimitError>() {
+            Some(_) => {
+                let message = format!("the body is larger than the cap BODY_BYTES_MAX of {BODY_BYTES_MAX} bytes");
+                ApiError::new(Code::TooLarge, message)
+            }
+            None => ApiError::new(Code::MalformedJson, format!("the body broke off: {error}")),
+        })?;
+        let (Ok(data), None) = (frame.into_data(), &refused) else { continue };
+        if whole.is_empty() && length == Some(data.len()) {
+            held.grow(data.len())?;
+            return Ok(data);
+        }
+        match held.grow(whole.len() + data.len()) {
+            Ok(()) => {
+                reserve(&mut whole, data.len(), length);
+                whole.extend_from_slice(&data);
+            }
+            Err(error) => {
+                whole = BytesMut::new();
+                held.release();
+                refused = Some(error);
+            }
+        }
+    }
+    refused.map_or_else(|| Ok(whole.freeze()), Err)
+}
+
+/// Makes room for what comes next: twice as much each time, but no more than the whole body will need.
+fn reserve(whole: &mut BytesMut, more: usize, length: Option<usize>) {
+    let needed = whole.len() + more;
+    if needed > whole.capacity() {
+        let doubled = needed.max(2 * whole.capacity());
+        let enough = doubled.min(length.unwrap_or(BODY_BYTES_MAX)).max(needed);
+        whole.reserve(enough - whole.len());
     }
 }
 

@@ -4,17 +4,20 @@
 //! request. Refuses a start beyond loopback without a key.
 
 pub mod body;
+pub mod body_bytes;
+pub mod connections;
 pub mod error;
 mod guide_schemas;
+mod listener;
 mod memory_schemas;
 pub mod openapi;
 pub mod origin;
 pub mod sse;
 mod stall;
+mod strict;
 
 use std::net::{IpAddr, SocketAddr};
-use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use anyhow::{Context, bail};
 use axum::Router;
@@ -22,24 +25,17 @@ use axum::extract::{MatchedPath, Request, State};
 use axum::http::{HeaderName, HeaderValue};
 use axum::middleware::Next;
 use axum::response::Response;
-use hyper::service::{Service, service_fn};
-use hyper_util::rt::{TokioIo, TokioTimer};
-use hyper_util::server::graceful::GracefulShutdown;
-use hyper_util::service::TowerToHyperService;
-use novelo_engine::limits::{CONNECTIONS_MAX, HEADER_WAIT_S_MAX};
-use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::Semaphore;
+use tokio::net::TcpListener;
 
 use crate::app::App;
+use body_bytes::HeldBytes;
 use error::{ApiError, Code};
-use stall::Stall;
+pub use listener::serve;
 
 pub const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 /// The other end of a connection; every request knows it.
 #[derive(Debug, Clone, Copy)]
 pub struct Peer(pub IpAddr);
-
-const DRAIN_MAX: Duration = Duration::from_secs(10);
 
 /// Every address the server knows.
 pub fn router(app: App) -> Router {
@@ -69,70 +65,17 @@ pub async fn bind(app: &App, addr: SocketAddr) -> anyhow::Result<TcpListener> {
     Ok(listener)
 }
 
-/// Serves until `stop` resolves, then finishes what is in flight.
-pub async fn serve(router: Router, listener: TcpListener, stop: impl Future<Output = ()>) {
-    let graceful = GracefulShutdown::new();
-    let room = Arc::new(Semaphore::new(CONNECTIONS_MAX));
-    tokio::pin!(stop);
-    loop {
-        let accepted = tokio::select! {
-            accepted = accept(&listener, &room) => accepted,
-            () = &mut stop => break,
-        };
-        let Some((stream, peer, place)) = accepted else { continue };
-        let routed = TowerToHyperService::new(router.clone());
-        let service = service_fn(move |mut request| {
-            request.extensions_mut().insert(peer);
-            routed.call(request)
-        });
-        let connection =
-            graceful.watch(connection_builder().serve_connection(TokioIo::new(Stall::new(stream)), service));
-        tokio::spawn(async move {
-            if let Err(error) = connection.await {
-                tracing::debug!(%error, "a connection ended early");
-            }
-            drop(place);
-        });
-    }
-    drop(listener);
-    if tokio::time::timeout(DRAIN_MAX, graceful.shutdown()).await.is_err() {
-        tracing::warn!("some requests were still running after {DRAIN_MAX:?}");
-    }
-}
-
-async fn accept(
-    listener: &TcpListener,
-    room: &Arc<Semaphore>,
-) -> Option<(TcpStream, Peer, tokio::sync::OwnedSemaphorePermit)> {
-    let place = room.clone().acquire_owned().await.ok()?;
-    match listener.accept().await {
-        Ok((stream, peer)) => {
-            if let Err(error) = stream.set_nodelay(true) {
-                tracing::debug!(%error, "TCP_NODELAY was refused");
-            }
-            Some((stream, Peer(peer.ip()), place))
-        }
-        Err(error) => {
-            tracing::warn!(%error, "a connection was not accepted");
-            tokio::time::sleep(Duration::from_millis(50)).await;
-            None
-        }
-    }
-}
-
-fn connection_builder() -> hyper::server::conn::http1::Builder {
-    let mut builder = hyper::server::conn::http1::Builder::new();
-    builder.timer(TokioTimer::new()).header_read_timeout(Duration::from_secs(HEADER_WAIT_S_MAX as u64));
-    builder
-}
-
 /// Gives each request an id, and logs and counts its answer.
 async fn observe(State(app): State<App>, route: Option<MatchedPath>, mut request: Request, next: Next) -> Response {
     let started = Instant::now();
     let id = request_id(&request);
     let method = request.method().clone();
     request.headers_mut().insert(REQUEST_ID, id.clone());
+    // What its body takes counts until it is answered.
+    let held = HeldBytes::of(&app.body_bytes);
+    request.extensions_mut().insert(held.clone());
     let mut response = next.run(request).await;
+    held.release();
     let (status, took) = (response.status(), started.elapsed());
     let route = route.as_ref().map_or("unknown", MatchedPath::as_str);
     app.metrics.request(route, status.as_u16(), took);

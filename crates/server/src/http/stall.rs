@@ -1,10 +1,12 @@
-//! A connection whose other end must go on reading.
+//! A connection whose other end must go on reading, and send heads as they must be.
 //!
 //! Owns the patience with a client that stops: a write that gets no further for `STALL_S_MAX` ends the connection, so
-//! that nobody holds a place by doing nothing.
+//! that nobody holds a place by doing nothing. What comes in goes through the check of `strict`.
 
 use std::io;
 use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
@@ -12,26 +14,35 @@ use novelo_engine::limits::STALL_S_MAX;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Instant, Sleep};
 
+use super::strict::HeadCheck;
+
 pub struct Stall<S> {
     stream: S,
     /// Until when the write that waits must get further.
     until: Pin<Box<Sleep>>,
-    is_waiting: bool,
+    /// Whether a write waits for the client; read by whoever may close the connection.
+    is_waiting: Arc<AtomicBool>,
+    heads: HeadCheck,
 }
 
 impl<S> Stall<S> {
     pub fn new(stream: S) -> Self {
-        Self { stream, until: Box::pin(tokio::time::sleep(Duration::ZERO)), is_waiting: false }
+        let until = Box::pin(tokio::time::sleep(Duration::ZERO));
+        Self { stream, until, is_waiting: Arc::default(), heads: HeadCheck::default() }
+    }
+
+    /// Whether something that was written is still on its way out.
+    pub fn is_waiting(&self) -> Arc<AtomicBool> {
+        self.is_waiting.clone()
     }
 
     /// What a write came to, or that it took too long.
     fn judge<T>(&mut self, cx: &mut Context<'_>, written: Poll<io::Result<T>>) -> Poll<io::Result<T>> {
         if written.is_ready() {
-            self.is_waiting = false;
+            self.is_waiting.store(false, Ordering::Relaxed);
             return written;
         }
-        if !self.is_waiting {
-            self.is_waiting = true;
+        if !self.is_waiting.swap(true, Ordering::Relaxed) {
             self.until.as_mut().reset(Instant::now() + Duration::from_secs(STALL_S_MAX as u64));
         }
         ready!(self.until.as_mut().poll(cx));
@@ -41,7 +52,12 @@ impl<S> Stall<S> {
 
 impl<S: AsyncRead + Unpin> AsyncRead for Stall<S> {
     fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, to: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_read(cx, to)
+        let known = to.filled().len();
+        ready!(Pin::new(&mut self.stream).poll_read(cx, to))?;
+        if let Some(new) = to.filled_mut().get_mut(known..) {
+            self.heads.check(new);
+        }
+        Poll::Ready(Ok(()))
     }
 }
 

@@ -6,7 +6,9 @@
 mod support;
 
 mod ask;
+mod bodies;
 mod chat;
+mod connections;
 mod doctor;
 mod eval;
 mod instance;

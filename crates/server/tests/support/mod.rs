@@ -128,6 +128,21 @@ impl Home {
         self.starting(self.command(&["serve", "--addr", addr]), "stderr.log").ready()
     }
 
+    /// Starts a server that may have so many files open, as `ulimit -n` says it: a soft and a hard limit.
+    pub fn serve_with_files(self: &Arc<Self>, soft: u32, hard: u32) -> Server {
+        let own = self.command(&["serve", "--addr", "127.0.0.1:0"]);
+        let mut command = Command::new("sh");
+        command.args(["-c", &format!("ulimit -S -n {soft} && ulimit -H -n {hard} && exec \"$@\""), "sh"]);
+        command.arg(own.get_program()).args(own.get_args()).current_dir(self.dir.path()).stdin(Stdio::null());
+        for (name, value) in own.get_envs() {
+            match value {
+                Some(value) => command.env(name, value),
+                None => command.env_remove(name),
+            };
+        }
+        self.starting(command, "stderr.log").ready()
+    }
+
     /// Starts the server of a command, and does not wait for it.
     fn starting(self: &Arc<Self>, mut command: Command, log: &str) -> Starting {
         command.stdout(Stdio::piped()).stderr(std::fs::File::create(self.path(log)).unwrap());

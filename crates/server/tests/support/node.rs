@@ -38,8 +38,8 @@ impl Node {
             let addr = listener.local_addr().unwrap();
             let joined = peers::join(&app, app.config.node_url(addr)).await.unwrap();
             let (stop, stopped) = oneshot::channel::<()>();
-            let router = http::router(app.clone());
-            let served = tokio::spawn(http::serve(router, listener, async move { drop(stopped.await) }));
+            let (router, connections) = (http::router(app.clone()), app.connections.clone());
+            let served = tokio::spawn(http::serve(router, listener, connections, async move { drop(stopped.await) }));
             (app, tasks, joined, addr, served, stop)
         });
         Self { app, tasks, joined, stop, served, client: Client::new(addr), runtime }

@@ -26,7 +26,9 @@ use super::{Row, Target, settle};
 use crate::app::{self, App};
 use crate::collapse::{Places, index};
 use crate::config::Config;
+use crate::files;
 use crate::http::body::{Json, Raw};
+use crate::http::connections::Connections;
 use crate::http::{router, serve};
 
 const ROUNDS: usize = 5;
@@ -159,7 +161,8 @@ pub async fn start(router: Router) -> anyhow::Result<(String, (oneshot::Sender<(
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await?;
     let at = format!("http://{}", listener.local_addr()?);
     let (stop, stopped) = oneshot::channel();
-    Ok((at, (stop, tokio::spawn(serve(router, listener, ended(stopped))))))
+    let connections = Arc::new(Connections::new(files::connections_max()));
+    Ok((at, (stop, tokio::spawn(serve(router, listener, connections, ended(stopped))))))
 }
 
 /// A request for a prompt that was never made before.

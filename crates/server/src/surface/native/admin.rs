@@ -1,5 +1,6 @@
 //! Keys, export and import, and the store's own check.
 
+use axum::Extension;
 use axum::body::Body;
 use axum::extract::State;
 use axum::http::{HeaderMap, header};
@@ -11,6 +12,7 @@ use serde::Deserialize;
 use crate::app::App;
 use crate::auth::{self, Caller, Key, KeyKind};
 use crate::http::body::{Ids, Json, Raw, parse_object};
+use crate::http::body_bytes::HeldBytes;
 use crate::http::error::{ApiError, Code, Result};
 use crate::http::origin;
 use crate::memory::check;
@@ -133,9 +135,15 @@ async fn export(app: &App, what: &Prefix) -> Result<Response> {
 
 const HINT: header::HeaderName = header::HeaderName::from_static("x-novelo-documents");
 
-pub async fn import(State(app): State<App>, caller: Caller, headers: HeaderMap, body: Body) -> Result<Json> {
+pub async fn import(
+    State(app): State<App>,
+    caller: Caller,
+    Extension(held): Extension<HeldBytes>,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Json> {
     let may_close = !caller.is_unproven() || origin::confirms_first_key(&headers);
-    let done = transfer::import(&app.store, &caller, may_close, body).await?;
+    let done = transfer::import(&app.store, &caller, may_close, &held, body).await?;
     Ok(Json::written(format!(r#"{{"documents":{},"new":{}}}"#, done.documents, done.new).into_bytes()))
 }
 

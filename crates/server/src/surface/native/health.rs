@@ -42,6 +42,7 @@ pub async fn ready(State(app): State<App>) -> Response {
         "index": app.config.text("index"),
         "why": why,
         "erasing": health.erasing || points.is_some_and(|points| points.left.is_known()),
+        "connections": {"open": app.connections.open(), "max": app.connections.max()},
         "presets": app.policies.names(),
         "embedder": app.indexes.embedder.state(),
         "embedding": app.indexes.waiting.progress(),
@@ -59,7 +60,10 @@ pub async fn ready(State(app): State<App>) -> Response {
 
 pub async fn metrics(State(app): State<App>, caller: Caller) -> Result<Response> {
     caller.require_admin()?;
-    let page = app.metrics.page(&app.store.health()) + &app.models.metrics();
+    let page = app.metrics.page(&app.store.health())
+        + &app.connections.metrics()
+        + &app.body_bytes.metrics()
+        + &app.models.metrics();
     Ok(([(header::CONTENT_TYPE, "text/plain; version=0.0.4")], page).into_response())
 }
 

@@ -1,0 +1,122 @@
+//! The listener: sockets in, connections out, until the server is told to stop.
+//!
+//! Owns the loop that accepts, and the end of each connection: one that is told to close, for another or at the end, finishes the request
+//! that it is answering. Without descriptors it closes idle connections and goes on.
+
+use std::io;
+use std::pin::pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::Poll;
+use std::time::Duration;
+
+use axum::Router;
+use axum::body::Body;
+use hyper::service::{Service, service_fn};
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::service::TowerToHyperService;
+use novelo_engine::limits::HEADER_WAIT_S_MAX;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::oneshot;
+
+use super::Peer;
+use super::connections::{BusyBody, ConnectionPlace, Connections};
+use super::stall::Stall;
+
+const DRAIN_MAX: Duration = Duration::from_secs(10);
+/// How long to leave a listener alone that gives errors.
+const ACCEPT_AGAIN: Duration = Duration::from_millis(50);
+
+/// Serves until `stop` resolves, then finishes what is in flight.
+pub async fn serve(
+    router: Router,
+    listener: TcpListener,
+    connections: Arc<Connections>,
+    stop: impl Future<Output = ()>,
+) {
+    tokio::pin!(stop);
+    loop {
+        let accepted = tokio::select! {
+            accepted = accept(&listener, &connections) => accepted,
+            () = &mut stop => break,
+        };
+        if let Some((stream, peer)) = accepted {
+            let (place, close) = connections.add();
+            tokio::spawn(run(router.clone(), stream, peer, place, close));
+        }
+    }
+    drop(listener);
+    if tokio::time::timeout(DRAIN_MAX, connections.close_all()).await.is_err() {
+        tracing::warn!("some requests were still running after {DRAIN_MAX:?}");
+    }
+}
+
+/// The next connection, once there is room for it.
+async fn accept(listener: &TcpListener, connections: &Connections) -> Option<(TcpStream, Peer)> {
+    match listener.accept().await {
+        Ok((stream, peer)) => {
+            if let Err(error) = stream.set_nodelay(true) {
+                tracing::debug!(%error, "TCP_NODELAY was refused");
+            }
+            connections.make_room().await;
+            Some((stream, Peer(peer.ip())))
+        }
+        Err(error) => {
+            tracing::warn!(%error, "a connection was not accepted");
+            let is_evicted = is_out_of_files(&error) && connections.evict();
+            let pause = tokio::time::sleep(ACCEPT_AGAIN);
+            match is_evicted {
+                true => drop(futures_util::future::select(pin!(pause), pin!(connections.changed())).await),
+                false => pause.await,
+            }
+            None
+        }
+    }
+}
+
+/// Whether this process, or the system, has no descriptor left.
+fn is_out_of_files(error: &io::Error) -> bool {
+    let codes = [rustix::io::Errno::MFILE, rustix::io::Errno::NFILE].map(rustix::io::Errno::raw_os_error);
+    error.raw_os_error().is_some_and(|code| codes.contains(&code))
+}
+
+/// Serves one connection to its end.
+async fn run(router: Router, stream: TcpStream, peer: Peer, place: Arc<ConnectionPlace>, close: oneshot::Receiver<()>) {
+    let routed = TowerToHyperService::new(router);
+    let of_requests = place.clone();
+    let service = service_fn(move |mut request| {
+        request.extensions_mut().insert(peer);
+        let (busy, answer) = (of_requests.begin(), routed.call(request));
+        async move { Ok::<_, std::convert::Infallible>(answer.await?.map(|body| Body::new(BusyBody::new(body, busy)))) }
+    });
+    let stream = Stall::new(stream);
+    let is_writing = stream.is_waiting();
+    let mut connection = pin!(connection_builder().serve_connection(TokioIo::new(stream), service));
+    let ended = tokio::select! {
+        biased;
+        ended = connection.as_mut() => ended,
+        _ = close => {
+            connection.as_mut().graceful_shutdown();
+            tokio::select! {
+                biased;
+                ended = connection.as_mut() => ended,
+                () = at_rest(&place, &is_writing) => Ok(()),
+            }
+        }
+    };
+    if let Err(error) = ended {
+        tracing::debug!(%error, "a connection ended early");
+    }
+}
+
+/// Resolves once nothing of this connection is under way. It is asked again whenever the connection has moved.
+async fn at_rest(place: &ConnectionPlace, is_writing: &AtomicBool) {
+    let is_busy = || place.is_busy() || is_writing.load(Ordering::Relaxed);
+    std::future::poll_fn(|_| if is_busy() { Poll::Pending } else { Poll::Ready(()) }).await;
+}
+
+fn connection_builder() -> hyper::server::conn::http1::Builder {
+    let mut builder = hyper::server::conn::http1::Builder::new();
+    builder.timer(TokioTimer::new()).header_read_timeout(Duration::from_secs(HEADER_WAIT_S_MAX as u64));
+    builder
+}
