@@ -26,6 +26,7 @@ mod read;
 mod recovery;
 mod scan;
 mod txn;
+mod unfinished;
 mod witness;
 
 use std::path::Path;

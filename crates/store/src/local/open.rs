@@ -9,7 +9,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::db::{COMMIT, Db, ERASE, FORMAT, Space, View, Writes};
-use super::{journal, manifest, witness};
+use super::{journal, manifest, unfinished, witness};
+use crate::incomplete::sync_dir;
 use crate::{Error, Incomplete};
 
 /// Present once a store was created to its end; says the format for people and for newer versions.
@@ -35,6 +36,8 @@ pub(super) fn open(dir: &Path, opens_incomplete: bool) -> Result<Opened, Error> 
     if read_mark(dir)? {
         check_files(dir)?;
         check_journals(dir, acked)?;
+    } else {
+        unfinished::remove(dir)?;
     }
     let db = guarded(dir, || Db::open(dir))?;
     guarded(dir, || finish(db, dir, acked))
@@ -67,6 +70,10 @@ fn finish(db: Db, dir: &Path, acked: Option<u64>) -> Result<Opened, Error> {
         Some(FORMAT_NOW) => {}
         Some(format) => return Err(newer(dir, format)),
         None => create(&db)?,
+    }
+    if !read_mark(dir)? {
+        // The database leaves this one out: without it a power loss could take a whole keyspace.
+        sync_dir(&dir.join("keyspaces"))?;
     }
     write_mark(dir)?;
     Ok(Opened { db, commit, erases })
