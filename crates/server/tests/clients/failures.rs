@@ -1,0 +1,103 @@
+//! What goes wrong behind the server, as clients see it: their own error classes, few requests, and a thread that still
+//! works afterwards.
+
+use crate::model::text;
+use crate::script::{Script, Setting};
+use crate::support::{eventually, json};
+
+const PYTHON: Script = Script::Python("openai_failures.py");
+const NODE: Script = Script::Node("openai.mjs");
+
+/// The class of error of each status, and how many requests of the model's server one call of the client may cost.
+const EXPECTED: [(u16, &[&str], std::ops::RangeInclusive<usize>); 4] = [
+    (400, &["BadRequestError"], 1..=1),
+    (401, &["AuthenticationError", "PermissionDeniedError"], 1..=1),
+    (404, &["NotFoundError"], 1..=1),
+    // The client asks three times, as it does by default.
+    (429, &["RateLimitError"], 1..=3),
+];
+
+fn check_statuses(script: Script) {
+    let setting = Setting::start();
+    for stream in [false, true] {
+        for (status, classes, requests) in &EXPECTED {
+            let before = setting.models.asked().len();
+            let task = json!({"part": "status", "question": format!("status {status}"), "stream": stream});
+            let told = setting.run(script, task);
+            assert!(classes.contains(&told["class"].as_str().unwrap()), "{status}: {told}");
+            let cost = setting.models.asked().len() - before;
+            assert!(requests.contains(&cost), "{status}: {cost} requests for one call");
+            let message = told["message"].as_str().unwrap();
+            assert!(!message.contains("sk-secret"), "{message}");
+            match status {
+                400 => assert!(message.contains("temperature is out of range"), "{message}"),
+                429 => assert_eq!(told["retry_after"], "1", "{told}"),
+                _ => (),
+            }
+        }
+    }
+}
+
+#[test]
+fn statuses_are_the_errors_of_the_python_client() {
+    check_statuses(PYTHON);
+}
+
+#[test]
+fn statuses_are_the_errors_of_the_javascript_client() {
+    check_statuses(NODE);
+}
+
+#[test]
+fn a_refused_image_does_not_break_its_thread() {
+    let setting = Setting::start();
+    let told = setting.part(PYTHON, "image");
+    assert_eq!(told["class"], "BadRequestError", "{told}");
+    assert!(told["message"].as_str().unwrap().contains("does not take images"), "{told}");
+    assert_eq!(told["answers"], json!(["You said: One", "You said: Two", "You said: Three"]));
+    // The question with the image is stored once, although the client sent it three times.
+    let stored = setting.stored("image");
+    let said: Vec<String> = stored.iter().map(|message| text(&message["content"])).collect();
+    let expected = ["One", "You said: One", "What is this?", "Two", "You said: Two", "Three", "You said: Three"]
+        .map(str::to_owned);
+    assert_eq!(said, expected);
+    let asked = setting.models.asked();
+    let sent: Vec<String> =
+        asked.last().unwrap().body["messages"].as_array().unwrap().iter().map(|m| text(&m["content"])).collect();
+    assert_eq!(sent, ["One", "You said: One", "Two", "You said: Two", "Three"]);
+}
+
+/// A client closes a stream after some words, and asks again with what it heard.
+fn check_closed(script: Script, after: &str) {
+    let setting = Setting::start();
+    let told = setting.run(script, json!({"part": "cancel", "after": after}));
+    assert_eq!((&told["heard"], &told["answer"]), (&json!(after), &json!("You said: And now?")));
+    assert!(eventually(|| !setting.models.hangups().is_empty()), "the model is still asked");
+    let last = setting.models.asked().pop().unwrap();
+    let heard = |text: &&str| text.starts_with("Once");
+    assert_eq!(last.contents().into_iter().filter(heard).count(), 1, "{last:#?}");
+    // What is left of the first answer may be stored after the second request; a third tells that it was.
+    setting.run(script, json!({"part": "more", "question": "More?"}));
+    let stored = setting.stored("cancel");
+    let said: Vec<String> = stored.iter().map(|message| text(&message["content"])).collect();
+    assert_eq!(said.iter().filter(|said| said.starts_with("Once")).count(), 1, "{stored:#?}");
+    assert!(said[1].starts_with(after), "{stored:#?}");
+    let rest = ["And now?", "You said: And now?", "More?", "You said: More?"];
+    assert_eq!((said[0].as_str(), &said[2..]), ("Tell me a long story", &rest.map(str::to_owned)[..]));
+}
+
+#[test]
+fn a_stream_closed_by_the_python_client_is_stored_once() {
+    check_closed(PYTHON, "Once upon a");
+}
+
+#[test]
+fn a_stream_closed_by_the_javascript_client_is_stored_once() {
+    check_closed(NODE, "Once upon a");
+}
+
+#[test]
+fn a_stream_closed_before_all_was_heard_is_stored_once() {
+    check_closed(PYTHON, "Once");
+    check_closed(NODE, "Once");
+}
