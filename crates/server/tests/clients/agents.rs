@@ -50,6 +50,11 @@ fn check(script: Script) {
     let arguments = &stored[1]["tool_calls"][0]["function"]["arguments"];
     assert_eq!(arguments, r#"{"city":"Recife","station":12345678901234567890}"#);
     setting.was_sent(&stored);
+    for asked in setting.models.asked() {
+        let instructs = asked.body["messages"].as_array().unwrap().iter().map(|m| m["role"] == "system");
+        assert_eq!(instructs.collect::<Vec<_>>().iter().rposition(|is| *is), Some(0), "{:#?}", asked.body);
+        assert_eq!(asked.contents()[0], "Be brief.");
+    }
     assert_eq!(setting.models.asked().len(), 5 * 4, "two requests for each question");
 }
 

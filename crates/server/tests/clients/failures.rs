@@ -67,6 +67,18 @@ fn a_refused_image_does_not_break_its_thread() {
     assert_eq!(sent, ["One", "You said: One", "Two", "You said: Two", "Three"]);
 }
 
+#[test]
+fn a_stream_that_breaks_off_is_an_error_and_its_words_are_stored() {
+    for script in [PYTHON, NODE] {
+        let setting = Setting::start();
+        let told = setting.part(script, "break");
+        assert_eq!((&told["class"], &told["heard"]), (&json!("APIError"), &json!("Once upon")), "{told}");
+        assert_eq!(told["answer"], "You said: And now?");
+        let said: Vec<String> = setting.stored("break").iter().map(|message| text(&message["content"])).collect();
+        assert_eq!(said, ["Please break off", "Once upon", "And now?", "You said: And now?"]);
+    }
+}
+
 /// A client closes a stream after some words, and asks again with what it heard.
 fn check_closed(script: Script, after: &str) {
     let setting = Setting::start();

@@ -42,8 +42,14 @@ fn decide(asked: &Asked) -> Act {
     if question.contains("long story") {
         return Act::StallsAfter(3, words(&["Once", " upon", " a", " time"]));
     }
+    if question.contains("break off") {
+        return Act::ErrorAfter(2, words(&["Once", " upon"]));
+    }
     let results: Vec<String> =
         messages[at..].iter().filter(|m| m["role"] == "tool").map(|m| text(&m["content"])).collect();
+    if asked.body["response_format"]["type"] == "json_schema" {
+        return Saying::text(r#"{"city": "Recife", "degrees": 31}"#.to_owned()).act(&asked.body);
+    }
     let has_tools = asked.body["tools"].as_array().is_some_and(|tools| !tools.is_empty());
     let saying = match (results.is_empty(), has_tools) {
         (true, true) => Saying::calls(&question),
@@ -51,10 +57,7 @@ fn decide(asked: &Asked) -> Act {
         // A last line feed, as models write it and clients cut it off.
         (false, _) => Saying::text(format!("It is {}.\n", results.join(" and "))),
     };
-    match asked.body["stream"] == true {
-        true => Act::Raw(saying.events(&asked.body)),
-        false => Act::Whole(saying.whole(&asked.body)),
-    }
+    saying.act(&asked.body)
 }
 
 fn status(question: &str) -> Option<Act> {
@@ -110,6 +113,13 @@ impl Saying {
         };
         let id = |_| format!("call_{:04}", CALLS.fetch_add(1, Ordering::Relaxed));
         Self { text: text.to_owned(), calls: spelt.iter().map(|spelt| (id(spelt), *spelt)).collect() }
+    }
+
+    fn act(&self, request: &Value) -> Act {
+        match request["stream"] == true {
+            true => Act::Raw(self.events(request)),
+            false => Act::Whole(self.whole(request)),
+        }
     }
 
     fn finish(&self) -> &'static str {

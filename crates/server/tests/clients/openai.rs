@@ -39,6 +39,8 @@ fn every_answer_says_which_thread_was_used() {
     assert_eq!(names, ["by header", "by metadata"], "a call that names no thread leaves nothing");
     assert_eq!(setting.stored("by header").len(), 6);
     assert_eq!(setting.stored("by metadata").len(), 2);
+    // OpenAI refuses metadata of a completion that it does not store.
+    assert!(setting.models.asked().iter().all(|asked| asked.body["metadata"]["thread_id"].is_null()));
 }
 
 #[test]
@@ -55,6 +57,15 @@ fn what_the_model_tells_beside_its_text_arrives() {
     for asked in setting.models.asked() {
         assert_eq!((&asked.body["user"], &asked.body["logprobs"]), (&json!(USER), &json!(true)));
     }
+}
+
+#[test]
+fn an_answer_in_a_schema_is_parsed() {
+    let setting = Setting::start();
+    let told = setting.part(PYTHON, "parse");
+    assert_eq!(told, json!({"whole": ["Recife", 31], "streamed": ["Recife", 31]}));
+    assert_eq!(setting.models.asked()[0].body["response_format"]["json_schema"]["name"], "Weather");
+    assert_eq!(setting.stored("parse").len(), 4);
 }
 
 #[test]

@@ -68,10 +68,26 @@ async function cancel() {
   return { heard, answer: answer.choices[0].message.content };
 }
 
+async function breakOff() {
+  const messages = [{ role: 'user', content: 'Please break off' }];
+  const options = { headers: thread('break') };
+  let heard = '';
+  let seen;
+  try {
+    const chunks = await client.chat.completions.create({ model, user: task.user, messages, stream: true }, options);
+    for await (const chunk of chunks) heard += chunk.choices[0].delta.content ?? '';
+  } catch (error) {
+    seen = error.constructor.name;
+  }
+  messages.push({ role: 'assistant', content: heard }, { role: 'user', content: 'And now?' });
+  const answer = await client.chat.completions.create({ model, user: task.user, messages }, options);
+  return { class: seen, heard, answer: answer.choices[0].message.content };
+}
+
 async function more() {
   const messages = [{ role: 'user', content: task.question }];
   await client.chat.completions.create({ model, user: task.user, messages }, { headers: thread('cancel') });
   return {};
 }
 
-tell(await { models, status, stream, cancel, more }[task.part]());
+tell(await { models, status, stream, cancel, break: breakOff, more }[task.part]());

@@ -2,7 +2,7 @@
 
 import OpenAI from 'openai';
 
-import { apiKey, model, schema, task, tellRuns, thread, weather } from './task.mjs';
+import { apiKey, instructions, model, schema, task, tellRuns, thread, weather } from './task.mjs';
 
 const tools = [
   {
@@ -13,7 +13,7 @@ const tools = [
 
 await tellRuns(async (name, stream, questions) => {
   const client = new OpenAI({ baseURL: task.base_url, apiKey, defaultHeaders: thread(name) });
-  let messages = [];
+  let messages = [{ role: 'system', content: instructions }];
   const answers = [];
   for (const question of questions) {
     messages.push({ role: 'user', content: question });

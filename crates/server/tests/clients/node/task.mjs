@@ -4,6 +4,7 @@ export const task = JSON.parse(process.argv[2]);
 // The name of the job; what the model is called by its own server is a test of its own.
 export const model = 'answer';
 export const apiKey = 'sk-not-needed';
+export const instructions = 'Be brief.';
 
 // The header that names a thread.
 export const thread = (name) => ({ 'X-Novelo-Thread': encodeURIComponent(name) });

@@ -3,7 +3,7 @@
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import { generateText, stepCountIs, streamText } from 'ai';
 
-import { apiKey, model, task, tellRuns, thread } from './task.mjs';
+import { apiKey, instructions, model, task, tellRuns, thread } from './task.mjs';
 import { tools } from './vercel_tools.mjs';
 
 await tellRuns(async (name, stream, questions) => {
@@ -14,6 +14,7 @@ await tellRuns(async (name, stream, questions) => {
     messages.push({ role: 'user', content: question });
     const request = {
       model: novelo(model),
+      system: instructions,
       messages,
       tools,
       stopWhen: stepCountIs(5),

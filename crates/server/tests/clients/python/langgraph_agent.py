@@ -4,7 +4,7 @@ from langchain.agents import create_agent
 from langchain_core.tools import tool
 from langchain_openai import ChatOpenAI
 
-from task import BASE_URL, KEY, MODEL, TASK, USER, tell, thread, weather
+from task import BASE_URL, INSTRUCTIONS, KEY, MODEL, TASK, USER, tell, thread, weather
 
 
 def run(name: str, stream: bool, questions: list[str]) -> list[str]:
@@ -16,7 +16,7 @@ def run(name: str, stream: bool, questions: list[str]) -> list[str]:
         model_kwargs={"user": USER},
         streaming=stream,
     )
-    agent = create_agent(model, [tool(weather)])
+    agent = create_agent(model, [tool(weather)], system_prompt=INSTRUCTIONS)
     messages, answers = [], []
     for question in questions:
         asked = {"messages": [*messages, {"role": "user", "content": question}]}

@@ -7,7 +7,7 @@ from llama_index.core.memory import ChatMemoryBuffer
 from llama_index.core.tools import FunctionTool
 from llama_index.llms.openai_like import OpenAILike
 
-from task import BASE_URL, KEY, MODEL, TASK, USER, tell, thread, weather
+from task import BASE_URL, INSTRUCTIONS, KEY, MODEL, TASK, USER, tell, thread, weather
 
 
 async def run(name: str, stream: bool, questions: list[str]) -> list[str]:
@@ -20,7 +20,8 @@ async def run(name: str, stream: bool, questions: list[str]) -> list[str]:
         is_chat_model=True,
         is_function_calling_model=True,
     )
-    agent = FunctionAgent(tools=[FunctionTool.from_defaults(weather)], llm=llm, streaming=stream)
+    tools = [FunctionTool.from_defaults(weather)]
+    agent = FunctionAgent(tools=tools, llm=llm, streaming=stream, system_prompt=INSTRUCTIONS)
     memory = ChatMemoryBuffer.from_defaults(token_limit=100_000)
     answers = []
     for question in questions:

@@ -5,13 +5,14 @@ import asyncio
 from agents import Agent, ModelSettings, OpenAIChatCompletionsModel, Runner, function_tool
 from openai import AsyncOpenAI
 
-from task import BASE_URL, KEY, MODEL, TASK, USER, tell, thread, weather
+from task import BASE_URL, INSTRUCTIONS, KEY, MODEL, TASK, USER, tell, thread, weather
 
 
 async def run(name: str, stream: bool, questions: list[str]) -> list[str]:
     client = AsyncOpenAI(base_url=BASE_URL, api_key=KEY, default_headers=thread(name))
     agent = Agent(
         name="Forecaster",
+        instructions=INSTRUCTIONS,
         model=OpenAIChatCompletionsModel(model=MODEL, openai_client=client),
         model_settings=ModelSettings(extra_args={"user": USER}),
         tools=[function_tool(weather, strict_mode=False)],

@@ -3,6 +3,7 @@
 import json
 
 import openai
+from pydantic import BaseModel
 
 from task import BASE_URL, KEY, MODEL, TASK, TOOLS, USER, tell, thread, weather
 
@@ -72,6 +73,22 @@ def details() -> dict:
     return told
 
 
+class Weather(BaseModel):
+    city: str
+    degrees: int
+
+
+def parse() -> dict:
+    def ask(text: str) -> dict:
+        messages = [{"role": "user", "content": text}]
+        return {"model": MODEL, "user": USER, "messages": messages, "extra_headers": thread("parse")}
+
+    whole = client.chat.completions.parse(**ask("One"), response_format=Weather).choices[0].message.parsed
+    with client.chat.completions.stream(**ask("Two"), response_format=Weather) as stream:
+        streamed = stream.until_done().get_final_completion().choices[0].message.parsed
+    return {"whole": [whole.city, whole.degrees], "streamed": [streamed.city, streamed.degrees]}
+
+
 def turn() -> dict:
     """One question in a thread that other clients use too."""
     messages = [*TASK["messages"], {"role": "user", "content": TASK["question"]}]
@@ -88,4 +105,4 @@ def turn() -> dict:
             messages.append({"role": "tool", "tool_call_id": call.id, "content": result})
 
 
-tell({"models": models, "threads": threads, "details": details, "turn": turn}[TASK["part"]]())
+tell({"models": models, "threads": threads, "details": details, "parse": parse, "turn": turn}[TASK["part"]]())

@@ -60,10 +60,27 @@ def cancel() -> dict:
     return {"heard": heard, "answer": answer.choices[0].message.content}
 
 
+def break_off() -> dict:
+    """The question is sent again with what was heard of its answer."""
+    name = thread("break")
+    messages: list = [{"role": "user", "content": "Please break off"}]
+    heard, seen = "", None
+    try:
+        for chunk in client.chat.completions.create(
+            model=MODEL, user=USER, messages=messages, stream=True, extra_headers=name
+        ):
+            heard += chunk.choices[0].delta.content or ""
+    except openai.APIError as error:
+        seen = type(error).__name__
+    messages += [{"role": "assistant", "content": heard}, {"role": "user", "content": "And now?"}]
+    answer = client.chat.completions.create(model=MODEL, user=USER, messages=messages, extra_headers=name)
+    return {"class": seen, "heard": heard, "answer": answer.choices[0].message.content}
+
+
 def more() -> dict:
     messages = [{"role": "user", "content": TASK["question"]}]
     client.chat.completions.create(model=MODEL, user=USER, messages=messages, extra_headers=thread("cancel"))
     return {}
 
 
-tell({"status": status, "image": image, "cancel": cancel, "more": more}[TASK["part"]]())
+tell({"status": status, "image": image, "cancel": cancel, "break": break_off, "more": more}[TASK["part"]]())

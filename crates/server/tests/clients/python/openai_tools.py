@@ -4,7 +4,7 @@ import json
 
 from openai import OpenAI
 
-from task import BASE_URL, KEY, MODEL, TASK, TOOLS, USER, tell, thread, weather
+from task import BASE_URL, INSTRUCTIONS, KEY, MODEL, TASK, TOOLS, USER, tell, thread, weather
 
 
 def ask(client: OpenAI, stream: bool, messages: list) -> object:
@@ -19,7 +19,7 @@ def ask(client: OpenAI, stream: bool, messages: list) -> object:
 
 def run(name: str, stream: bool, questions: list[str]) -> list[str]:
     client = OpenAI(base_url=BASE_URL, api_key=KEY, default_headers=thread(name))
-    messages, answers = [], []
+    messages, answers = [{"role": "system", "content": INSTRUCTIONS}], []
     for question in questions:
         messages.append({"role": "user", "content": question})
         while True:

@@ -7,13 +7,14 @@ from pydantic_ai import Agent
 from pydantic_ai.models.openai import OpenAIChatModel, OpenAIChatModelSettings
 from pydantic_ai.providers.openai import OpenAIProvider
 
-from task import BASE_URL, KEY, MODEL, TASK, USER, tell, thread, weather
+from task import BASE_URL, INSTRUCTIONS, KEY, MODEL, TASK, USER, tell, thread, weather
 
 
 async def run(name: str, stream: bool, questions: list[str]) -> list[str]:
     client = AsyncOpenAI(base_url=BASE_URL, api_key=KEY, default_headers=thread(name))
     model = OpenAIChatModel(MODEL, provider=OpenAIProvider(openai_client=client))
-    agent = Agent(model, tools=[weather], model_settings=OpenAIChatModelSettings(openai_user=USER))
+    settings = OpenAIChatModelSettings(openai_user=USER)
+    agent = Agent(model, instructions=INSTRUCTIONS, tools=[weather], model_settings=settings)
     messages, answers = [], []
     for question in questions:
         if stream:

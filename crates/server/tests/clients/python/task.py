@@ -10,6 +10,7 @@ USER: str = TASK["user"]
 # The name of the job; what the model is called by its own server is a test of its own.
 MODEL = "answer"
 KEY = "sk-not-needed"
+INSTRUCTIONS = "Be brief."
 
 
 def thread(name: str) -> dict[str, str]:
