@@ -44,6 +44,32 @@ fn every_answer_says_which_thread_was_used() {
 }
 
 #[test]
+fn a_key_says_who_asks() {
+    let setting = Setting::start();
+    let admin = setting.server.admin_key();
+    let key = admin.post("/v1/keys", json!({"user": USER})).ok()["key"].clone();
+    let told = setting.run(PYTHON, json!({"part": "keys", "key": key}));
+    let said = "You said: Hi";
+    let expected =
+        json!({"own": said, "named": said, "other": "PermissionDeniedError", "wrong": "AuthenticationError"});
+    assert_eq!(told, expected);
+    let turns = admin.get(&thread(USER, "keyed", "/turns")).ok();
+    assert_eq!(turns["turns"].as_array().unwrap().len(), 4);
+    assert_eq!(setting.models.asked().len(), 2, "what is refused here does not reach the model");
+}
+
+#[test]
+fn a_thread_for_each_user_is_never_one_for_several() {
+    let setting = Setting::start_with(&[("NOVELO_COMPLETIONS_DEFAULT_THREAD", "user")]);
+    let told = setting.part(PYTHON, "default");
+    assert_eq!(told, json!({"ana": "default", "bob": "default", "nobody": "none", "again": "default"}));
+    let asked = setting.models.asked();
+    assert_eq!(asked[1].contents(), ["Two"]);
+    assert_eq!(asked[2].contents(), ["Three"]);
+    assert_eq!(asked[3].contents(), ["One", "You said: One", "Four"]);
+}
+
+#[test]
 fn what_the_model_tells_beside_its_text_arrives() {
     let setting = Setting::start();
     let told = setting.part(PYTHON, "details");

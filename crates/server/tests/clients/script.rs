@@ -28,8 +28,13 @@ pub struct Setting {
 
 impl Setting {
     pub fn start() -> Self {
+        Self::start_with(&[])
+    }
+
+    /// One with more settings.
+    pub fn start_with(settings: &[(&str, &str)]) -> Self {
         let models = model::start();
-        let server = Home::new().serve_with(&models.talking());
+        let server = Home::new().serve_with(&[&models.talking(), settings].concat());
         Self { models, server }
     }
 

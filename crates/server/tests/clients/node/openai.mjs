@@ -17,11 +17,11 @@ async function models() {
   return { first: first.choices[0].message.content, listed, retrieved, unknown };
 }
 
-async function status() {
-  const messages = [{ role: 'user', content: task.question }];
+async function refusal(question, stream) {
+  const messages = [{ role: 'user', content: question }];
   try {
-    const answer = await client.chat.completions.create({ model, user: task.user, messages, stream: task.stream });
-    if (task.stream) for await (const _ of answer);
+    const answer = await client.chat.completions.create({ model, user: task.user, messages, stream });
+    if (stream) for await (const _ of answer);
   } catch (error) {
     if (!(error instanceof OpenAI.APIError)) throw error;
     return {
@@ -31,6 +31,18 @@ async function status() {
     };
   }
   throw new Error('nothing was refused');
+}
+
+// At once, because the client waits between its tries.
+async function statuses() {
+  const told = [];
+  for (const way of ['whole', 'streamed']) {
+    for (const status of task.statuses) {
+      const question = `${way} status ${status}`;
+      told.push(refusal(question, way === 'streamed').then((seen) => [question, seen]));
+    }
+  }
+  return Object.fromEntries(await Promise.all(told));
 }
 
 async function firstRole(request) {
@@ -90,4 +102,4 @@ async function more() {
   return {};
 }
 
-tell(await { models, status, stream, cancel, break: breakOff, more }[task.part]());
+tell(await { models, statuses, stream, cancel, break: breakOff, more }[task.part]());

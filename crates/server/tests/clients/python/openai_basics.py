@@ -43,6 +43,34 @@ def threads() -> dict:
     }
 
 
+def keys() -> dict:
+    """A key of a user says who asks."""
+
+    def ask(key: str, **request) -> str:
+        keyed = openai.OpenAI(base_url=BASE_URL, api_key=key, default_headers=thread("keyed"))
+        try:
+            answer = keyed.chat.completions.create(model=MODEL, messages=HI, **request)
+            return answer.choices[0].message.content
+        except openai.APIStatusError as error:
+            return type(error).__name__
+
+    key = TASK["key"]
+    return {"own": ask(key), "named": ask(key, user=USER), "other": ask(key, user="bob"), "wrong": ask("nvl-wrong")}
+
+
+def default_thread() -> dict:
+    """What one user said is in the prompt of that user alone."""
+
+    def ask(user: str | None, text: str) -> str | None:
+        messages = [{"role": "user", "content": text}]
+        who = {} if user is None else {"user": user}
+        return client.chat.completions.with_raw_response.create(model=MODEL, messages=messages, **who).headers.get(
+            "x-novelo-thread"
+        )
+
+    return {"ana": ask(USER, "One"), "bob": ask("bob", "Two"), "nobody": ask(None, "Three"), "again": ask(USER, "Four")}
+
+
 def details() -> dict:
     request = {"model": MODEL, "user": USER, "messages": HI, "logprobs": True}
 
@@ -105,4 +133,13 @@ def turn() -> dict:
             messages.append({"role": "tool", "tool_call_id": call.id, "content": result})
 
 
-tell({"models": models, "threads": threads, "details": details, "parse": parse, "turn": turn}[TASK["part"]]())
+PARTS = {
+    "models": models,
+    "threads": threads,
+    "keys": keys,
+    "default": default_thread,
+    "details": details,
+    "parse": parse,
+    "turn": turn,
+}
+tell(PARTS[TASK["part"]]())

@@ -1,5 +1,7 @@
 """OpenAI's client where the model's server refuses or the client leaves."""
 
+from concurrent.futures import ThreadPoolExecutor
+
 import openai
 
 from task import BASE_URL, KEY, MODEL, TASK, USER, tell, thread
@@ -20,9 +22,16 @@ def refusal(**request) -> dict:
     raise AssertionError("nothing was refused")
 
 
-def status() -> dict:
-    messages = [{"role": "user", "content": TASK["question"]}]
-    return refusal(messages=messages, stream=TASK["stream"])
+def statuses() -> dict:
+    questions = [(f"{way} status {status}", way) for way in ("whole", "streamed") for status in TASK["statuses"]]
+
+    def ask(question: str, way: str) -> dict:
+        return refusal(messages=[{"role": "user", "content": question}], stream=way == "streamed")
+
+    # At once, because the client waits between its tries.
+    with ThreadPoolExecutor() as pool:
+        told = pool.map(lambda question: ask(*question), questions)
+    return dict(zip((question for question, _ in questions), told))
 
 
 def image() -> dict:
@@ -83,4 +92,4 @@ def more() -> dict:
     return {}
 
 
-tell({"status": status, "image": image, "cancel": cancel, "break": break_off, "more": more}[TASK["part"]]())
+tell({"statuses": statuses, "image": image, "cancel": cancel, "break": break_off, "more": more}[TASK["part"]]())

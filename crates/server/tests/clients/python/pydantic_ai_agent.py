@@ -10,6 +10,11 @@ from pydantic_ai.providers.openai import OpenAIProvider
 from task import BASE_URL, INSTRUCTIONS, KEY, MODEL, TASK, USER, tell, thread, weather
 
 
+async def drain(_, events) -> None:
+    async for _ in events:
+        pass
+
+
 async def run(name: str, stream: bool, questions: list[str]) -> list[str]:
     client = AsyncOpenAI(base_url=BASE_URL, api_key=KEY, default_headers=thread(name))
     model = OpenAIChatModel(MODEL, provider=OpenAIProvider(openai_client=client))
@@ -17,14 +22,11 @@ async def run(name: str, stream: bool, questions: list[str]) -> list[str]:
     agent = Agent(model, instructions=INSTRUCTIONS, tools=[weather], model_settings=settings)
     messages, answers = [], []
     for question in questions:
-        if stream:
-            async with agent.run_stream(question, message_history=messages) as result:
-                output = await result.get_output()
-        else:
-            result = await agent.run(question, message_history=messages)
-            output = result.output
+        # With a handler of events the model is asked for streams; `run_stream` would take the text before a call for the answer.
+        handler = drain if stream else None
+        result = await agent.run(question, message_history=messages, event_stream_handler=handler)
         messages = result.all_messages()
-        answers.append(output.strip())
+        answers.append(result.output.strip())
     return answers
 
 
