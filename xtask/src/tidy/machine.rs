@@ -16,9 +16,8 @@ const CRATES_IO: &str = "source = \"registry+https://github.com/rust-lang/crates
 pub fn check(tree: &Tree) -> Vec<Finding> {
     let mut findings = Vec::new();
     for file in &tree.files {
-        let is_lock = file.path.ends_with("Cargo.lock");
         for (at, line) in file.text.lines().enumerate() {
-            if let Some(what) = objection(line, is_lock) {
+            if let Some(what) = objection(line, &file.path) {
                 findings.push(Finding { file: file.path.clone(), line: at + 1, what });
             }
         }
@@ -26,14 +25,18 @@ pub fn check(tree: &Tree) -> Vec<Finding> {
     findings
 }
 
-fn objection(line: &str, is_lock: bool) -> Option<String> {
+fn objection(line: &str, path: &str) -> Option<String> {
     if let Some(folder) = FOLDERS.iter().find(|folder| names_folder(line, folder)) {
         return Some(format!("a path of one machine: /{folder}/"));
     }
     if let Some((a, b)) = SETTINGS.iter().find(|(a, b)| line.contains(&format!("{a}{b}"))) {
         return Some(format!("{a}{b} names a registry; the public one needs no setting"));
     }
-    (is_lock && line.starts_with("source = ") && line != CRATES_IO).then(|| format!("not from crates.io: {line}"))
+    if path.ends_with("package-lock.json") && line.contains("\"resolved\":") {
+        return Some("names a registry; write the file with npm install --omit-lockfile-registry-resolved".to_owned());
+    }
+    let is_other_source = path.ends_with("Cargo.lock") && line.starts_with("source = ") && line != CRATES_IO;
+    is_other_source.then(|| format!("not from crates.io: {line}"))
 }
 
 /// A path that begins at this folder; `docs/work/` and `https://a/work/` do not.
@@ -61,5 +64,7 @@ mod tests {
         assert_eq!(lines(check, "a.toml", &format!("{}{} = \"mirror\"\n", "replace", "-with")), [1]);
         let lock = format!("{CRATES_IO}\nsource = \"git+https://example.org/a\"\n");
         assert_eq!(lines(check, "Cargo.lock", &lock), [2]);
+        let lock = "{\n  \"resolved\": \"https://example.org/a.tgz\",\n  \"integrity\": \"sha512-a\"\n}\n";
+        assert_eq!(lines(check, "a/package-lock.json", lock), [2]);
     }
 }

@@ -43,6 +43,8 @@ pub enum Act {
     Whole(Value),
     /// Refuses `stream_options` after a pause; without them, words.
     NoUsage(Duration, Vec<String>),
+    /// What a function makes of the request.
+    Decides(fn(&Asked) -> Act),
     /// Takes the request and never answers.
     Hangs,
     /// Closes the connection at once.
@@ -197,7 +199,7 @@ fn serve(stream: &TcpStream, state: &Mutex<State>) -> std::io::Result<()> {
         let mut kept = state.lock().unwrap();
         let place = format!("{method} {}", asked.path);
         let wants_usage = asked.body["stream_options"]["include_usage"] == true;
-        kept.asked.push(asked);
+        kept.asked.push(asked.clone());
         if place != "POST /v1/chat/completions" {
             let page = kept.pages.iter().find(|(at, ..)| *at == place).cloned();
             drop(kept);
@@ -207,6 +209,7 @@ fn serve(stream: &TcpStream, state: &Mutex<State>) -> std::io::Result<()> {
         }
         let act = kept.script.pop_front().or_else(|| kept.otherwise.clone()).unwrap();
         drop(kept);
+        let act = if let Act::Decides(decide) = act { decide(&asked) } else { act };
         let mut caller = Caller { stream, state, wants_usage };
         if !caller.perform(act)? {
             return Ok(());
@@ -311,7 +314,7 @@ impl Caller<'_> {
                 whole(self.stream, 400, "", &json!({"error": {"message": message}}).to_string())?;
             }
             Act::NoUsage(_, words) => self.speak(&words, Duration::ZERO)?,
-            Act::Hangs => self.wait(FOREVER)?,
+            Act::Hangs | Act::Decides(_) => self.wait(FOREVER)?,
             Act::HangsUp => return Ok(false),
         }
         Ok(true)
