@@ -21,7 +21,7 @@ pub enum CallerKind {
 use CallerKind::{Admin, Guest, Service, User};
 
 /// Pages, scripts and styles that hold no data, and what a load balancer asks.
-const PUBLIC: [&str; 6] = ["/", "/chat", "/chat/assets/{name}", "/health/live", "/health/ready", "/openapi.json"];
+const PUBLIC: [&str; 6] = ["/", "/chat", "/assets/{name}", "/health/live", "/health/ready", "/openapi.json"];
 
 const FOR_USERS: &[CallerKind] = &[User, Service, Admin];
 const FOR_ADMINS: &[CallerKind] = &[Admin];

@@ -71,7 +71,7 @@ impl Client {
         let request = Request::builder().method(method).uri(path);
         match self {
             Self::Server(server) => {
-                let mut connection = server.connect().await?;
+                let mut connection = server.connect().await.context("the server did not answer")?;
                 let request = request.header(HOST, server.addr.to_string());
                 let request = request.header(AUTHORIZATION, format!("Bearer {}", server.note.secret)).body(body)?;
                 let sent = connection.send_request(request).await;
@@ -137,6 +137,7 @@ impl ServerOf {
             .await
             .map_err(|error| anyhow::anyhow!("{error}"))?;
         let expected = self.instance.prove(&self.note.secret, &challenge);
+        send.ready().await?;
         match proof.is_some() && proof == expected.map(String::into_bytes) {
             true => Ok(send),
             false => bail!("it has another data directory open"),

@@ -6,7 +6,7 @@ use crate::support::models::Models;
 use crate::support::{CONFIRM, Client, Home, Ran, Server, Value, enc, json, says, thread, user};
 
 /// What anybody may call, with or without a key.
-const OPEN: [&str; 4] = ["getLive", "getReady", "getChatPage", "getChatAsset"];
+const OPEN: [&str; 4] = ["getLive", "getReady", "getChatPage", "getAsset"];
 /// What any key may call: it is about nobody.
 const ABOUT_NOBODY: [&str; 2] = ["listModels", "listSkills"];
 /// What only an admin may call.

@@ -1,5 +1,6 @@
 //! The chat page: questions, answers as they grow, the keyboard, phones, languages.
 
+use std::net::TcpListener;
 use std::time::Duration;
 
 use novelo_engine::limits::QUESTION_BYTES_MAX;
@@ -8,7 +9,10 @@ use crate::support::browser::{Browser, DARK, DESK, ENTER, ESCAPE, Look, PHONE, S
 use crate::support::models::{Act, Models, words};
 use crate::support::{Home, Value, eventually, json, thread, user};
 use crate::wire::Wire;
-use crate::{CONTRAST, RESTS, SAMPLE, answered, ask, chat, slowly, thread_id, typed, with_model, without_model};
+use crate::{
+    CONTRAST, RESTS, REWRITES_BY_RULES, SAMPLE, answered, ask, chat, slowly, thread_id, typed, with_model,
+    without_model,
+};
 
 const CAPIVARA: &str = "O que é o Clube Capivara?";
 
@@ -176,8 +180,10 @@ fn an_answer_can_be_stopped() {
 fn a_lost_connection_is_made_again() {
     let models = Models::start();
     models.play([slowly(30, 100)]);
-    let server = with_model(&models);
-    let wire = Wire::to(server.addr);
+    let near = TcpListener::bind("127.0.0.1:0").unwrap();
+    let (host, [answer]) = (near.local_addr().unwrap().to_string(), models.settings());
+    let server = Home::new().serve_with(&[SAMPLE, answer, REWRITES_BY_RULES, ("NOVELO_HTTP_HOSTS", &host)]);
+    let wire = Wire::over(near, server.addr);
     let browser = Browser::open(DESK, wire.addr, "/chat");
     browser.until("document.getElementById('thread_id').value");
     ask(&browser, "Tell me everything", 1);

@@ -19,6 +19,7 @@ use support::models::{Act, Models};
 use support::{Client, Home, Server, Value, json};
 
 const SAMPLE: (&str, &str) = ("NOVELO_SAMPLE", "true");
+const REWRITES_BY_RULES: (&str, &str) = ("NOVELO_MODELS_REWRITE_URL", "none");
 const NO_MODEL: (&str, &str) = ("NOVELO_MODELS_ANSWER_URL", "none");
 
 /// The last answer is whole: nothing is awaited any more.
@@ -32,7 +33,7 @@ fn without_model() -> Server {
 /// A server with the sample documents whose questions are answered by a script, and understood by rules.
 fn with_model(models: &Models) -> Server {
     let [answer] = models.settings();
-    Home::new().serve_with(&[SAMPLE, answer, ("NOVELO_MODELS_REWRITE_URL", "none")])
+    Home::new().serve_with(&[SAMPLE, answer, REWRITES_BY_RULES])
 }
 
 fn chat(look: Look, server: &Server) -> Browser {

@@ -12,7 +12,11 @@ pub struct Wire {
 
 impl Wire {
     pub fn to(server: SocketAddr) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        Self::over(TcpListener::bind("127.0.0.1:0").unwrap(), server)
+    }
+
+    /// The same from a place that the server was told of before it started.
+    pub fn over(listener: TcpListener, server: SocketAddr) -> Self {
         let wire = Self { addr: listener.local_addr().unwrap(), open: Arc::default() };
         let open = wire.open.clone();
         std::thread::spawn(move || {

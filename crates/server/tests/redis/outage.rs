@@ -11,7 +11,7 @@ use crate::support::{Answer, Client, Home, Server, Value, asking, json, says, us
 use crate::{turns_of, until};
 
 /// What needs no document, not even to know who asks.
-const WITHOUT_STORE: [&str; 4] = ["getLive", "getReady", "getChatPage", "getChatAsset"];
+const WITHOUT_STORE: [&str; 4] = ["getLive", "getReady", "getChatPage", "getAsset"];
 
 struct World {
     redis: Redis,

@@ -57,7 +57,7 @@ fn doctor_asks_whether_the_servers_are_there() {
     for (settings, said) in [
         (
             vec![("NOVELO_MODELS_ANSWER_URL", "127.0.0.1:1")],
-            "models.answer.url (http://127.0.0.1:1/v1) cannot be reached",
+            "models.answer.url: http://127.0.0.1:1/v1 cannot be reached",
         ),
         (vec![("OLLAMA_HOST", "127.0.0.1:1"), ("OPENAI_API_KEY", "sk-hidden")], "http://127.0.0.1:1/v1"),
         (
