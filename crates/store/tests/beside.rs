@@ -68,7 +68,7 @@ async fn a_forget_lets_other_writers_in_between() {
     stops.store(true, Ordering::Relaxed);
     let longest = writer.await.unwrap();
     println!("forgot and erased {turns} turns in {:?}; another writer waited {longest:?} at most", begun.elapsed());
-    assert!(longest < Duration::from_millis(400), "another writer waited {longest:?}");
+    assert!(longest < Duration::from_millis(600), "another writer waited {longest:?}");
     assert_eq!(store.check().await.unwrap(), []);
     assert_eq!(store.export(&Prefix::all()).await.unwrap().all().await.unwrap().len(), 1);
 }
