@@ -88,6 +88,12 @@ pub async fn open(config: Config) -> anyhow::Result<(App, Tasks)> {
     open_with(config, store).await
 }
 
+/// The same with a data directory that is only read.
+pub async fn open_read_only(config: Config) -> anyhow::Result<(App, Tasks)> {
+    let store = Store::open_read_only(&config.data(), LocalOptions::default()).await?;
+    open_with(config, store).await
+}
+
 /// Starts the tasks on a store that is open: one of the nodes that share it.
 pub async fn open_with(config: Config, store: Store) -> anyhow::Result<(App, Tasks)> {
     let data = Data::open(&config)?;

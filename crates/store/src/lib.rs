@@ -72,6 +72,12 @@ impl Store {
         Local::open(dir, options).await.map(Self::Local)
     }
 
+    /// Opens a directory that this user may read but not write, or that lies on a read-only file system. Copies of its
+    /// journals are made in the place for temporary files; every write is refused, and health gives no reason for it.
+    pub async fn open_read_only(dir: &Path, options: LocalOptions) -> Result<Self, Error> {
+        Local::open_read_only(dir, options).await.map(Self::Local)
+    }
+
     pub async fn open_redis(options: RedisOptions) -> Result<Self, Error> {
         Redis::open(options).await.map(Self::Redis)
     }
@@ -275,6 +281,11 @@ impl Store {
         let mut outcomes = self.write(vec![op]).await?;
         outcomes.pop().ok_or_else(|| Error::damaged("the committer", "a write had no outcome"))
     }
+}
+
+/// Whether a directory can be written to by this process; one that does not exist cannot.
+pub fn is_writable(dir: &Path) -> bool {
+    rustix::fs::access(dir, rustix::fs::Access::WRITE_OK | rustix::fs::Access::EXEC_OK).is_ok()
 }
 
 fn mismatch(outcome: &Outcome) -> Error {

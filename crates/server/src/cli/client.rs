@@ -66,6 +66,17 @@ impl Client {
         Ok(Self::Here { router: http::router(app.clone()), app, tasks })
     }
 
+    /// The same for a command that writes nothing: a directory that cannot be written to is opened for reading.
+    pub async fn connect_to_read(config: Config) -> anyhow::Result<Self> {
+        let data = config.data();
+        let is_read_only = config.text("store") == "local" && data.exists() && !novelo_store::is_writable(&data);
+        if !is_read_only || running(&config).await.is_some() {
+            return Self::connect(config).await;
+        }
+        let (app, tasks) = app::open_read_only(config).await?;
+        Ok(Self::Here { router: http::router(app.clone()), app, tasks })
+    }
+
     /// Sends a request; any answer counts.
     pub async fn send(&self, method: Method, path: &str, body: Body) -> anyhow::Result<Response<Body>> {
         let request = Request::builder().method(method).uri(path);

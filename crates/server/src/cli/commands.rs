@@ -32,7 +32,10 @@ pub async fn run(command: Command, config: Config, out: &Output) -> anyhow::Resu
     if is_local && occupied && matches!(command, Command::Restore { .. }) {
         bail!("{} is not empty\nhint: restore into a new directory with --data", config.data().display());
     }
-    let client = Client::connect(config).await?;
+    let client = match command {
+        Command::Backup { .. } => Client::connect_to_read(config).await?,
+        _ => Client::connect(config).await?,
+    };
     let done = dispatch(command, &client, out).await;
     client.close().await?;
     done

@@ -19,7 +19,7 @@ pub async fn run(config: Config, out: &Output) -> anyhow::Result<ExitCode> {
     };
     let answer = match is_here {
         false => finding(&place, "there is no such directory", "name it with --data"),
-        true => match Client::connect(config).await {
+        true => match Client::connect_to_read(config).await {
             Ok(client) => {
                 let answer = client.call(Method::GET, "/v1/doctor", None).await;
                 client.close().await?;

@@ -65,7 +65,7 @@ const SAMPLE: &str = include_str!("../../../../policies/sample/fiis.sql");
 impl Data {
     /// The database of the settings; `None` where none is wanted.
     pub fn open(config: &Config) -> anyhow::Result<Option<Arc<Self>>> {
-        let keep = config.text("store") == "local";
+        let keep = config.text("store") == "local" && novelo_store::is_writable(&config.data());
         Self::open_in(config, keep.then(|| config.data()))
     }
 

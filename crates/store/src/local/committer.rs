@@ -202,6 +202,7 @@ impl Committer {
             }
             Err(error) => {
                 shared.outage.begin(error.to_string());
+                shared.note_failure();
                 touched.iter().filter(|t| t.changed).for_each(|t| shared.colls.abandon_change(&t.coll));
                 touched.iter().for_each(|t| shared.pulses.beat(&t.coll.key));
                 Err(error)

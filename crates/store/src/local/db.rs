@@ -207,6 +207,11 @@ impl Db {
         self.database.persist(PersistMode::Buffer).map_err(|e| refused(&self.dir, e))
     }
 
+    /// Flushes the journal.
+    pub fn sync(&self) -> Result<(), Error> {
+        self.database.persist(PersistMode::SyncAll).map_err(|e| refused(&self.dir, e))
+    }
+
     /// Gives the directory free. The database may panic where one of its threads did.
     pub fn close(db: Self) -> Result<(), Error> {
         let dir = db.dir.clone();

@@ -95,6 +95,11 @@ pub(super) fn renew(dir: &Path) -> Result<(), Error> {
     sync_dir(dir)
 }
 
+/// Copies a journal without its holes.
+pub(super) fn copy(from: &Path, to: &Path) -> std::io::Result<()> {
+    read_used(from).and_then(|bytes| std::fs::write(to, bytes))
+}
+
 /// The journals, oldest first. They are numbered without gaps.
 fn journals(dir: &Path) -> Result<Vec<(u64, PathBuf)>, Error> {
     let mut journals = Vec::new();

@@ -25,6 +25,7 @@ mod pulse;
 mod read;
 mod recovery;
 mod scan;
+mod scratch;
 mod txn;
 mod unfinished;
 mod witness;
@@ -53,6 +54,7 @@ pub(crate) use self::export::Unread;
 use self::open::Opened;
 use self::outage::Outage;
 use self::pulse::Pulses;
+use self::scratch::Scratch;
 use self::witness::Witness;
 use crate::op::{Op, Outcome};
 use crate::read::{Document, Finding, Health, Page, Range, ThreadRow, Turns, Version, Window};
@@ -101,6 +103,8 @@ struct Inner {
     queue: Mutex<Option<mpsc::Sender<Job>>>,
     /// Joined by `close` or by the last handle.
     threads: Mutex<Vec<JoinHandle<()>>>,
+    /// Of a store that is opened for reading; it goes after the database.
+    _scratch: Option<Scratch>,
 }
 
 /// What readers, the committer and the eraser share.
@@ -112,6 +116,8 @@ struct Shared {
     options: LocalOptions,
     erasure: Erasure,
     exports: Exports,
+    /// Opened for reading: there is no committer.
+    is_read_only: bool,
     /// Written by the committer, read by all.
     outage: Outage,
     /// Whether a write would fit, as health said it last.
@@ -130,16 +136,7 @@ impl Local {
         let timer = tokio::runtime::Builder::new_current_thread().enable_time().build();
         let timer = timer.map_err(|e| Error::io(dir, e))?;
         let (sender, queue) = mpsc::channel(options.writes_waiting_max.max(1));
-        let shared = Arc::new(Shared {
-            cell: DbCell::new(db),
-            colls: Colls::new(options.hot_bytes_max, commit),
-            pulses: Pulses::new(),
-            options,
-            erasure: Erasure::default(),
-            exports: Exports::default(),
-            outage: Outage::default(),
-            room: Mutex::default(),
-        });
+        let shared = Arc::new(Shared::new(db, commit, options, false));
         shared.erasure.resume(erases);
         let sweep = erases.then(|| (DoomedSweep::default(), Instant::now()));
         let committer = Committer { shared: shared.clone(), queue, witness, timer, commit, sweep };
@@ -148,8 +145,25 @@ impl Local {
             let shared = shared.clone();
             spawn("novelo:erase", dir, move || eraser::run(&shared))?
         };
-        let threads = Mutex::new(vec![committer, eraser]);
-        Ok(Self(Arc::new(Inner { shared, queue: Mutex::new(Some(sender)), threads })))
+        let (queue, threads) = (Mutex::new(Some(sender)), Mutex::new(vec![committer, eraser]));
+        Ok(Self(Arc::new(Inner { shared, queue, threads, _scratch: None })))
+    }
+
+    /// Opens a directory that may be read but not written; every write is refused.
+    pub(crate) async fn open_read_only(dir: &Path, options: LocalOptions) -> Result<Self, Error> {
+        let dir = dir.to_path_buf();
+        blocking(move || {
+            let scratch = Scratch::of(&dir)?;
+            let Opened { db, commit, .. } = open::open(&scratch.dir, options.opens_incomplete)?;
+            let shared = Arc::new(Shared::new(db, commit, options, true));
+            Ok(Self(Arc::new(Inner {
+                shared,
+                queue: Mutex::default(),
+                threads: Mutex::default(),
+                _scratch: Some(scratch),
+            })))
+        })
+        .await
     }
 
     pub(crate) async fn write(&self, ops: Vec<Op>) -> Result<Vec<Outcome>, Error> {
@@ -174,9 +188,9 @@ impl Local {
         match lock(&self.0.queue).as_ref().map(|queue| queue.try_send(job)) {
             Some(Ok(())) => {}
             Some(Err(TrySendError::Full(_))) => return Err(Error::Busy),
-            Some(Err(TrySendError::Closed(_))) | None => return Err(Error::closed()),
+            Some(Err(TrySendError::Closed(_))) | None => return Err(self.0.shared.ended()),
         }
-        outcome.await.map_err(|_| Error::closed())?
+        outcome.await.map_err(|_| self.0.shared.ended())?
     }
 
     /// Removes what expired, so many at a time, so that other writers get in between.
@@ -253,7 +267,7 @@ impl Local {
         let why = shared.why_not_writable();
         let disk_bytes = shared.cell.peek().and_then(|db| db.database.disk_space().ok());
         Health {
-            writable: why.is_none(),
+            writable: why.is_none() && !shared.is_read_only,
             why,
             hot_bytes: shared.colls.bytes(),
             hot_threads: shared.colls.threads(),
@@ -266,7 +280,10 @@ impl Local {
     pub(crate) async fn close(self) -> Result<(), Error> {
         blocking(move || {
             self.0.stop();
-            self.0.shared.cell.get()?.flush()
+            match self.0.shared.is_read_only {
+                true => Ok(()),
+                false => self.0.shared.cell.get()?.flush(),
+            }
         })
         .await
     }
@@ -299,6 +316,9 @@ impl Inner {
                 tracing::error!("a thread of the store panicked");
             }
         }
+        if !self.shared.is_read_only && self.shared.cell.peek().is_some_and(|db| db.sync().is_err()) {
+            self.shared.note_failure();
+        }
     }
 }
 
@@ -315,6 +335,34 @@ impl std::fmt::Debug for Inner {
 }
 
 impl Shared {
+    fn new(db: Arc<Db>, commit: u64, options: LocalOptions, is_read_only: bool) -> Self {
+        Self {
+            cell: DbCell::new(db),
+            colls: Colls::new(options.hot_bytes_max, commit),
+            pulses: Pulses::new(),
+            options,
+            erasure: Erasure::default(),
+            exports: Exports::default(),
+            is_read_only,
+            outage: Outage::default(),
+            room: Mutex::default(),
+        }
+    }
+
+    fn note_failure(&self) {
+        if let Err(error) = recovery::note_failure(&self.cell.dir) {
+            tracing::warn!(%error, "the next opening cannot be told that a flush failed");
+        }
+    }
+
+    /// What a writer gets where there is no committer.
+    fn ended(&self) -> Error {
+        match self.is_read_only {
+            true => Error::ReadOnly { why: "its directory was opened for reading only".into() },
+            false => Error::closed(),
+        }
+    }
+
     /// The database for a reader, counted.
     fn read_db(&self) -> Result<Arc<Db>, Error> {
         self.cell.disk_reads.fetch_add(1, Ordering::Relaxed);
@@ -338,6 +386,9 @@ impl Shared {
 
     /// Why a write would be refused now.
     fn why_not_writable(&self) -> Option<String> {
+        if self.is_read_only {
+            return None;
+        }
         if let Some(why) = self.outage.why() {
             return Some(why);
         }

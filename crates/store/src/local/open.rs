@@ -4,12 +4,14 @@
 //! keyspaces that it takes for unfinished. Refuses to let it near a directory where that would lose what was
 //! acknowledged. Invariant: a refusal says which file, and leaves it as it was.
 
+use std::fs::{DirBuilder, Permissions};
+use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::Arc;
 
 use super::db::{COMMIT, Db, ERASE, FORMAT, Space, View, Writes};
-use super::{journal, manifest, unfinished, witness};
+use super::{journal, manifest, recovery, unfinished, witness};
 use crate::incomplete::sync_dir;
 use crate::{Error, Incomplete};
 
@@ -17,6 +19,7 @@ use crate::{Error, Incomplete};
 const MARK: &str = "novelo";
 const MARK_TEXT: &str = "novelo store format ";
 const FORMAT_NOW: u64 = 1;
+const PRIVATE_DIR: u32 = 0o700;
 /// The two of ours come after the database's own, number 0.
 const KEYSPACES: usize = 2;
 
@@ -28,10 +31,11 @@ pub(super) struct Opened {
 }
 
 pub(super) fn open(dir: &Path, opens_incomplete: bool) -> Result<Opened, Error> {
-    std::fs::create_dir_all(dir).map_err(|e| Error::io(dir, e))?;
+    make_private(dir)?;
     check_complete(dir, opens_incomplete)?;
     check_writable(dir)?;
     remove_leftovers(dir)?;
+    recovery::renew_journals(dir)?;
     let acked = witness::read(dir);
     if read_mark(dir)? {
         check_files(dir)?;
@@ -41,6 +45,23 @@ pub(super) fn open(dir: &Path, opens_incomplete: bool) -> Result<Opened, Error> 
     }
     let db = guarded(dir, || Db::open(dir))?;
     guarded(dir, || finish(db, dir, acked))
+}
+
+/// Makes the directory, or closes it to other users: what is inside is theirs neither.
+fn make_private(dir: &Path) -> Result<(), Error> {
+    if let Err(e) = DirBuilder::new().recursive(true).mode(PRIVATE_DIR).create(dir) {
+        return Err(Error::io(dir, e));
+    }
+    let mode = dir.metadata().map_err(|e| Error::io(dir, e))?.permissions().mode() & 0o7777;
+    if mode & 0o077 == 0 {
+        return Ok(());
+    }
+    match std::fs::set_permissions(dir, Permissions::from_mode(mode & !0o077)) {
+        Ok(()) => tracing::info!(dir = %dir.display(), "other users could read the data directory; now they cannot"),
+        // A process may write to a directory of another user without being allowed to change its mode.
+        Err(error) => tracing::warn!(dir = %dir.display(), %error, "other users can read the data directory"),
+    }
+    Ok(())
 }
 
 fn check_complete(dir: &Path, opens_incomplete: bool) -> Result<(), Error> {

@@ -21,16 +21,36 @@ const PROBE_BYTES: usize = 4096;
 /// How long readers may finish with the old database.
 const CLOSE_WAIT: Duration = Duration::from_secs(2);
 
+/// Says to every later opening that a flush failed. It needs no flush itself: a power loss takes it together with the
+/// pages that the kernel holds and did not write.
+const UNFLUSHED: &str = "unflushed";
+
 /// Closes the database and opens it again. If it cannot be written to yet, readers keep the old one.
 pub(super) fn reopen(shared: &Shared) -> Result<Opened, Error> {
     shared.room_for(0)?;
+    note_failure(&shared.cell.dir)?;
     probe(&shared.cell.dir)?;
     shared.cell.close(CLOSE_WAIT)?;
     shared.exports.revoke_all();
-    journal::renew(&shared.cell.dir)?;
     let opened = open::open(&shared.cell.dir, true)?;
     shared.colls.reset();
     Ok(opened)
+}
+
+/// After a failed flush, for this process or the next.
+pub(super) fn note_failure(dir: &Path) -> Result<(), Error> {
+    let path = dir.join(UNFLUSHED);
+    File::create(&path).map(drop).map_err(|e| Error::io(&path, e))
+}
+
+/// Before the database is opened: if a flush failed, writes the journals anew.
+pub(super) fn renew_journals(dir: &Path) -> Result<(), Error> {
+    let path = dir.join(UNFLUSHED);
+    if !path.try_exists().map_err(|e| Error::io(&path, e))? {
+        return Ok(());
+    }
+    journal::renew(dir)?;
+    std::fs::remove_file(&path).map_err(|e| Error::io(&path, e))
 }
 
 /// Whether the directory can be written to.

@@ -35,7 +35,8 @@ pub(super) fn remove(dir: &Path) -> Result<(), Error> {
         };
         removed.map_err(|e| Error::io(&path, e))?;
     }
-    Ok(())
+    // Not left to closing the file: a process that is being started may hold another descriptor of it for a moment.
+    lock.unlock().map_err(|e| Error::io(&lock_path, e))
 }
 
 fn is_unfinished(dir: &Path) -> Result<bool, Error> {

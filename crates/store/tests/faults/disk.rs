@@ -102,6 +102,23 @@ impl Disk {
         Ok(self.progress())
     }
 
+    /// Runs a child that makes and removes the file which says that calls of these classes fail.
+    pub fn run_outage(&self, test: &str, classes: &str, errno: i32) {
+        let mut command = self.child(test);
+        command.env("FAULT_WHILE", self.path("broken")).env("FAULT_CLASSES", classes);
+        command.env("FAULT_ERRNO", errno.to_string());
+        let output = command.stderr(Stdio::piped()).output().unwrap();
+        let text = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.success() && self.progress().is_finished, "{classes} {errno}: {text}");
+    }
+
+    /// How many files of the store hold some text.
+    pub fn files_with(&self, text: &str) -> usize {
+        let holds =
+            |path: &PathBuf| std::fs::read(path).unwrap().windows(text.len()).any(|part| part == text.as_bytes());
+        files(&self.dir()).iter().filter(|path| holds(path)).count()
+    }
+
     fn progress(&self) -> Done {
         let text = std::fs::read_to_string(self.path("progress")).unwrap_or_default();
         let last = |prefix: &str| text.lines().rev().find_map(|line| line.strip_prefix(prefix)).map(str::to_owned);
@@ -133,6 +150,11 @@ impl Disk {
         rebuild(&shadow, &lists, "", &to);
         to
     }
+}
+
+fn files(dir: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path());
+    entries.flat_map(|path| if path.is_dir() { files(&path) } else { vec![path] }).collect()
 }
 
 fn rebuild(shadow: &Path, lists: &BTreeMap<String, String>, dir: &str, to: &Path) {

@@ -36,7 +36,7 @@ impl History {
     pub fn ops(self) -> Vec<Vec<Op>> {
         let mut random = Random(11);
         match self {
-            Self::Short => (0..24).map(|n| random.op(n)).collect(),
+            Self::Short => (0..16).map(|n| random.op(n)).collect(),
             Self::Forgetting => {
                 let forget = Op::Forget { what: DocumentPath::new(&["users", "a"]).unwrap().prefix() };
                 let before = (0..6).map(|n| random.op(n)).collect::<Vec<_>>();

@@ -6,8 +6,9 @@
  * While the file FAULT_WHILE exists, every call of a class in FAULT_CLASSES fails.
  *
  * FAULT_SHADOW holds what a power loss would leave: `i<uid>` is the content of a file when it was last synced, `d<n>` the
- * list of a directory when that was. What was not synced is not there. A file whose sync failed gets no further content:
- * the kernel calls its pages clean, so a second sync that succeeds proves nothing. Syncs do not reach the disk.
+ * list of a directory when that was. What was not synced is not there. A file whose sync failed with something to write
+ * gets no further content: the kernel calls its pages clean, so a second sync that succeeds proves nothing. Syncs do not
+ * reach the disk.
  *
  * Calls that a library makes without libc are not seen. Of the store and its database that is one: the rename of a new
  * `current` over the old one. What it changes is seen when the directory is synced. */
@@ -83,6 +84,23 @@ static void copy(int from, const char *name) {
     if (syscall(SYS_ftruncate, out, stat_of.st_size)) abort();
     syscall(SYS_close, in);
     syscall(SYS_close, out);
+}
+
+/* Whether a file is as it was when it was last synced. */
+static int is_synced(int fd, const char *name) {
+    static char ours[1 << 16], theirs[1 << 16];
+    char link[64], path[4096];
+    snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+    snprintf(path, sizeof path, "%s/%s", shadow, name);
+    int in = raw_open(link, O_RDONLY, 0), kept = raw_open(path, O_RDONLY, 0), is_same = kept >= 0;
+    while (is_same) {
+        ssize_t n = syscall(SYS_read, in, ours, sizeof ours), m = syscall(SYS_read, kept, theirs, sizeof theirs);
+        is_same = n == m && !memcmp(ours, theirs, n > 0 ? n : 0);
+        if (n <= 0) break;
+    }
+    syscall(SYS_close, in);
+    if (kept >= 0) syscall(SYS_close, kept);
+    return is_same;
 }
 
 /* Writes the list of a directory: a letter for the type, the uid, the name. */
@@ -216,7 +234,7 @@ static int sync_below(int fd, long call) {
         int uid = uid_of(stat_of.st_ino, 0);
         char name[32];
         snprintf(name, sizeof name, "i%d", uid);
-        if (is_failed) files[uid].is_tainted = 1;
+        if (is_failed) files[uid].is_tainted |= shadow && !is_synced(fd, name);
         else if (shadow && !files[uid].is_tainted) copy(fd, name);
     }
     pthread_mutex_unlock(&lock);

@@ -202,7 +202,7 @@ pub async fn doctor(State(app): State<App>, caller: Caller) -> Result<Json> {
     if let Some(why) = app.store.health().why {
         let advice = match app.config.is_shared() {
             true => "see that Redis runs and can be reached from here; nothing needs a restart",
-            false => "free space if the disk is full, else restart",
+            false => "free space if the disk is full; the store goes on by itself once it can",
         };
         findings.push(finding("store", &why, advice));
     }
