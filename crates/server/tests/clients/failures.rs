@@ -1,8 +1,11 @@
 //! What goes wrong behind the server, as clients see it: their own error classes, few requests, and a thread that still
 //! works afterwards.
 
+use std::time::Duration;
+
 use crate::model::text;
 use crate::script::{Script, Setting};
+use crate::support::models::{Act, words};
 use crate::support::{eventually, json};
 
 const PYTHON: Script = Script::Python("openai_failures.py");
@@ -81,6 +84,19 @@ fn a_stream_that_breaks_off_is_an_error_and_its_words_are_stored() {
     }
 }
 
+/// The client gives up, and its second try is answered; the model then answers the first one too, to nobody.
+#[test]
+fn a_call_that_the_client_tried_again_is_stored_once() {
+    let setting = Setting::start();
+    let late = Act::Slowly(Duration::from_millis(1500), words(&["Too", " late"]));
+    setting.models.play([late]);
+    let told = setting.part(PYTHON, "timeout");
+    assert_eq!(told["answer"], "You said: Hi");
+    setting.run(PYTHON, json!({"part": "more", "thread": "timeout", "question": "More?"}));
+    let said: Vec<String> = setting.stored("timeout").iter().map(|message| text(&message["content"])).collect();
+    assert_eq!(said, ["Hi", "You said: Hi", "More?", "You said: More?"]);
+}
+
 /// A client closes a stream after some words, and asks again with what it heard.
 fn check_closed(script: Script, after: &str) {
     let setting = Setting::start();
@@ -91,7 +107,7 @@ fn check_closed(script: Script, after: &str) {
     let heard = |text: &&str| text.starts_with("Once");
     assert_eq!(last.contents().into_iter().filter(heard).count(), 1, "{last:#?}");
     // What is left of the first answer may be stored after the second request; a third tells that it was.
-    setting.run(script, json!({"part": "more", "question": "More?"}));
+    setting.run(script, json!({"part": "more", "thread": "cancel", "question": "More?"}));
     let stored = setting.stored("cancel");
     let said: Vec<String> = stored.iter().map(|message| text(&message["content"])).collect();
     assert_eq!(said.iter().filter(|said| said.starts_with("Once")).count(), 1, "{stored:#?}");

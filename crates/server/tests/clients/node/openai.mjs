@@ -98,7 +98,7 @@ async function breakOff() {
 
 async function more() {
   const messages = [{ role: 'user', content: task.question }];
-  await client.chat.completions.create({ model, user: task.user, messages }, { headers: thread('cancel') });
+  await client.chat.completions.create({ model, user: task.user, messages }, { headers: thread(task.thread) });
   return {};
 }
 

@@ -86,10 +86,17 @@ def break_off() -> dict:
     return {"class": seen, "heard": heard, "answer": answer.choices[0].message.content}
 
 
+def timeout() -> dict:
+    """The client tries again by itself, with the same messages."""
+    hasty = client.with_options(timeout=1, default_headers=thread("timeout"))
+    answer = hasty.chat.completions.create(model=MODEL, user=USER, messages=[{"role": "user", "content": "Hi"}])
+    return {"answer": answer.choices[0].message.content}
+
+
 def more() -> dict:
     messages = [{"role": "user", "content": TASK["question"]}]
-    client.chat.completions.create(model=MODEL, user=USER, messages=messages, extra_headers=thread("cancel"))
+    client.chat.completions.create(model=MODEL, user=USER, messages=messages, extra_headers=thread(TASK["thread"]))
     return {}
 
 
-tell({"statuses": statuses, "image": image, "cancel": cancel, "break": break_off, "more": more}[TASK["part"]]())
+tell({"statuses": statuses, "image": image, "cancel": cancel, "break": break_off, "timeout": timeout, "more": more}[TASK["part"]]())
