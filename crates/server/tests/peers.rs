@@ -107,6 +107,22 @@ fn it_is_told_as_it_comes_and_ended_through_another_node() {
     assert_eq!(two.with("last-event-id", "x").get(&address).refused(422, "invalid_field")["param"], "Last-Event-ID");
 }
 
+/// Which page a request is from is judged by the node that the page was read from.
+#[test]
+fn a_page_of_one_node_comes_back_to_what_another_makes() {
+    let models = Models::start();
+    let (_, one, two) = nodes(&models);
+    let page_of =
+        |node: &Node| node.with("origin", &format!("http://{}", node.addr)).with("sec-fetch-site", "same-origin");
+    for (path, body) in surfaces() {
+        models.play([Act::Paced(words(&WORDS), Duration::from_millis(5))]);
+        let at = first_word(&mut Stream::open(&page_of(&one), "POST", path, &body));
+        assert!(told(path, &back(&page_of(&two), path, &at)).contains("four."), "{path}");
+        let foreign = two.with("origin", &format!("http://{}", one.addr));
+        back(&foreign, path, &at).refused(403, "forbidden");
+    }
+}
+
 #[test]
 fn a_node_that_is_gone_leaves_the_usual_answer() {
     let models = Models::start();

@@ -23,6 +23,9 @@ use CallerKind::{Admin, Guest, Service, User};
 /// Pages, scripts and styles that hold no data, and what a load balancer asks.
 const PUBLIC: [&str; 6] = ["/", "/chat", "/assets/{name}", "/health/live", "/health/ready", "/openapi.json"];
 
+/// The trace of a request is an admin's; the page that reads it is the same for everybody and holds nothing.
+const TRACE_PAGE: &str = "/debug/trace/{id}";
+
 const FOR_USERS: &[CallerKind] = &[User, Service, Admin];
 const FOR_ADMINS: &[CallerKind] = &[Admin];
 
@@ -54,10 +57,10 @@ const ROUTES: &[(&str, &[CallerKind])] = &[
     ("/v1/docs/{*path}", FOR_USERS),
     ("/v1/import", &[User, Admin]),
     ("/v1/models", FOR_USERS),
-    ("/v1/models/{*model}", FOR_USERS),
+    ("/v1/models/{*id}", FOR_USERS),
     ("/v1/traces/{id}", FOR_USERS),
     ("/v1/traces/{id}/replay", FOR_USERS),
-    ("/debug/trace/{id}", FOR_ADMINS),
+    (TRACE_PAGE, FOR_ADMINS),
     ("/metrics", FOR_ADMINS),
     ("/v1/doctor", FOR_ADMINS),
     ("/v1/export", FOR_ADMINS),
@@ -70,6 +73,11 @@ const ROUTES: &[(&str, &[CallerKind])] = &[
 /// Whether a route is anybody's, with a key or without.
 pub fn is_public(route: &str) -> bool {
     PUBLIC.contains(&route)
+}
+
+/// Whether a route has something for callers without a key.
+pub fn gives_pages(route: &str) -> bool {
+    is_public(route) || route == TRACE_PAGE
 }
 
 /// Lets through who may call a route.

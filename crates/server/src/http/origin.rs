@@ -6,7 +6,7 @@
 //! would send by itself, so neither `Host` nor `Origin` matters.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
-use std::sync::OnceLock;
+use std::sync::{PoisonError, RwLock};
 
 use axum::extract::{MatchedPath, Request, State};
 use axum::http::{HeaderMap, HeaderName, Method, Uri, header};
@@ -30,8 +30,8 @@ const HTTPS_PORT: u16 = 443;
 /// The names of this server.
 #[derive(Debug, Default)]
 pub struct OwnNames {
-    /// Known from `bind` on. Requests within the process need none.
-    bound: OnceLock<SocketAddr>,
+    /// Where it listens. Listeners add to it before they serve; requests within the process need none.
+    bound: RwLock<Vec<SocketAddr>>,
     hosts: Vec<HostAndPort>,
     origins: Vec<WebOrigin>,
 }
@@ -59,14 +59,12 @@ impl OwnNames {
         let mut hosts = config.listed("http.hosts", "HOST or HOST:PORT", HostAndPort::parse)?;
         hosts.extend(node);
         let origins = config.listed("http.origins", "http://HOST[:PORT] or https://HOST[:PORT]", WebOrigin::parse)?;
-        Ok(Self { bound: OnceLock::new(), hosts, origins })
+        Ok(Self { bound: RwLock::default(), hosts, origins })
     }
 
-    /// Tells where the server listens. Only the first time counts.
+    /// Tells where the server listens.
     pub fn bind(&self, addr: SocketAddr) {
-        if self.bound.set(addr).is_err() {
-            tracing::warn!(%addr, "this server listens in two places; pages may call the first one");
-        }
+        self.bound.write().unwrap_or_else(PoisonError::into_inner).push(addr);
     }
 
     /// Refuses what a page from elsewhere sent, or what came under another name.
@@ -107,17 +105,16 @@ impl OwnNames {
     }
 
     fn is_own_host(&self, host: &HostAndPort) -> bool {
-        let Some(bound) = self.bound.get() else { return false };
         let port = host.port.unwrap_or(HTTP_PORT);
-        let is_bound = port == bound.port() && names(bound.ip()).contains(&host.name);
-        let is_set = |set: &HostAndPort| {
-            let fits = match set.port {
-                Some(set) => set == port,
-                None => host.port.is_none() || port == HTTP_PORT || port == bound.port(),
-            };
+        let bound = self.bound.read().unwrap_or_else(PoisonError::into_inner);
+        let mut bound = bound.iter().filter(|bound| bound.port() == port).peekable();
+        let is_set = |set: &HostAndPort, is_own_port: bool| {
+            let fits = set.port.map_or(port == HTTP_PORT || is_own_port, |set| set == port);
             fits && set.name == host.name
         };
-        is_bound || self.hosts.iter().any(is_set)
+        let is_own_port = bound.peek().is_some();
+        bound.any(|bound| names(bound.ip()).contains(&host.name))
+            || self.hosts.iter().any(|set| is_set(set, is_own_port))
     }
 
     /// Whether a page is one of ours, which calls the server under the name that it was itself read under, or is one
@@ -160,14 +157,14 @@ pub fn unconfirmed() -> ApiError {
     ApiError::new(Code::Forbidden, message)
 }
 
-/// Guards the routes that ask for no caller. They hold no data and wait for no store, so what was known last counts.
+/// Guards the routes that may ask for no caller. They hold no data and wait for no store, so what was known last counts.
 pub async fn guard_public(
     State(app): State<App>,
     route: Option<MatchedPath>,
     request: Request,
     next: Next,
 ) -> Response {
-    let is_public = route.is_some_and(|route| routes::is_public(route.as_str()));
+    let is_public = route.is_some_and(|route| routes::gives_pages(route.as_str()));
     let checked = match is_public && app.keys.last().is_open() {
         true => app.names.require(request.method(), request.uri(), request.headers()),
         false => Ok(()),

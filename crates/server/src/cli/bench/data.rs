@@ -5,7 +5,7 @@ use std::time::Instant;
 use rusqlite::{Connection, OpenFlags};
 use serde_json::{Value, json};
 
-use super::http::{HttpClient, ask, client, start};
+use super::http::{HttpClient, ask, client, start_ours};
 use super::raw::{RawLog, message};
 use super::{Row, settle};
 use crate::app::{self, App};
@@ -51,7 +51,7 @@ async fn measure(policy: &str, question: &str) -> anyhow::Result<Pairs> {
     let at = |name: &str| Some(dir.path().join(name).display().to_string());
     let flags = [("data", at("data")), ("policies", at("policies"))];
     let (app, tasks) = app::open(Config::gather(None, |_| None, &flags)?).await?;
-    let (address, (stop, served)) = start(router(app.clone())).await?;
+    let (address, (stop, served)) = start_ours(&app, router(app.clone())).await?;
     let (address, client) = (format!("{address}/ask"), client());
     let bare = Bare::open(&app)?;
     ask(&client, &address, body("qual o preço do HGLG11?")).await?;

@@ -8,7 +8,7 @@ use axum::extract::State;
 use axum::routing::{get, post};
 use serde_json::{Value, json};
 
-use super::http::{HttpClient, ask, client, start};
+use super::http::{HttpClient, ask, client, start, start_ours};
 use super::{Row, Target, median, settle};
 use crate::app;
 use crate::config::Config;
@@ -31,7 +31,7 @@ pub async fn message() -> anyhow::Result<Vec<Row>> {
     let answers = Some(format!("{model}/v1"));
     let flags = [("data", at("data")), ("policies", at("policies")), ("models.answer.url", answers)];
     let (app, tasks) = app::open(Config::gather(None, |_| None, &flags)?).await?;
-    let (address, (stop, served)) = start(router(app.clone())).await?;
+    let (address, (stop, served)) = start_ours(&app, router(app.clone())).await?;
     let bench = Bench {
         client: client(),
         eco: format!("{address}/ask-eco"),

@@ -130,18 +130,17 @@ struct Beside {
     anew_at: String,
     raw_at: String,
     answer_bytes: usize,
-    /// Each server runs until its sender is gone.
-    servers: Vec<(oneshot::Sender<()>, JoinHandle<()>)>,
+    servers: Vec<Running>,
 }
 
 impl Beside {
     async fn start(app: &App, path: &str, body: &str) -> anyhow::Result<Self> {
-        let (at, ours) = start(router(app.clone())).await?;
+        let (at, ours) = start_ours(app, router(app.clone())).await?;
         let ours_at = format!("{at}{path}");
         let answer = ask(&client(), &ours_at, body.to_owned()).await?;
         let answer_bytes = answer.len();
         let forgetful = router(app.clone()).layer(map_request_with_state(app.clone(), forgetting));
-        let (at, anew) = start(forgetful).await?;
+        let (at, anew) = start_ours(app, forgetful).await?;
         let anew_at = format!("{at}{path}");
         let (raw_at, raw) = start(same_bytes(app.clone(), answer)).await?;
         Ok(Self { ours_at, anew_at, raw_at: format!("{raw_at}/"), answer_bytes, servers: vec![ours, anew, raw] })
@@ -157,7 +156,17 @@ impl Beside {
     }
 }
 
-pub async fn start(router: Router) -> anyhow::Result<(String, (oneshot::Sender<()>, JoinHandle<()>))> {
+/// A server that runs until its sender is gone.
+type Running = (oneshot::Sender<()>, JoinHandle<()>);
+
+/// Starts a server of ours, which must know where it listens.
+pub async fn start_ours(app: &App, router: Router) -> anyhow::Result<(String, Running)> {
+    let (at, running) = start(router).await?;
+    app.names.bind(at.trim_start_matches("http://").parse()?);
+    Ok((at, running))
+}
+
+pub async fn start(router: Router) -> anyhow::Result<(String, Running)> {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await?;
     let at = format!("http://{}", listener.local_addr()?);
     let (stop, stopped) = oneshot::channel();
