@@ -61,7 +61,7 @@ fn guided() -> Value {
             "type": {"enum": ["done"]}, "at": number, "sinceStartMs": number, "message": text, "modelo": some(),
             "intensidade": number, "resumo": some(), "tags": tags(), "categoria": some(), "emocao": some(),
             "usage": {"type": ["object", "null"]}, "cache": flag, "fallback": flag, "meta": meta,
-            "trace": {"$ref": "#/components/schemas/Course"},
+            "trace": {"$ref": "#/components/schemas/Course"}, "guestId": text,
         })),
     })
 }

@@ -28,6 +28,7 @@ use axum::response::Response;
 use tokio::net::TcpListener;
 
 use crate::app::App;
+use crate::auth;
 use body_bytes::HeldBytes;
 use error::{ApiError, Code};
 pub use listener::serve;
@@ -62,6 +63,9 @@ pub async fn bind(app: &App, addr: SocketAddr) -> anyhow::Result<TcpListener> {
     }
     let listener = TcpListener::bind(addr).await.with_context(|| format!("cannot listen on {addr}"))?;
     app.names.bind(listener.local_addr()?);
+    if app.keys.last().access() == "closed" {
+        tracing::warn!(hint = auth::CLOSED_HINT, "{}", auth::CLOSED);
+    }
     Ok(listener)
 }
 

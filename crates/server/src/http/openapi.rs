@@ -199,6 +199,7 @@ fn parameters(operation: &Operation) -> Value {
     let header = |name: &str| json!({"name": name, "in": "header", "schema": {"type": "string"}});
     let headers = match operation.id {
         "appendTurns" => vec![header("Idempotency-Key")],
+        "createKey" | "importDocuments" => vec![header("X-Novelo-Confirm")],
         "completeChat" => vec![header("X-Novelo-Thread"), header("Last-Event-ID")],
         "askThread" | "chatWithMemory" | "askGuided" => vec![header("Last-Event-ID")],
         "putDocument" | "patchDocument" | "deleteDocument" => vec![header("If-Match")],
