@@ -4,7 +4,7 @@
 //! for every id and every caller, so that it says nothing about what exists.
 
 use axum::Router;
-use axum::extract::State;
+use axum::extract::{FromRequestParts, Request, State};
 use axum::http::{HeaderMap, HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
@@ -21,17 +21,14 @@ pub fn routes() -> Router<App> {
     Router::new().route("/debug/trace/{id}", get(read))
 }
 
-async fn read(
-    State(app): State<App>,
-    headers: HeaderMap,
-    caller: Result<Caller>,
-    id: Result<Ids<String>>,
-) -> Result<Response> {
-    let mut response = match prefers_page(&headers) {
-        true => pages::page("debug.html", &headers)?,
+async fn read(State(app): State<App>, request: Request) -> Result<Response> {
+    let (mut parts, _) = request.into_parts();
+    let mut response = match prefers_page(&parts.headers) {
+        true => pages::page("debug.html", &parts.headers)?,
         false => {
-            caller?.require_admin()?;
-            let json = Json::of(&request_trace(&app, &id?.0).await?);
+            Caller::from_request_parts(&mut parts, &app).await?.require_admin()?;
+            let Ids(id) = Ids::<String>::from_request_parts(&mut parts, &app).await?;
+            let json = Json::of(&request_trace(&app, &id).await?);
             ([(header::CACHE_CONTROL, "no-store")], json).into_response()
         }
     };
