@@ -214,7 +214,10 @@ async fn sweep(app: App) {
     let mut ticks_left = 0;
     loop {
         ticks.tick().await;
-        if let Err(error) = app.store.sweep(now()).await {
+        // A store that does not write has said so itself.
+        if app.store.health().writable
+            && let Err(error) = app.store.sweep(now()).await
+        {
             tracing::warn!(%error, "expired documents were not removed");
         }
         app.replies.sweep();

@@ -66,11 +66,16 @@ impl Client {
         Ok(Self::Here { router: http::router(app.clone()), app, tasks })
     }
 
-    /// The same for a command that writes nothing: a directory that cannot be written to is opened for reading.
+    /// The same for a command that writes nothing: a directory that cannot be written to is opened for reading, unless a
+    /// server has it open.
     pub async fn connect_to_read(config: Config) -> anyhow::Result<Self> {
         let data = config.data();
-        let is_read_only = config.text("store") == "local" && data.exists() && !novelo_store::is_writable(&data);
-        if !is_read_only || running(&config).await.is_some() {
+        let is_writable = config.text("store") != "local" || !data.exists() || novelo_store::is_writable(&data);
+        let is_served = match ServerOf::noted(&config) {
+            Some(server) => server.connect().await.is_ok(),
+            None => false,
+        };
+        if is_writable || is_served {
             return Self::connect(config).await;
         }
         let (app, tasks) = app::open_read_only(config).await?;

@@ -15,6 +15,7 @@ mod instance;
 mod memory;
 mod migrate;
 mod pipes;
+mod private;
 mod serve;
 mod settings;
 mod terminal;

@@ -100,8 +100,9 @@ impl Findings {
             };
             let Some(record) = self.readable(Record::decode(&key, &bytes)) else { continue };
             let place = format!("document {seq} of collection number {number}");
-            let is_doomed = self.readable(view.get(Space::Doomed, &number.to_be_bytes())).flatten().is_some();
-            if !numbers.contains_key(&number) && !is_doomed {
+            let is_gone = !numbers.contains_key(&number)
+                && self.readable(view.get(Space::Doomed, &number.to_be_bytes())).is_some_and(|doomed| doomed.is_none());
+            if is_gone {
                 self.add(place.clone(), "its collection is gone", RESTORE);
             }
             self.indexed(view, &place, number, seq, &record);

@@ -50,6 +50,8 @@ pub(super) struct Committer {
     pub commit: u64,
     /// While documents of forgotten collections are stored, and when the next of them are removed.
     pub sweep: Option<(DoomedSweep, Instant)>,
+    /// What was logged of it last.
+    pub sweep_error: String,
 }
 
 /// What there is to do.
@@ -228,7 +230,11 @@ impl Committer {
             Ok(true) => shared.erasure.request(),
             Ok(false) => self.sweep = Some((sweep, Instant::now())),
             Err(error) => {
-                tracing::warn!(%error, "what was forgotten is still stored, where nobody reaches it; this is tried again");
+                let why = error.to_string();
+                if self.sweep_error != why {
+                    tracing::warn!(%why, "what was forgotten is still stored, where nobody reaches it; this is tried again");
+                    self.sweep_error = why;
+                }
                 self.sweep = Some((DoomedSweep::default(), Instant::now() + SWEEP_RETRY));
             }
         }

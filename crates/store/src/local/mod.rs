@@ -139,7 +139,8 @@ impl Local {
         let shared = Arc::new(Shared::new(db, commit, options, false));
         shared.erasure.resume(erases);
         let sweep = erases.then(|| (DoomedSweep::default(), Instant::now()));
-        let committer = Committer { shared: shared.clone(), queue, witness, timer, commit, sweep };
+        let committer =
+            Committer { shared: shared.clone(), queue, witness, timer, commit, sweep, sweep_error: String::new() };
         let committer = spawn("novelo:commit", dir, move || committer.run())?;
         let eraser = {
             let shared = shared.clone();

@@ -109,7 +109,8 @@ fn create(db: &Db) -> Result<(), Error> {
 fn remove_leftovers(dir: &Path) -> Result<(), Error> {
     for entry in std::fs::read_dir(dir).map_err(|e| Error::io(dir, e))? {
         let path = entry.map_err(|e| Error::io(dir, e))?.path();
-        if path.extension().is_some_and(|extension| extension == journal::RENEWED) {
+        let is_renewed = path.extension().is_some_and(|extension| extension == journal::RENEWED);
+        if is_renewed || path.file_name().is_some_and(|name| name == recovery::PROBE) {
             std::fs::remove_file(&path).map_err(|e| Error::io(&path, e))?;
         }
     }

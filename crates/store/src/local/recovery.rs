@@ -16,7 +16,7 @@ use crate::Error;
 
 /// Descriptors that opening needs at least, asked for at once.
 const DESCRIPTORS: usize = 16;
-const PROBE_NAME: &str = "probe";
+pub(super) const PROBE: &str = "probe";
 const PROBE_BYTES: usize = 4096;
 /// How long readers may finish with the old database.
 const CLOSE_WAIT: Duration = Duration::from_secs(2);
@@ -57,7 +57,7 @@ pub(super) fn renew_journals(dir: &Path) -> Result<(), Error> {
 fn probe(dir: &Path) -> Result<(), Error> {
     let descriptors = (0..DESCRIPTORS).map(|_| File::open(dir)).collect::<Result<Vec<_>, _>>();
     drop(descriptors.map_err(|e| Error::io(dir, e))?);
-    let path = dir.join(PROBE_NAME);
+    let path = dir.join(PROBE);
     let written = OpenOptions::new().create(true).write(true).truncate(true).open(&path).and_then(|mut file| {
         file.write_all(&[0; PROBE_BYTES])?;
         file.sync_all()
