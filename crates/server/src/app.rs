@@ -24,6 +24,7 @@ use crate::guide::Guides;
 use crate::http::body_bytes::BodyBytes;
 use crate::http::connections::Connections;
 use crate::http::origin::OwnNames;
+use crate::incomplete;
 use crate::instance::Instance;
 use crate::load::Caches;
 use crate::memory::summary::{self, Due};
@@ -84,7 +85,7 @@ const LOOK_AT_EVICTIONS_TICKS: u32 = 2;
 
 /// Opens the store and starts the tasks.
 pub async fn open(config: Config) -> anyhow::Result<(App, Tasks)> {
-    let store = open_store(&config).await?;
+    let store = open_store(&config, Opens::Complete).await?;
     open_with(config, store).await
 }
 
@@ -92,6 +93,19 @@ pub async fn open(config: Config) -> anyhow::Result<(App, Tasks)> {
 pub async fn open_read_only(config: Config) -> anyhow::Result<(App, Tasks)> {
     let store = Store::open_read_only(&config.data(), LocalOptions::default()).await?;
     open_with(config, store).await
+}
+
+/// The same for a command that fills the store: it may be marked as incomplete.
+pub async fn open_to_fill(config: Config) -> anyhow::Result<(App, Tasks)> {
+    let store = open_store(&config, Opens::Any).await?;
+    open_with(config, store).await
+}
+
+/// Whether a store that is still being filled may be opened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Opens {
+    Complete,
+    Any,
 }
 
 /// Starts the tasks on a store that is open: one of the nodes that share it.
@@ -160,30 +174,31 @@ pub async fn close(app: App, tasks: Tasks) -> anyhow::Result<()> {
     Ok(())
 }
 
-async fn open_store(config: &Config) -> anyhow::Result<Store> {
+async fn open_store(config: &Config, opens: Opens) -> anyhow::Result<Store> {
     match config.text("store") {
         "memory" => Ok(Store::memory()),
         "redis" => {
             let timeout = Duration::from_millis(config.number("redis.timeout_ms"));
-            open_redis(config, timeout).await
+            open_redis(config, timeout, opens).await
         }
-        _ => Ok(open_local(config).await?),
+        _ => Ok(open_local(config, opens).await?),
     }
 }
 
 /// The data directory.
-pub async fn open_local(config: &Config) -> Result<Store, novelo_store::Error> {
+pub async fn open_local(config: &Config, opens: Opens) -> Result<Store, novelo_store::Error> {
     let options = LocalOptions {
         hot_bytes_max: config.number("hot_bytes") as usize,
         relaxed: config.text("durability") == "relaxed",
         free_bytes_min: config.number("free_bytes_min"),
+        opens_incomplete: opens == Opens::Any,
         ..LocalOptions::default()
     };
     Store::open_local(&config.data(), options).await
 }
 
 /// The server or cluster that several nodes share, whose answers may take so long.
-pub async fn open_redis(config: &Config, timeout: Duration) -> anyhow::Result<Store> {
+pub async fn open_redis(config: &Config, timeout: Duration, opens: Opens) -> anyhow::Result<Store> {
     let options = RedisOptions {
         url: config.text("redis.url").to_owned(),
         prefix: config.text("redis.prefix").to_owned(),
@@ -196,6 +211,9 @@ pub async fn open_redis(config: &Config, timeout: Duration) -> anyhow::Result<St
     let unopened = |error| anyhow::anyhow!("the store at redis.url, {place}, does not open: {error}\nhint: {hint}");
     let store = opened.map_err(unopened)?;
     eviction::require_none(&store, config).await?;
+    if opens == Opens::Complete {
+        incomplete::require_complete(&store, config).await?;
+    }
     Ok(store)
 }
 

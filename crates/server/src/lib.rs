@@ -18,6 +18,7 @@ pub mod forget;
 mod guide;
 pub mod http;
 pub mod ids;
+pub mod incomplete;
 pub mod instance;
 pub mod kept;
 pub mod load;

@@ -256,7 +256,10 @@ impl Reader<'_> {
         match self.ended {
             true => Ok(self.done),
             false => {
-                let message = format!("the export broke off after line {}; what was read is stored", self.line);
+                let message = format!(
+                    "the export broke off after line {}; what was read is stored, and the whole sent again stores the rest",
+                    self.line
+                );
                 Err(ApiError::new(Code::MalformedJson, message))
             }
         }

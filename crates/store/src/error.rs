@@ -37,7 +37,7 @@ pub enum Error {
     Locked { dir: PathBuf },
     /// A restore, import or migration into the directory broke off: run its command again.
     #[error(
-        "{} is incomplete: a {} from {} broke off after {} documents\nhint: to resume it, run `{}`",
+        "{} is incomplete: {} from {} broke off after {} documents or more\nhint: to resume it, run `{}`; to give it up, delete that directory",
         .dir.display(), .marker.kind, .marker.source, .marker.documents, .marker.command
     )]
     Incomplete { dir: PathBuf, marker: crate::Incomplete },

@@ -28,9 +28,9 @@ pub enum FillKind {
 impl std::fmt::Display for FillKind {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
-            Self::Restore => "restore",
-            Self::Import => "import",
-            Self::Migrate => "migration",
+            Self::Restore => "a restore",
+            Self::Import => "an import",
+            Self::Migrate => "a migration",
         })
     }
 }

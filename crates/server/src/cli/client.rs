@@ -82,6 +82,12 @@ impl Client {
         Ok(Self::Here { router: http::router(app.clone()), app, tasks })
     }
 
+    /// Opens a store that this process fills, or goes on filling.
+    pub async fn fill(config: Config) -> anyhow::Result<Self> {
+        let (app, tasks) = app::open_to_fill(config).await?;
+        Ok(Self::Here { router: http::router(app.clone()), app, tasks })
+    }
+
     /// Sends a request; any answer counts.
     pub async fn send(&self, method: Method, path: &str, body: Body) -> anyhow::Result<Response<Body>> {
         let request = Request::builder().method(method).uri(path);

@@ -10,12 +10,15 @@ use axum::body::Body;
 use http_body_util::BodyExt;
 use hyper::Method;
 use novelo_engine::path::encode_segment;
+use novelo_store::FillKind;
 use serde_json::{Value, json};
 
 use super::client::{Client, refusal};
 use super::output::StandardOutput;
 use super::progress::{self, FileBody};
-use super::{Command, ExplainArgs, KeyCommand, NewKeyArgs, NewKeyKind, Output, ThreadCommand, ask, chat, memory};
+use super::{
+    Command, ExplainArgs, KeyCommand, NewKeyArgs, NewKeyKind, Output, ThreadCommand, ask, chat, memory, restore,
+};
 use crate::config::Config;
 
 pub async fn run(command: Command, config: Config, out: &Output) -> anyhow::Result<ExitCode> {
@@ -28,9 +31,12 @@ pub async fn run(command: Command, config: Config, out: &Output) -> anyhow::Resu
     if is_local && !makes && !config.data().exists() {
         bail!("there is no data directory {}\nhint: name it with --data", config.data().display());
     }
-    let occupied = std::fs::read_dir(config.data()).is_ok_and(|mut entries| entries.next().is_some());
-    if is_local && occupied && matches!(command, Command::Restore { .. }) {
-        bail!("{} is not empty\nhint: restore into a new directory with --data", config.data().display());
+    match &command {
+        Command::Restore { file } => return restore::run(FillKind::Restore, config, file, out).await,
+        Command::Thread(ThreadCommand::Import { file }) if is_local && restore::is_new(&config.data())? => {
+            return restore::run(FillKind::Import, config, file, out).await;
+        }
+        _ => {}
     }
     let client = match command {
         Command::Backup { .. } => Client::connect_to_read(config).await?,
@@ -51,14 +57,14 @@ async fn dispatch(command: Command, client: &Client, out: &Output) -> anyhow::Re
         Command::Index(args) => memory::index(client, args, out).await,
         Command::Search(args) => memory::search(client, args, out).await,
         Command::Backup { file } => export(client, "/v1/export", Some(&file)).await,
-        Command::Restore { file } => import(client, &file, out).await,
         Command::Key(command) => key(client, command, out).await,
         Command::Serve(_)
         | Command::Config
         | Command::Doctor
         | Command::Eval(_)
         | Command::Bench(_)
-        | Command::Migrate(_) => Ok(()),
+        | Command::Migrate(_)
+        | Command::Restore { .. } => Ok(()),
     };
     done.map(|()| ExitCode::SUCCESS)
 }
@@ -120,7 +126,7 @@ async fn thread(client: &Client, command: ThreadCommand, out: &Output) -> anyhow
             };
             export(client, &format!("{base}/export"), output.as_deref()).await
         }
-        ThreadCommand::Import { file } => import(client, &file, out).await,
+        ThreadCommand::Import { file } => import(client, Body::new(FileBody::open(&file)?), &file, out).await,
     }
 }
 
@@ -220,8 +226,8 @@ async fn write_lines(mut body: Body, to: &mut impl Write, hint: Option<u64>) -> 
     }
 }
 
-async fn import(client: &Client, file: &Path, out: &Output) -> anyhow::Result<()> {
-    let body = Body::new(FileBody::open(file)?);
+/// Sends what a file holds, and says what became of it.
+pub async fn import(client: &Client, body: Body, file: &Path, out: &Output) -> anyhow::Result<()> {
     let response = client.send(Method::POST, "/v1/import", body).await?;
     let status = response.status();
     let answer = response.into_body().collect().await?.to_bytes();

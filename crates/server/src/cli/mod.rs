@@ -20,6 +20,7 @@ mod events;
 mod memory;
 mod migrate;
 mod progress;
+mod restore;
 mod screen;
 mod serve;
 
@@ -75,7 +76,7 @@ enum Command {
     Search(memory::SearchArgs),
     /// Write everything to a file, also while the server runs
     Backup { file: PathBuf },
-    /// Read a backup into an empty data directory
+    /// Read a backup into an empty data directory; the same command again resumes one that broke off
     Restore { file: PathBuf },
     /// Move everything from the data directory into Redis, or back, and compare the two
     Migrate(migrate::MigrateArgs),

@@ -41,13 +41,22 @@ fn style(template: &str) -> ProgressStyle {
 pub struct FileBody {
     file: File,
     bar: ProgressBar,
+    /// Lines that were taken so far, and who is told of them before the next are.
+    lines: u64,
+    watcher: Option<Box<dyn FnMut(u64) + Send>>,
 }
 
 impl FileBody {
     pub fn open(path: &Path) -> anyhow::Result<Self> {
         let file = File::open(path).with_context(|| format!("cannot read {}", path.display()))?;
         let bar = ProgressBar::new(file.metadata()?.len());
-        Ok(Self { file, bar: bar.with_style(style("{bar:30} {bytes}/{total_bytes} {bytes_per_sec} {eta}")) })
+        let bar = bar.with_style(style("{bar:30} {bytes}/{total_bytes} {bytes_per_sec} {eta}"));
+        Ok(Self { file, bar, lines: 0, watcher: None })
+    }
+
+    /// Tells how many lines were taken, each time that more are asked for.
+    pub fn watched(self, watcher: Box<dyn FnMut(u64) + Send>) -> Self {
+        Self { watcher: Some(watcher), ..self }
     }
 }
 
@@ -56,6 +65,10 @@ impl hyper::body::Body for FileBody {
     type Error = std::io::Error;
 
     fn poll_frame(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, std::io::Error>>> {
+        let lines = self.lines;
+        if let Some(watcher) = &mut self.watcher {
+            watcher(lines);
+        }
         let mut chunk = vec![0; CHUNK_BYTES];
         match self.file.read(&mut chunk) {
             Ok(0) => {
@@ -65,6 +78,7 @@ impl hyper::body::Body for FileBody {
             Ok(count) => {
                 chunk.truncate(count);
                 self.bar.inc(count as u64);
+                self.lines += chunk.iter().filter(|byte| **byte == b'\n').count() as u64;
                 Poll::Ready(Some(Ok(Frame::data(chunk.into()))))
             }
             Err(error) => Poll::Ready(Some(Err(error))),

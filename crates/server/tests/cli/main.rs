@@ -11,6 +11,7 @@ mod chat;
 mod connections;
 mod doctor;
 mod eval;
+mod incomplete;
 mod instance;
 mod memory;
 mod migrate;

@@ -199,11 +199,22 @@ fn a_migration_that_was_killed_goes_on() {
         cut_short += usize::from(stored() < USERS);
     }
     assert!(cut_short > 0, "it was killed on its way");
+    let node = [("NOVELO_STORE", "redis"), ("NOVELO_REDIS_URL", &redis.url())];
+    let marked = ["is incomplete: a migration", "hint: to resume it, run `novelo migrate --to redis --data "];
+    for args in [&["serve", "--addr", "127.0.0.1:0"][..], &["thread", "list", "u1"]] {
+        Ran::of(home.command(args).envs(node)).failed(&marked);
+    }
     let answer = migrate(&home, &redis.url(), &["--to", "redis", "--json"]).json();
     let count = |name: &str| answer[name].as_u64().unwrap();
     assert!(count("existed") > 0 && count("new") + count("existed") == 20 * USERS as u64, "{answer}");
     assert_eq!((&answer["verified"], &answer["counts"]["users"]), (&json!(true), &json!(USERS)));
     assert!(of_redis(&redis.url()) == of_home(&home));
+
+    assert_eq!(
+        Ran::of(home.command(&["thread", "list", "u1"]).envs(node)).out,
+        "      20 turns  t\n",
+        "it is whole now"
+    );
 
     let again = migrate(&home, &redis.url(), &["--to", "redis"]);
     assert!(again.out.starts_with("0 documents were moved"), "{again:?}");
@@ -308,4 +319,21 @@ fn what_cannot_be_opened_is_said() {
     migrate(&empty, &redis.url(), &["--to", "local", "--from", "local"]).failed(&["both places are local"]);
     let unknown = migrate(&empty, arg(&empty.data()), &["--to", "disk"]);
     assert_eq!(unknown.code, Some(2), "{unknown:?}");
+}
+
+#[test]
+fn a_directory_that_is_half_filled_is_refused_until_the_migration_is_done() {
+    let (redis, home) = (Redis::start(), Home::new());
+    with(shared(&redis.url()), async |store| put(store, "users/u/data/one", "1", None).await);
+    // A store that takes no write breaks the migration off after it began.
+    let mut command = home.command(&["migrate", "--to", "local"]);
+    Ran::of(command.env("REDIS_URL", redis.url()).env("NOVELO_FREE_BYTES_MIN", u64::MAX.to_string()))
+        .failed(&["the disk is full", "hint: what was moved is stored; the same command again"]);
+    for args in [&["serve", "--addr", "127.0.0.1:0"][..], &["thread", "list", "u"], &["restore", "x.jsonl"]] {
+        home.write("x.jsonl", "");
+        home.run(args).failed(&["is incomplete: a migration", "novelo migrate --to local --data "]);
+    }
+    let answer = migrate(&home, &redis.url(), &["--to", "local", "--json"]).json();
+    assert_eq!((&answer["verified"], &answer["new"]), (&json!(true), &json!(1)));
+    home.done(&["thread", "list", "u"]);
 }

@@ -14,7 +14,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::bail;
-use novelo_store::{Error, Reserved, Store};
+use novelo_store::{Error, FillKind, Incomplete, Reserved, Store};
 use serde_json::json;
 
 use self::copy::Copier;
@@ -23,8 +23,9 @@ use self::walk::{Met, Walk};
 use super::commands::confirmed;
 use super::output::in_words;
 use super::{Output, progress};
-use crate::app;
+use crate::app::{self, Opens};
 use crate::config::{Config, without_password};
+use crate::incomplete::{self, FillTarget, is_resumed_by};
 
 #[derive(clap::Args)]
 pub struct MigrateArgs {
@@ -70,7 +71,8 @@ pub async fn run(args: MigrateArgs, config: &Config, out: &Output) -> anyhow::Re
         );
     }
     let source = from.open_source(config).await?;
-    let target = args.to.open_target(config, args.dry_run).await?;
+    let marker = marker(&args, config);
+    let target = args.to.open_target(config, args.dry_run, &marker).await?;
     let done = migrate(&args, [&source, &target], config, out).await;
     let closed = [target.close().await, source.close().await];
     let code = done?;
@@ -91,6 +93,9 @@ async fn migrate(
         return Ok(told(&survey, &from, &to, out));
     }
     permit(&survey, args.yes, &from, &to)?;
+    // From here on nobody may take the target for the whole.
+    let place = FillTarget::of(target, &config.data());
+    place.mark(&marker(args, config)).await?;
     let (new, existed) = copy(source, target).await.map_err(|error| broken_off(error, &to))?;
     let (all, differences) = verify(source, target, !survey.extra.is_empty()).await?;
     let is_verified = differences.is_empty();
@@ -111,8 +116,17 @@ async fn migrate(
         complain!("hint: something wrote to one of the two meanwhile: stop every server, and run this again");
         return Ok(ExitCode::FAILURE);
     }
+    place.clear().await?;
     advise(args.to, config, out);
     Ok(ExitCode::SUCCESS)
+}
+
+/// What marks the target until the two were found to be the same.
+fn marker(args: &MigrateArgs, config: &Config) -> Incomplete {
+    let data = std::path::absolute(config.data()).unwrap_or_else(|_| config.data());
+    let words = ["migrate", "--to", args.to.name(), "--data", &data.display().to_string(), "--yes"];
+    let words = if args.yes { &words[..] } else { words.get(..5).unwrap_or(&words) };
+    incomplete::marker(FillKind::Migrate, args.to.other().describe(config), words)
 }
 
 /// Refuses where something would be lost, and asks where others have documents too.
@@ -292,22 +306,31 @@ impl Place {
         if self == Self::Local && !has_store(&config.data()) {
             bail!("there is no store in {}\nhint: name the data directory with --data", config.data().display());
         }
-        self.open(config).await
+        self.open(config, Opens::Complete).await
     }
 
-    /// A dry run makes no store.
-    async fn open_target(self, config: &Config, is_dry: bool) -> anyhow::Result<Store> {
-        match self == Self::Local && is_dry && !has_store(&config.data()) {
-            true => Ok(Store::memory()),
-            false => self.open(config).await,
-        }
-    }
-
-    async fn open(self, config: &Config) -> anyhow::Result<Store> {
+    /// A dry run makes no store. A target that the same migration left half filled is opened.
+    async fn open_target(self, config: &Config, is_dry: bool, marker: &Incomplete) -> anyhow::Result<Store> {
+        let data = config.data();
         if self == Self::Redis {
-            return app::open_redis(config, REDIS_TIMEOUT).await;
+            let store = self.open(config, Opens::Any).await?;
+            if let Some(found) = incomplete::in_redis(&store).await?.filter(|found| !is_resumed_by(found, marker)) {
+                incomplete::refuse(&found, config)?;
+            }
+            return Ok(store);
         }
-        match app::open_local(config).await {
+        if is_dry && !has_store(&data) {
+            return Ok(Store::memory());
+        }
+        let is_ours = Incomplete::read(&data)?.is_some_and(|found| is_resumed_by(&found, marker));
+        self.open(config, if is_ours { Opens::Any } else { Opens::Complete }).await
+    }
+
+    async fn open(self, config: &Config, opens: Opens) -> anyhow::Result<Store> {
+        if self == Self::Redis {
+            return app::open_redis(config, REDIS_TIMEOUT, opens).await;
+        }
+        match app::open_local(config, opens).await {
             Err(error @ Error::Locked { .. }) => {
                 bail!("{error}\nhint: stop the server that has it open, then run this again")
             }

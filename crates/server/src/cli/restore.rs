@@ -1,0 +1,107 @@
+//! `novelo restore`, and an import into a directory that holds nothing yet: a store is filled from a file.
+//!
+//! Owns the marker of the target, which is there from before the first document until after the last. A restore that broke off is
+//! resumed by the same command: what is there already is not stored again. Until then nothing else opens the target.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::{Context, bail};
+use axum::body::Body;
+use novelo_store::{Error, FillKind, Incomplete};
+
+use super::Output;
+use super::client::Client;
+use super::commands::import;
+use super::progress::FileBody;
+use crate::config::Config;
+use crate::incomplete::{self, FillTarget};
+
+/// Documents after which the marker says how far it is.
+const NOTED_EVERY: u64 = 5_000;
+/// More than an import holds before it stores.
+const UNSTORED_MAX: u64 = 1_000;
+
+/// Fills a new target from a file, or goes on where that broke off.
+pub async fn run(kind: FillKind, config: Config, file: &Path, out: &Output) -> anyhow::Result<ExitCode> {
+    let source = std::fs::canonicalize(file).with_context(|| format!("cannot read {}", file.display()))?;
+    let body = FileBody::open(file)?;
+    let (data, is_shared) = (absolute(&config.data()), config.is_shared());
+    let [from, to] = [&source, &data].map(|path| path.display().to_string());
+    let words: &[&str] = match (kind, is_shared) {
+        (FillKind::Import, _) => &["thread", "import", &from, "--data", &to],
+        (_, true) => &["restore", &from],
+        (_, false) => &["restore", &from, "--data", &to],
+    };
+    let marker = incomplete::marker(kind, from.clone(), words);
+    if !is_shared {
+        begin_in_directory(&data, &marker)?;
+    }
+    let client = Client::fill(config.clone()).await?;
+    let done = fill(&client, &config, &data, marker, body, file, out).await;
+    client.close().await?;
+    done.map(|()| ExitCode::SUCCESS)
+}
+
+/// Whether a directory holds nothing, or what this command began to put there.
+pub fn is_new(data: &Path) -> anyhow::Result<bool> {
+    let is_empty = std::fs::read_dir(data).map_or(true, |mut entries| entries.next().is_none());
+    let found = Incomplete::read(data)?;
+    Ok(is_empty || found.is_some_and(|found| found.kind == FillKind::Import))
+}
+
+/// Marks an empty directory before a store is made there.
+fn begin_in_directory(data: &Path, marker: &Incomplete) -> anyhow::Result<()> {
+    match Incomplete::read(data)? {
+        Some(found) if incomplete::is_resumed_by(&found, marker) => return Ok(()),
+        Some(found) => return Err(Error::Incomplete { dir: data.to_owned(), marker: found }.into()),
+        None => {}
+    }
+    if std::fs::read_dir(data).is_ok_and(|mut entries| entries.next().is_some()) {
+        bail!("{} is not empty\nhint: restore into a new directory with --data", data.display());
+    }
+    Ok(marker.write(data)?)
+}
+
+async fn fill(
+    client: &Client,
+    config: &Config,
+    data: &Path,
+    marker: Incomplete,
+    body: FileBody,
+    file: &Path,
+    out: &Output,
+) -> anyhow::Result<()> {
+    let Client::Here { app, .. } = client else { bail!("a store is filled by this process alone") };
+    let target = FillTarget::of(&app.store, data);
+    if let FillTarget::Redis(store) = &target {
+        match incomplete::in_redis(store).await? {
+            Some(found) if !incomplete::is_resumed_by(&found, &marker) => incomplete::refuse(&found, config)?,
+            _ => target.mark(&marker).await?,
+        }
+    }
+    let body = match &target {
+        FillTarget::Directory(data) => body.watched(notes_progress(data.clone(), marker.clone())),
+        FillTarget::Redis(_) => body,
+    };
+    let hint = format!("to resume, run `{}`; to give up, use another place and delete this one", marker.command);
+    import(client, Body::new(body), file, out).await.map_err(|error| anyhow::anyhow!("{error:#}\nhint: {hint}"))?;
+    target.clear().await
+}
+
+/// Writes into the marker how many documents are stored for certain.
+fn notes_progress(data: PathBuf, mut marker: Incomplete) -> Box<dyn FnMut(u64) + Send> {
+    Box::new(move |lines| {
+        let stored = lines.saturating_sub(UNSTORED_MAX);
+        if stored >= marker.documents + NOTED_EVERY {
+            marker.documents = stored;
+            if let Err(error) = marker.write(&data) {
+                tracing::warn!(%error, "the marker of the restore keeps an older number");
+            }
+        }
+    })
+}
+
+fn absolute(path: &Path) -> PathBuf {
+    std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
+}
