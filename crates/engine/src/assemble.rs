@@ -46,6 +46,7 @@ pub fn assemble<'a>(
     for recalled in loaded.recalled {
         draft.notes.extend(recalled.notes());
     }
+    leave_out_refused(&mut draft, loaded);
     draft = recipe.filters.iter().fold(draft, |draft, filter| filter.apply(draft, loaded));
     if let Some(budget_tokens) = budget_tokens {
         draft = budget::apply(draft, budget_tokens)?;
@@ -61,13 +62,28 @@ pub fn assemble<'a>(
     })
 }
 
+/// What a model refused would be refused again, and with it every later question.
+fn leave_out_refused<'a>(draft: &mut Draft<'a>, loaded: &'a Loaded<'a>) {
+    if loaded.refused.is_empty() {
+        return;
+    }
+    for piece in &mut draft.pieces {
+        let Origin::Turn { seq, .. } = piece.origin else { continue };
+        let found = loaded.refused.binary_search_by_key(&seq, |refused| refused.seq);
+        if let Some(refused) = found.ok().and_then(|at| loaded.refused.get(at)) {
+            piece.drop("refused", Why::Refused { why: &refused.why });
+        }
+    }
+}
+
 /// A summary that was made from turns which are all in the prompt says nothing new, and would change the front of it
 /// with every turn.
 fn leave_out_summary(draft: &mut Draft<'_>, loaded: &Loaded<'_>) {
     let Some(upto) = loaded.summary_upto else { return };
     let covered = |piece: &&Piece<'_>| matches!(piece.origin, Origin::Turn { seq, .. } if seq <= upto);
     let whole = draft.pieces.iter().any(|piece| matches!(piece.origin, Origin::Turn { seq: 1, .. }));
-    if !whole || draft.pieces.iter().filter(covered).any(Piece::is_out) {
+    let is_missing = |piece: &Piece<'_>| piece.is_out() && !matches!(piece.why, Why::Refused { .. });
+    if !whole || draft.pieces.iter().filter(covered).any(is_missing) {
         return;
     }
     let summary = |piece: &&mut Piece<'_>| matches!(piece.origin, Origin::Component { name: "summary", item: None });

@@ -46,6 +46,8 @@ pub struct Loaded<'a> {
     /// Documents of other collections, in the order in which they are shown.
     pub collections: Vec<Read<'a>>,
     pub groups: Option<&'a Groups>,
+    /// The turns that a model refused, by seq: they stay out.
+    pub refused: &'a [RefusedTurn],
     /// The groups of the turns, where they are known.
     pub membership: Option<&'a Membership>,
     /// What searches found, in the order of the components that asked.
@@ -54,6 +56,14 @@ pub struct Loaded<'a> {
     pub inline: &'a [Message],
     /// What is being asked now, where it is not the newest turn already.
     pub question: Option<&'a Message>,
+}
+
+/// A turn that a model refused.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+pub struct RefusedTurn {
+    pub seq: u64,
+    /// The words of the model's server.
+    pub why: String,
 }
 
 /// What was read for one collection at one level.
@@ -244,6 +254,11 @@ pub fn show_user_data(raw: &[u8]) -> Option<Message> {
 /// Where a thread's summary is kept.
 pub fn summary_path(user: &str, thread: &str) -> Result<path::DocumentPath, path::PathError> {
     path::DocumentPath::new(&[scope::USERS, user, scope::THREADS, thread, "memory", "summary"])
+}
+
+/// Where the marks of a thread's refused turns are kept.
+pub fn refused_path(user: &str, thread: &str) -> Result<path::DocumentPath, path::PathError> {
+    path::DocumentPath::new(&[scope::USERS, user, scope::THREADS, thread, "memory", "refused"])
 }
 
 /// Where a user's data is kept.

@@ -80,6 +80,7 @@ settings! {
     "qdrant.key" = "" or "QDRANT_API_KEY", "key for it";
     "qdrant.prefix" = "", "put before the names of its collections, so that several stores can share a server";
     "qdrant.timeout_ms" = "1000", "how long a search waits for it; then the search is lexical";
+    "completions.default_thread" = "none", "the thread of /v1/chat/completions for callers that name none: none, or user (one for each user; without a user none)";
     "models.answer.url" = "" or "OLLAMA_HOST" or "OPENAI_BASE_URL", "base address of the model server that answers; empty: OpenAI's where models.answer.key is set, else none; none: none";
     "models.answer.key" = "" or "OPENAI_API_KEY", "key for it";
     "models.answer.model" = "", "model that answers; empty: gpt-4o-mini at OpenAI, elsewhere the first that the server lists";
@@ -180,6 +181,7 @@ impl Config {
         self.begins_with("qdrant.url", &["http://", "https://"])?;
         self.check_node_url()?;
         self.one_of("durability", &["full", "relaxed"])?;
+        self.one_of("completions.default_thread", &["none", "user"])?;
         self.one_of("log.level", &["error", "warn", "info", "debug", "trace"])?;
         self.one_of("log.format", &["text", "json"])
     }

@@ -6,13 +6,14 @@
 use std::sync::{Mutex, PoisonError};
 
 use novelo_engine::path::{CollectionPath, DocumentPath};
-use novelo_engine::{Message, scope};
+use novelo_engine::{Message, Role, Turn, scope};
 use novelo_store::{Op, Range, Stamp};
 
 use crate::app::Shared;
 use crate::http::error::{ApiError, Code, Result};
+use crate::refused::Refusals;
 use crate::trace::Tracer;
-use crate::turns::Beside;
+use crate::turns::{Beside, Words, is_text};
 use crate::{pens, turns};
 
 /// Where an answer is stored: behind its question, or nowhere.
@@ -80,6 +81,40 @@ impl Kept {
     /// What must still be there for anything made from the question to be stored.
     pub fn newest(&self) -> Option<DocumentPath> {
         self.0.as_ref().map(|place| place.newest().at)
+    }
+
+    /// Adds the answer to a client that sends its conversation again. Where the thread has moved on meanwhile, the client has
+    /// said what it heard of this answer by itself; what it did not wait for has no place there.
+    pub async fn add_relayed(&self, app: &Shared, message: Message, is_left: bool) -> Result<bool> {
+        let Some(place) = &self.0 else { return Ok(true) };
+        let Newest { seq: last, at } = place.newest();
+        let beside = Beside { expects: Some(at), ops: Vec::new() };
+        let turn = [message.clone().into()];
+        match turns::append_with(app, &place.user, &place.thread, turn, Some(last), beside).await {
+            Err(error) if error.code == Code::Stale => {
+                let behind = app.store.turns(&place.of, Range::After { seq: last, limit: 1 }).await?;
+                let heard = behind.iter().next().map(|turn| turn.message.shown());
+                let is_said = heard.is_some_and(|heard| Words::of(&message).was_heard_as(&Words::of(heard)));
+                if is_left || is_said { Ok(true) } else { self.add(app, vec![message]).await }
+            }
+            written => place.kept(written),
+        }
+    }
+
+    /// Marks what the question added as refused by the model. Where some of it is more than text, only that: it is the likely
+    /// reason. Else what stands behind the last answer.
+    pub async fn refuse(&self, app: &Shared, why: &str) -> Result<()> {
+        let Some(place) = &self.0 else { return Ok(()) };
+        let Newest { seq: last, at } = place.newest();
+        let turns = app.store.turns(&place.of, Range::Between { first: place.seq, last }).await?;
+        let is_answer = |turn: &&Turn| turn.message.shown().is(Role::Assistant);
+        let unlike_text: Vec<u64> = turns.iter().filter(|turn| !is_text(turn.message.shown())).map(|t| t.seq).collect();
+        let refused = match unlike_text.is_empty() {
+            true => turns.iter().rev().take_while(|turn| !is_answer(turn)).map(|turn| turn.seq).collect(),
+            false => unlike_text,
+        };
+        let marked = Refusals::add(&app.store, &place.user, &place.thread, (&refused, at), why).await;
+        unless_forgotten(marked).map(|_| ())
     }
 
     /// Adds turns; whether they are kept as they should be.

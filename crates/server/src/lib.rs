@@ -30,6 +30,7 @@ pub mod pens;
 pub mod policy;
 pub mod recall;
 pub mod record;
+pub mod refused;
 pub mod reply;
 pub mod request;
 pub mod sample;

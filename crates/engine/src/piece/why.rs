@@ -44,6 +44,7 @@ pub enum Why<'a> {
     InGroup { group: &'a str },
     StandsFor { group: &'a str, turns: usize },
     Expanded { group: &'a str },
+    Refused { why: &'a str },
 }
 
 /// The option that left no room for a file.
@@ -111,6 +112,7 @@ impl fmt::Display for Why<'_> {
             Self::InGroup { group } => write!(f, "collapsed into group {group}"),
             Self::StandsFor { group, turns } => write!(f, "stands for {turns} turns of group {group}"),
             Self::Expanded { group } => write!(f, "of group {group}, which is expanded"),
+            Self::Refused { why } => write!(f, "refused by the model: {why}"),
         }
     }
 }

@@ -14,6 +14,7 @@ use super::Asked;
 use crate::app::Shared;
 use crate::http::error::{ApiError, Result};
 use crate::recall::said;
+use crate::refused::Refusals;
 use crate::telemetry::now;
 
 /// Turns among which the newest are looked for: those too old, and calls of tools, stand in between.
@@ -60,8 +61,10 @@ impl Past {
         let most = usize::try_from(policy.max_turns).ok().filter(|max| *max > 0);
         let read = if most.is_some() { TURNS_READ } else { RECENT_TURNS_MAX };
         let turns = app.store.turns(&of, Range::Last(read)).await?;
+        let refusals = Refusals::load(&app.store, &asked.user, &asked.thread).await?;
         let now = now();
-        let fresh = turns.iter().rev().filter(|turn| policy.is_fresh(turn.create_time, now));
+        let told = turns.iter().rev().filter(|turn| !refusals.holds(turn.seq));
+        let fresh = told.filter(|turn| policy.is_fresh(turn.create_time, now));
         let mut recent: Vec<Line> = fresh.filter_map(line).take(most.unwrap_or(RECENT_TURNS_MAX)).collect();
         recent.reverse();
         let recent = policy.recent(recent, now);

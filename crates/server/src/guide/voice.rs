@@ -204,5 +204,5 @@ fn reason(failure: &Failure) -> &'static str {
 }
 
 fn nothing() -> Failure {
-    Failure::Broke("the model answered with nothing".to_owned())
+    Failure::Broke("the model answered with nothing".into())
 }

@@ -3,7 +3,7 @@
 //! Owns what a caller is told when something is refused. The sentence names the field, the cap and the numbers; what
 //! only an operator should see goes to the log instead.
 
-use axum::http::{HeaderValue, StatusCode, header};
+use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use novelo_engine::OverBudget;
 use novelo_engine::decode::DecodeError;
@@ -20,6 +20,7 @@ pub enum Code {
     Forbidden,
     NotFound,
     MethodNotAllowed,
+    Contradiction,
     Conflict,
     Stale,
     Timeout,
@@ -30,6 +31,9 @@ pub enum Code {
     ReadOnly,
     NoModel,
     ModelFailed,
+    ModelRefused,
+    ModelBusy,
+    UpstreamAuth,
     NoData,
     DataFailed,
     Internal,
@@ -61,6 +65,7 @@ table! {
     Forbidden "forbidden" FORBIDDEN false "the key belongs to another user, or is not an admin key";
     NotFound "not_found" NOT_FOUND false "there is nothing at this address";
     MethodNotAllowed "method_not_allowed" METHOD_NOT_ALLOWED false "this address takes other methods";
+    Contradiction "contradiction" BAD_REQUEST false "two parts of the request say different things; the message names both";
     Conflict "conflict" CONFLICT false "the id is taken by other bytes";
     Stale "stale" CONFLICT false "if_seq or If-Match names an old state; read again";
     Timeout "timeout" REQUEST_TIMEOUT true "the body took too long to arrive";
@@ -71,6 +76,9 @@ table! {
     ReadOnly "read_only" SERVICE_UNAVAILABLE true "the store does not write until it has recovered, which it tries by itself";
     NoModel "no_model" SERVICE_UNAVAILABLE false "a model is needed and none is set";
     ModelFailed "model_failed" BAD_GATEWAY true "the model did not answer; the message has its words";
+    ModelRefused "model_refused" BAD_REQUEST false "the model's server refused the request; status and message are its own";
+    ModelBusy "model_rate_limited" TOO_MANY_REQUESTS true "the model's server limits calls; Retry-After is its own";
+    UpstreamAuth "upstream_auth" UNAUTHORIZED false "the model's server refused this server's own key, which its operator must set right; the caller's key is not meant";
     NoData "no_data" SERVICE_UNAVAILABLE false "there is no database to ask, or what is written about it is broken";
     DataFailed "data_failed" BAD_GATEWAY true "the database did not answer in time, or refused; the log says why";
     Internal "internal" INTERNAL_SERVER_ERROR true "a fault of ours; the log has the request id";
@@ -85,6 +93,17 @@ pub struct ApiError {
     pub param: Option<String>,
     /// When trying again can help.
     pub retry_after_s: u64,
+    /// How it is said in OpenAI's form, where it is.
+    pub relayed: Option<Box<Relayed>>,
+}
+
+/// A refusal in OpenAI's form: the status, the names and the headers that its clients act on.
+#[derive(Debug, Clone)]
+pub struct Relayed {
+    pub status: StatusCode,
+    pub kind: String,
+    pub code: String,
+    pub headers: Vec<(&'static str, String)>,
 }
 
 pub type Result<T> = std::result::Result<T, ApiError>;
@@ -97,7 +116,7 @@ impl Code {
 
 impl ApiError {
     pub fn new(code: Code, message: impl Into<String>) -> Self {
-        Self { code, message: message.into(), param: None, retry_after_s: 1 }
+        Self { code, message: message.into(), param: None, retry_after_s: 1, relayed: None }
     }
 
     pub fn invalid(param: impl Into<String>, problem: impl std::fmt::Display) -> Self {
@@ -123,10 +142,38 @@ impl ApiError {
     }
 
     pub fn body(&self) -> Vec<u8> {
-        let body = serde_json::json!({"error": {
-            "code": self.code.row().name, "message": self.message, "param": self.param,
-        }});
+        let body = match &self.relayed {
+            None => serde_json::json!({"error": {
+                "code": self.code.row().name, "message": self.message, "param": self.param,
+            }}),
+            Some(relayed) => serde_json::json!({"error": {
+                "code": relayed.code, "message": self.message, "param": self.param, "type": relayed.kind,
+            }}),
+        };
         body.to_string().into_bytes()
+    }
+
+    pub fn status(&self) -> StatusCode {
+        self.relayed.as_ref().map_or(self.code.row().status, |relayed| relayed.status)
+    }
+
+    /// The same in OpenAI's form.
+    pub fn for_openai(self) -> Self {
+        if self.relayed.is_some() {
+            return self;
+        }
+        let row = self.code.row();
+        let kind = match row.status.as_u16() {
+            401 => "authentication_error",
+            403 => "permission_error",
+            429 => "rate_limit_error",
+            400..500 => "invalid_request_error",
+            _ => "server_error",
+        };
+        let headers = row.retry.then(|| ("retry-after", self.retry_after_s.to_string()));
+        let (kind, code) = (kind.to_owned(), row.name.to_owned());
+        let relayed = Relayed { status: row.status, kind, code, headers: headers.into_iter().collect() };
+        Self { relayed: Some(Box::new(relayed)), ..self }
     }
 }
 
@@ -134,11 +181,19 @@ impl ApiError {
 impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
         let row = self.code.row();
-        let mut response = (row.status, self.body()).into_response();
+        let mut response = (self.status(), self.body()).into_response();
         let headers = response.headers_mut();
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
-        if row.retry {
-            headers.insert(header::RETRY_AFTER, HeaderValue::from(self.retry_after_s));
+        match &self.relayed {
+            None if row.retry => {
+                headers.insert(header::RETRY_AFTER, HeaderValue::from(self.retry_after_s));
+            }
+            None => {}
+            Some(relayed) => {
+                for (name, value) in &relayed.headers {
+                    headers.extend(HeaderValue::try_from(value).map(|value| (HeaderName::from_static(name), value)));
+                }
+            }
         }
         if self.code == Code::Unauthorized {
             headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));

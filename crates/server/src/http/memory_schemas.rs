@@ -200,9 +200,9 @@ fn replies() -> Value {
         })),
         "Completion": object(&["messages"], json!({
             "messages": {"type": "array", "items": {"$ref": "#/components/schemas/Message"}}, "model": text(),
-            "stream": flag(), "user": text(),
+            "stream": flag(), "user": text(), "metadata": {"type": "object", "properties": {"thread_id": text()}},
         })),
-        "Completed": object(&["id", "object", "created", "model", "choices", "usage"], json!({
+        "Completed": object(&["id", "object", "created", "model", "choices"], json!({
             "id": text(), "object": {"enum": ["chat.completion"]}, "created": whole(), "model": text(),
             "choices": {"type": "array", "items": {"type": "object"}}, "usage": {"type": "object"},
         })),

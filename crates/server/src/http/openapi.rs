@@ -97,14 +97,15 @@ operations! {
     post "/ask-eco" askGuided ["debug"] "GuidedMessage" => "GuidedAnswer",
         "Weighs and routes a message, and answers as the moment calls for. As a stream where that is asked for.";
     post "/v1/chat/completions" completeChat [] "Completion" => "Completed",
-        "OpenAI's chat completions, by the model of a job; with X-Novelo-Thread the thread is behind it.";
+        "OpenAI's chat completions, by a model that a configured server knows; where a thread is named, it is behind it.";
     get "/v1/traces/{id}" getTrace [] - => "Object", "What was recorded of a prompt, with its explanation, or of the course of a request.";
     post "/v1/traces/{id}/replay" replayTrace [] - => "Replay", "Makes an old prompt again and compares the bytes; of a request, the last one that was made for it.";
     get "/debug/trace/{id}" debugTrace [] - => "Course", "The course of a request, for an admin: caches, heuristics, modules, latency, errors. A browser gets a page that reads it, which needs no key itself.";
     get "/v1/keys" listKeys [] - => "Keys", "Lists keys; their secrets are not kept.";
     post "/v1/keys" createKey [] "NewKey" => "Key", "Makes a key; the secret is in this answer only.";
     delete "/v1/keys/{id}" revokeKey [] - => "Object", "Revokes a key.";
-    get "/v1/models" listModels [] - => "Models", "Lists the jobs that have a model, and which.";
+    get "/v1/models" listModels [] - => "Models", "Lists the models that a caller may name: the jobs, and what their servers list.";
+    get "/v1/models/{id}" getModel [] - => "Model", "One of the models that a caller may name.";
     post "/v1/index/rebuild" rebuildIndex [] "RebuildStep" => "Rebuilt",
         "Makes the points in Qdrant anew: of one user, or of the next of all, until it is finished.";
     get "/v1/doctor" checkStore [] - => "Doctor", "Reads and cross-checks every record, and asks the model servers whether they are there.";
@@ -200,7 +201,7 @@ fn parameters(operation: &Operation) -> Value {
     let headers = match operation.id {
         "appendTurns" => vec![header("Idempotency-Key")],
         "createKey" | "importDocuments" => vec![header("X-Novelo-Confirm")],
-        "completeChat" => vec![header("X-Novelo-Thread"), header("Last-Event-ID")],
+        "completeChat" => vec![header("X-Novelo-Thread"), header("X-Novelo-User"), header("Last-Event-ID")],
         "askThread" | "chatWithMemory" | "askGuided" => vec![header("Last-Event-ID")],
         "putDocument" | "patchDocument" | "deleteDocument" => vec![header("If-Match")],
         _ => Vec::new(),
@@ -247,11 +248,11 @@ fn server_schemas() -> Value {
             "notes": {"type": "array", "items": {"type": "object"}}, "models": {"type": "object"},
             "store": {"enum": ["local", "memory", "redis"]}, "index": {"enum": ["local", "qdrant"]},
         })),
-        "Models": object(&["object", "data"], json!({"object": {"enum": ["list"]}, "data": {"type": "array", "items": object(
-            &["id", "object", "created", "owned_by", "model"], json!({
-                "id": {"enum": ["answer", "rewrite", "summary", "narrate"]}, "object": {"enum": ["model"]},
-                "created": whole, "owned_by": text, "model": {"type": ["string", "null"]},
-            }))}})),
+        "Models": object(&["object", "data"], json!({"object": {"enum": ["list"]}, "data": list_of("Model")})),
+        "Model": object(&["id", "object", "created", "owned_by"], json!({
+            "id": text, "object": {"enum": ["model"]}, "created": whole, "owned_by": text,
+            "model": {"type": ["string", "null"]},
+        })),
     })
 }
 

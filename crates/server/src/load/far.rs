@@ -5,7 +5,7 @@ use std::time::Duration;
 use novelo_engine::filter::Filter;
 use novelo_engine::path::{self, CollectionPath};
 use novelo_engine::recall::{self, Hit, Recall, Recalled};
-use novelo_engine::{Need, Recipe, Role};
+use novelo_engine::{Need, Recipe, Role, Turn};
 use novelo_store::{Range, Store};
 use serde_json::Value;
 
@@ -32,8 +32,9 @@ impl Near {
         let query = asked.map(str::to_owned).or_else(|| self.last_said());
         let (shown, newest_user) = (self.shown_from(recipe), self.newest_user());
         let thread = request.reach.thread_id();
-        let is_shown =
-            |place: Place<'_>| thread == Some(place.parent()) && (place.seq >= shown || Some(place.seq) == newest_user);
+        let refused: Vec<u64> = self.refused.iter().map(|turn| turn.seq).collect();
+        let is_here = |seq: u64| seq >= shown || Some(seq) == newest_user || refused.contains(&seq);
+        let is_shown = |place: Place<'_>| thread == Some(place.parent()) && is_here(place.seq);
         for recall in recalls {
             let given = request.recalled.iter().find(|(recalled, _)| recalled.recall == recall);
             let found = match (given, &request.user, &query) {
@@ -63,13 +64,15 @@ impl Near {
 
     /// The newest turn of a user, which every window shows.
     fn newest_user(&self) -> Option<u64> {
-        self.turns.iter().rev().find(|turn| turn.message.shown().is(Role::User)).map(|turn| turn.seq)
+        let is_user = |turn: &&Turn| turn.message.shown().is(Role::User) && !self.is_refused(turn.seq);
+        self.turns.iter().rev().find(is_user).map(|turn| turn.seq)
     }
 
     /// What was said last, where nothing is asked.
     fn last_said(&self) -> Option<String> {
         let inline = self.inline.iter().rev();
-        let messages = inline.chain(self.turns.iter().rev().map(|turn| turn.message.shown()));
+        let stored = self.turns.iter().rev().filter(|turn| !self.is_refused(turn.seq));
+        let messages = inline.chain(stored.map(|turn| turn.message.shown()));
         let mut texts: Vec<String> =
             messages.filter_map(said).map(|text| cut(&text, ASKED_CHARS)).take(ASKED_TURNS).collect();
         texts.reverse();

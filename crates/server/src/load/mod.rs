@@ -12,7 +12,7 @@ mod shown;
 use std::ops::Range;
 use std::sync::Arc;
 
-use novelo_engine::component::{self, show_summary, show_user_data};
+use novelo_engine::component::{self, RefusedTurn, show_summary, show_user_data};
 use novelo_engine::group::Membership;
 use novelo_engine::limits::CONTEXT_TURNS_MAX;
 use novelo_engine::path::{CollectionPath, DocumentPath, PathError, Prefix};
@@ -26,6 +26,7 @@ use novelo_store::{Range as Seqs, Store, Turns};
 use crate::cache::Cache;
 use crate::collapse::{Found, FoundGroups};
 use crate::http::error::{ApiError, Result};
+use crate::refused::Refusals;
 use collection::{Collected, Collections};
 pub use far::{Source, cut, recall_one};
 pub use shown::Shown;
@@ -44,6 +45,8 @@ pub struct Near {
     collections: Vec<Chosen>,
     groups: Option<Arc<Found>>,
     membership: Option<Arc<Membership>>,
+    /// The turns that a model refused, by seq.
+    refused: Vec<RefusedTurn>,
     /// What searches found.
     recalled: Vec<Recalled>,
     /// The passages among it, with what they say.
@@ -159,6 +162,9 @@ impl Loader<'_> {
             if self.turns_of(&of).await? {
                 self.near.turns_in = Some(of);
                 self.near.outside |= root == Root::Legacy;
+                if let Root::User(user) = root {
+                    self.near.refused = Refusals::load(self.store, user, thread).await?.turns;
+                }
                 return Ok(());
             }
         }

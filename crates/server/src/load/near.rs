@@ -4,7 +4,7 @@ use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 use bytes::Bytes;
-use novelo_engine::component::{Read, show_summary, show_user_data};
+use novelo_engine::component::{Read, RefusedTurn, show_summary, show_user_data};
 use novelo_engine::group::Groups;
 use novelo_engine::path::{self, CollectionPath, DocumentPath};
 use novelo_engine::reach::Stretch;
@@ -21,7 +21,7 @@ use crate::trace::{CollectionInput, GroupsInput, Inputs, RecalledInput, Trace};
 impl Near {
     /// Adds the question, unless the newest turn asks it already.
     pub fn ask(&mut self, question: Option<&str>) {
-        let newest = self.turns.iter().next_back().map(|t| &t.message);
+        let newest = self.turns.iter().rev().find(|turn| !self.is_refused(turn.seq)).map(|t| &t.message);
         let newest = self.inline.last().or(newest).filter(|m| m.is(Role::User));
         let asked = |q: &&str| newest.and_then(|m| m.said()).as_deref() == Some(*q);
         self.question = question.filter(|q| !asked(q)).map(|q| Message::text(Role::User, q));
@@ -37,6 +37,7 @@ impl Near {
             user_data: self.user_data.as_ref().map(|s| &*s.message),
             collections: self.collections.iter().map(Chosen::read).collect(),
             groups: self.groups.as_ref().map(|found| &found.groups),
+            refused: &self.refused,
             membership: self.membership.as_deref(),
             recalled: &self.recalled,
             inline: &self.inline,
@@ -55,6 +56,11 @@ impl Near {
             turns.sort_by(|a, b| a.create_time.total_cmp(&b.create_time));
         }
         turns
+    }
+
+    /// Whether a model refused a turn.
+    pub(super) fn is_refused(&self, seq: u64) -> bool {
+        self.refused.binary_search_by_key(&seq, |turn| turn.seq).is_ok()
     }
 
     /// The instructions that lead the thread, where the turns do not reach back to them.
@@ -94,9 +100,16 @@ impl Near {
             user_data: kept(&self.user_data),
             collections: self.collections.iter().map(collection).collect(),
             groups: self.groups.as_ref().map(|found| self.groups_input(&found.groups)),
+            refused: self.refused_input(),
             recalled: self.recalled.iter().map(RecalledInput::of).collect(),
             messages: self.inline.iter().filter_map(|m| raw(m.raw())).collect(),
         }
+    }
+
+    /// The marks of the turns that were looked at.
+    fn refused_input(&self) -> Vec<RefusedTurn> {
+        let first = self.first_seq();
+        self.refused.iter().filter(|turn| turn.seq >= first).cloned().collect()
     }
 
     fn groups_input(&self, groups: &Groups) -> GroupsInput {
@@ -120,6 +133,7 @@ impl Near {
             in_time: inputs.in_time,
             collections: inputs.collections.iter().map(chosen).collect(),
             groups: inputs.groups.as_ref().map(|groups| Arc::new(Found::again(groups))),
+            refused: inputs.refused.clone(),
             ..Self::default()
         };
         if let (Some(of), Some((first, last))) = (turns_in(trace)?, inputs.turns) {
@@ -155,6 +169,7 @@ impl Hash for Near {
         self.collections.iter().for_each(|c| (&c.name, c.shape, c.level, c.of.print, &c.range).hash(hasher));
         [&self.summary, &self.user_data].map(|shown| shown.as_ref().map(|s| &s.raw)).hash(hasher);
         self.groups.as_ref().map(|found| found.print).hash(hasher);
+        self.refused.hash(hasher);
         for recalled in &self.recalled {
             recalled.message.as_ref().map(Message::raw).hash(hasher);
             recalled.hits.iter().chain(&recalled.near).for_each(|h| (&h.of, h.seq, h.score.to_bits()).hash(hasher));

@@ -1,7 +1,8 @@
 //! A call to a model: begun, tried again, read on, ended.
 //!
 //! Owns deadlines and retries. A call is tried again only before its first byte, and one that is made because another
-//! failed not even then. What is dropped is cancelled: it closes its connection and gives its place to the next.
+//! failed not even then. A call that is passed on for a client is tried again once, and only where it did not reach a model:
+//! the client tries again by itself. What is dropped is cancelled: it closes its connection and gives its place to the next.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -32,17 +33,26 @@ const USAGE_WAIT: Duration = Duration::from_secs(2);
 /// How long the end of a connection is waited for, so that the next call can use it.
 const CLOSING_WAIT: Duration = Duration::from_millis(20);
 
+/// How long a server may ask a client's call to wait; a client that is told of more can do better than to wait.
+const RELAY_PAUSE_MAX: Duration = Duration::from_secs(2);
+/// Headers that tell clients when to try again.
+const RETRY_HEADERS: [&str; 3] = ["retry-after", "retry-after-ms", "x-should-retry"];
+
 /// How a model is asked.
 #[derive(Debug, Clone, Copy)]
 struct Way {
     /// For all of the answer at once, within the time-out.
     is_whole: bool,
     tries_more: u32,
+    /// For a client that gets all that the server says.
+    is_relay: bool,
 }
 
-const STREAM: Way = Way { is_whole: false, tries_more: TRIES_MORE };
-const WHOLE: Way = Way { is_whole: true, tries_more: TRIES_MORE };
-const ONCE: Way = Way { is_whole: true, tries_more: 0 };
+const STREAM: Way = Way { is_whole: false, tries_more: TRIES_MORE, is_relay: false };
+const WHOLE: Way = Way { is_whole: true, tries_more: TRIES_MORE, is_relay: false };
+const ONCE: Way = Way { is_whole: true, tries_more: 0, is_relay: false };
+const RELAY: Way = Way { is_whole: false, tries_more: 1, is_relay: true };
+const RELAY_ONCE: Way = Way { is_whole: true, tries_more: 0, is_relay: true };
 
 /// Until when something must come.
 #[derive(Debug, Clone, Copy)]
@@ -108,6 +118,8 @@ pub struct Deltas {
 struct Miss {
     failure: Failure,
     may_pass: bool,
+    /// Whether no model was asked: the server was not reached, or is a gateway that says so.
+    was_not_reached: bool,
     /// How long the server asks to be left alone.
     after: Option<Duration>,
     refuses_usage: bool,
@@ -134,12 +146,25 @@ impl Model {
         self.open(ask, ONCE).await?.gathered().await
     }
 
+    /// Begins an answer for a client of its own tries: with all that the server says.
+    pub async fn relay(&self, ask: &Ask) -> Result<Deltas, Failure> {
+        self.open(ask, RELAY).await
+    }
+
+    /// The same whole, with a single try.
+    pub async fn relay_once(&self, ask: &Ask) -> Result<Completion, Failure> {
+        self.open(ask, RELAY_ONCE).await?.gathered().await
+    }
+
     async fn open(&self, ask: &Ask, way: Way) -> Result<Deltas, Failure> {
         let mut call = self.tally.begin();
         let clock = Clock::start(self.timeout, way.is_whole || self.job.has_whole_deadline());
         match self.begin(ask, way, &clock).await {
             Ok((body, first, place)) => {
                 let mut deltas = Deltas::new(self.server.clone(), body, clock, call, place);
+                if way.is_relay {
+                    deltas.reading = Reading::of_all();
+                }
                 deltas.take(&first);
                 Ok(deltas)
             }
@@ -157,7 +182,7 @@ impl Model {
         clock: &Clock,
     ) -> Result<(Incoming, Bytes, OwnedSemaphorePermit), Failure> {
         let messages = wire::messages(&ask.messages)
-            .map_err(|e| Failure::Refused(format!("what is to be asked is not an array of messages: {e}")))?;
+            .map_err(|e| Failure::Refused(format!("what is to be asked is not an array of messages: {e}").into()))?;
         let late = |_| clock.late(&self.server);
         let place = self.place(clock).await?;
         let name = timeout_at(clock.until, self.resolve(clock.left())).await.map_err(late)??;
@@ -178,7 +203,11 @@ impl Model {
                 continue;
             }
             let pause = pause(tries).max(miss.after.unwrap_or_default());
-            if !miss.may_pass || tries == way.tries_more || pause >= clock.left() {
+            let may_pass = match way.is_relay {
+                true => miss.was_not_reached && pause <= RELAY_PAUSE_MAX,
+                false => miss.may_pass,
+            };
+            if !may_pass || tries == way.tries_more || pause >= clock.left() {
                 return Err(miss.failure);
             }
             tries += 1;
@@ -190,21 +219,23 @@ impl Model {
     async fn place(&self, clock: &Clock) -> Result<OwnedSemaphorePermit, Failure> {
         let busy = |_| Failure::Slow(format!("{MODEL_CALLS_MAX} calls to models run already (MODEL_CALLS_MAX)"));
         let place = timeout_at(clock.until, self.places.clone().acquire_owned()).await.map_err(busy)?;
-        place.map_err(|e| Failure::Down(e.to_string()))
+        place.map_err(|e| Failure::Down(e.to_string().into()))
     }
 }
 
 /// One try: up to the first byte of an answer.
 async fn open(server: &Server, body: Bytes) -> Result<(Incoming, Bytes), Miss> {
-    let passing = |failure| Miss { failure, may_pass: true, after: None, refuses_usage: false };
+    let passing = |failure| Miss { failure, may_pass: true, was_not_reached: true, after: None, refuses_usage: false };
     let response = server.completions.begin(body).await.map_err(|e| passing(server.failure(e)))?;
     let status = response.status().as_u16();
     if !response.status().is_success() {
         let after = response.headers().get(header::RETRY_AFTER).and_then(|value| value.to_str().ok()?.parse().ok());
+        let headers = retry_headers(response.headers());
         let said = Said::of_body(&outbound::refusal(response.into_body()).await);
         return Err(Miss {
-            failure: server.refused(status, &said),
+            failure: server.refused(status, &said, headers),
             may_pass: passes(status) && said.too_long.is_none(),
+            was_not_reached: matches!(status, 502..=504) && said.too_long.is_none(),
             after: after.map(Duration::from_secs),
             refuses_usage: matches!(status, 400 | 422) && said.words.contains("stream_options"),
         });
@@ -218,6 +249,17 @@ async fn open(server: &Server, body: Bytes) -> Result<(Incoming, Bytes), Miss> {
             None => return Err(passing(server.down("it ended before the first byte of an answer"))),
         }
     }
+}
+
+/// What a server says of when to try again, as far as it is of a form that clients read.
+fn retry_headers(headers: &header::HeaderMap) -> Vec<(&'static str, String)> {
+    let is_plain =
+        |value: &str| value.len() <= 64 && value.bytes().all(|b| b.is_ascii_alphanumeric() || b" ,:.".contains(&b));
+    let told = |name: &'static str| {
+        let value = headers.get(name)?.to_str().ok()?.trim();
+        (!value.is_empty() && is_plain(value)).then(|| (name, value.to_owned()))
+    };
+    RETRY_HEADERS.into_iter().filter_map(told).collect()
 }
 
 /// A pause that grows, and differs, so that those who failed together do not come back together.
@@ -276,6 +318,7 @@ impl Deltas {
     fn give(&mut self, delta: Delta) -> Delta {
         match &delta {
             Delta::End { usage, .. } => self.call.succeeded(*usage),
+            Delta::More(_) => {}
             _ => self.call.speaks(),
         }
         self.gave_at = Some(Instant::now());
@@ -308,7 +351,7 @@ impl Deltas {
         if self.reading.signs > signs {
             self.clock.something_came();
         }
-        self.has_said |= !self.ready.is_empty();
+        self.has_said |= self.ready.iter().any(Delta::is_answer);
         if let Err(fault) = fed {
             self.fault(fault);
         }

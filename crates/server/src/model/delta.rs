@@ -1,14 +1,15 @@
 //! From the frames of a server to the pieces of an answer.
 //!
 //! Pure, and lenient where servers differ: null contents, empty choices, calls without an index, a whole message instead
-//! of a delta. What a model only thinks is skipped. Refuses what is not JSON, and answers of more than
-//! `MODEL_ANSWER_BYTES_MAX`.
+//! of a delta. What a model only thinks is skipped, unless all that the server says is to be passed on. Refuses what is
+//! not JSON, and answers of more than `MODEL_ANSWER_BYTES_MAX`.
 
 use std::collections::VecDeque;
 
 use novelo_engine::limits::{MODEL_ANSWER_BYTES_MAX, MODEL_TOOL_CALLS_MAX};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
+use super::more::More;
 use super::{CallDelta, Delta, Usage};
 
 /// Why an answer cannot be read on.
@@ -25,19 +26,34 @@ pub enum Fault {
 pub struct Answer {
     finish: Option<String>,
     usage: Option<Usage>,
+    /// Whether what is not understood is passed on as well, and a refusal as what it is.
+    tells_all: bool,
+    /// What was said of the answer as a whole, and its usage in the server's own words.
+    told: Map<String, Value>,
+    usage_told: Option<Value>,
     /// The index and id of each call on the wire, in the order of ours.
     calls: Vec<(Option<u64>, String)>,
     bytes: usize,
 }
 
 impl Answer {
+    /// One that passes on all that the server says.
+    pub fn of_all() -> Self {
+        Self { tells_all: true, ..Self::default() }
+    }
+
     pub fn has_finished(&self) -> bool {
         self.finish.is_some()
     }
 
-    /// The last piece; a server that gives no reason has simply stopped.
-    pub fn end(&self) -> Delta {
-        Delta::End { finish: self.finish.clone().unwrap_or_else(|| "stop".to_owned()), usage: self.usage }
+    /// The last pieces; a server that gives no reason has simply stopped.
+    pub fn end(&mut self, out: &mut VecDeque<Delta>) {
+        if let Some(usage) = self.usage_told.take() {
+            let answer = Map::from_iter([("usage".to_owned(), usage)]);
+            out.push_back(Delta::More(Box::new(More { answer, ..More::default() })));
+        }
+        let finish = self.finish.clone().unwrap_or_else(|| "stop".to_owned());
+        out.push_back(Delta::End { finish, usage: self.usage });
     }
 
     /// Reads one frame, or a whole completion.
@@ -53,6 +69,10 @@ impl Answer {
         }
         if let Some(usage) = chunk.get("usage").and_then(usage) {
             self.usage = Some(usage);
+            self.usage_told = chunk.get("usage").filter(|_| self.tells_all).cloned();
+        }
+        if self.tells_all {
+            self.tell_answer(&chunk, out);
         }
         let choices = chunk.get("choices").and_then(Value::as_array).into_iter().flatten();
         for choice in choices.filter(|choice| choice.get("index").is_none_or(|index| index == 0)) {
@@ -61,9 +81,32 @@ impl Answer {
         Ok(())
     }
 
+    /// Members that say the same in every frame are told once.
+    fn tell_answer(&mut self, chunk: &Value, out: &mut VecDeque<Delta>) {
+        let mut answer = More::of_answer(chunk);
+        answer.retain(|name, value| self.told.get(name) != Some(value));
+        if !answer.is_empty() {
+            self.told.extend(answer.clone());
+            out.push_back(Delta::More(Box::new(More { answer, ..More::default() })));
+        }
+    }
+
+    fn tell_choice(&mut self, choice: &Value, said: &Value, out: &mut VecDeque<Delta>) -> Result<(), Fault> {
+        let more = More { choice: More::of_choice(choice), message: More::of_message(said), ..More::default() };
+        if !more.is_empty() {
+            self.grow(more.bytes())?;
+            out.push_back(Delta::More(Box::new(more)));
+        }
+        Ok(())
+    }
+
     fn choice(&mut self, choice: &Value, out: &mut VecDeque<Delta>) -> Result<(), Fault> {
         let said = choice.get("delta").or_else(|| choice.get("message")).unwrap_or(&Value::Null);
-        for text in ["content", "refusal"].into_iter().filter_map(|member| text(said.get(member)?)) {
+        if self.tells_all {
+            self.tell_choice(choice, said, out)?;
+        }
+        let members: &[&str] = if self.tells_all { &["content"] } else { &["content", "refusal"] };
+        for text in members.iter().filter_map(|member| text(said.get(member)?)) {
             self.grow(text.len())?;
             out.push_back(Delta::Text(text));
         }
@@ -87,9 +130,11 @@ impl Answer {
             Some(object) => object.to_string(),
         };
         let index = self.place(call.get("index").and_then(Value::as_u64), id.as_deref());
-        let delta = CallDelta { index, id, name: string(function.get("name")), arguments };
+        let more = if self.tells_all { others(call) } else { Map::new() };
+        let delta = CallDelta { index, id, name: string(function.get("name")), arguments, more };
         let bytes = [&delta.id, &delta.name].into_iter().flatten().map(String::len).sum::<usize>();
-        self.grow(bytes + delta.arguments.len())?;
+        let more = More { message: delta.more.clone(), ..More::default() }.bytes();
+        self.grow(bytes + delta.arguments.len() + more)?;
         match self.calls.len() > MODEL_TOOL_CALLS_MAX {
             true => Err(Fault::Form(format!("more than MODEL_TOOL_CALLS_MAX, {MODEL_TOOL_CALLS_MAX} calls"))),
             false => Ok(delta),
@@ -119,6 +164,14 @@ impl Answer {
             false => Ok(()),
         }
     }
+}
+
+/// What a call says beside its function, such as a signature that its answer must repeat.
+fn others(call: &Value) -> Map<String, Value> {
+    let members = call.as_object().into_iter().flatten();
+    let is_other = |name: &str| !["index", "id", "type", "function"].contains(&name);
+    let other = members.filter(|(name, value)| is_other(name) && !value.is_null());
+    other.map(|(name, value)| (name.clone(), value.clone())).collect()
 }
 
 /// A content: a string, or the texts of its parts.

@@ -6,6 +6,9 @@
 
 mod client;
 mod delta;
+mod failure;
+mod more;
+mod names;
 mod provider;
 mod reading;
 mod refusal;
@@ -24,6 +27,9 @@ use serde_json::{Map, Value, json};
 use tokio::sync::Semaphore;
 
 pub use client::Deltas;
+pub use failure::{Failure, FailureText, UpstreamError};
+pub use more::More;
+pub use names::UnknownModel;
 
 use crate::config::Config;
 use provider::Provider;
@@ -71,7 +77,7 @@ pub enum Detail {
 pub struct Models(Vec<Model>);
 
 /// A model on a server.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Model {
     job: Job,
     server: Arc<Server>,
@@ -79,6 +85,8 @@ pub struct Model {
     named: String,
     /// 0: what the server says.
     window_tokens: u32,
+    /// Whether the settings or its server name it; else a caller does, and nothing is known of it.
+    is_listed: bool,
     timeout: Duration,
     tally: Arc<Tally>,
     /// Shared by all of them: the calls that may run at once.
@@ -99,6 +107,8 @@ pub struct Ask {
 pub enum Delta {
     Text(String),
     Call(CallDelta),
+    /// What else the server says; only where all is to be passed on.
+    More(Box<More>),
     /// The last one, always.
     End {
         finish: String,
@@ -113,6 +123,8 @@ pub struct CallDelta {
     pub id: Option<String>,
     pub name: Option<String>,
     pub arguments: String,
+    /// Other members of it.
+    pub more: Map<String, Value>,
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -128,6 +140,8 @@ pub struct Completion {
     pub calls: Vec<ToolCall>,
     pub finish: String,
     pub usage: Option<Usage>,
+    /// What else the server said; only where all is to be passed on.
+    pub more: More,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -135,24 +149,8 @@ pub struct ToolCall {
     pub id: String,
     pub name: String,
     pub arguments: String,
-}
-
-/// Why there is no answer, or no more of it.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Failure {
-    #[error("{0}")]
-    Slow(String),
-    #[error("{0}")]
-    Down(String),
-    /// The server answers that it will not.
-    #[error("{0}")]
-    Refused(String),
-    /// The prompt is longer than the window of the model: of so many tokens, where the server says so.
-    #[error("{message}")]
-    TooLong { message: String, prompt_tokens: Option<u32>, window_tokens: Option<u32> },
-    /// It broke off in the middle.
-    #[error("{0}")]
-    Broke(String),
+    /// Other members of it, such as a signature.
+    pub more: Map<String, Value>,
 }
 
 impl Models {
@@ -172,6 +170,7 @@ impl Models {
                 server,
                 named: provider.model,
                 window_tokens: provider.window_tokens,
+                is_listed: true,
                 timeout: provider.timeout,
                 tally: Arc::default(),
                 places: places.clone(),
@@ -240,7 +239,7 @@ impl Model {
 
     /// The tokens it sees at once, where that is known. Asked of the server once, for at most two seconds.
     pub async fn window_tokens(&self) -> Option<u32> {
-        if self.window_tokens > 0 || self.server.is_openai {
+        if self.window_tokens > 0 || self.server.is_openai || !self.is_listed {
             return (self.window_tokens > 0).then_some(self.window_tokens);
         }
         let name = tokio::time::timeout(window::PATIENCE, self.resolve(window::PATIENCE)).await.ok()?.ok()?;
@@ -270,10 +269,27 @@ impl Model {
     }
 }
 
+impl Delta {
+    /// Whether it is a part of the answer itself.
+    pub fn is_answer(&self) -> bool {
+        !matches!(self, Self::More(_))
+    }
+}
+
 impl ToolCall {
     /// As it stands in a message.
     pub fn message(&self) -> Value {
-        json!({"id": self.id, "type": "function", "function": {"name": self.name, "arguments": self.arguments}})
+        let function = json!({"name": self.name, "arguments": self.arguments});
+        let mut call = match self.more.contains_key("custom") && self.name.is_empty() {
+            true => Map::from_iter([("id".to_owned(), json!(self.id)), ("type".to_owned(), json!("custom"))]),
+            false => Map::from_iter([
+                ("id".to_owned(), json!(self.id)),
+                ("type".to_owned(), json!("function")),
+                ("function".to_owned(), function),
+            ]),
+        };
+        call.extend(self.more.clone());
+        Value::Object(call)
     }
 }
 
@@ -293,6 +309,7 @@ impl Completion {
         match delta {
             Delta::Text(text) => self.text.push_str(&text),
             Delta::Call(piece) => self.add_call(piece),
+            Delta::More(more) => self.more.add(*more),
             Delta::End { finish, usage } => (self.finish, self.usage) = (finish, usage),
         }
     }
@@ -305,33 +322,12 @@ impl Completion {
         }
         let Some(call) = self.calls.get_mut(piece.index) else { return };
         call.arguments.push_str(&piece.arguments);
+        more::merge(&mut call.more, piece.more);
         if let Some(id) = piece.id {
             call.id = id;
         }
         if let Some(name) = piece.name {
             call.name = name;
         }
-    }
-}
-
-impl Failure {
-    /// What whoever talks to the model may know of it; the rest is the operator's.
-    pub fn in_words(&self) -> &'static str {
-        match self {
-            Self::Slow(_) => "it took too long",
-            Self::Down(_) => "its server cannot be reached, or failed",
-            Self::Refused(_) => "its server refused",
-            Self::TooLong { .. } => "the prompt is too long for it",
-            Self::Broke(_) => "the connection broke, or its server failed",
-        }
-    }
-
-    /// Whether asking once more may help: not where the answer is that there will be none.
-    pub fn may_pass(&self) -> bool {
-        matches!(self, Self::Slow(_) | Self::Down(_) | Self::Broke(_))
-    }
-
-    fn too_long(message: String, lengths: refusal::Lengths) -> Self {
-        Self::TooLong { message, prompt_tokens: lengths.prompt_tokens, window_tokens: lengths.window_tokens }
     }
 }

@@ -39,6 +39,11 @@ impl Default for Form {
 }
 
 impl Reading {
+    /// One that passes on all that the server says.
+    pub fn of_all() -> Self {
+        Self { answer: Answer::of_all(), ..Self::default() }
+    }
+
     /// Takes the next bytes, and adds what they complete.
     pub fn feed(&mut self, bytes: &[u8], out: &mut VecDeque<Delta>) -> Result<(), Fault> {
         self.bytes += bytes.len();
@@ -80,14 +85,14 @@ impl Reading {
                 let body = std::mem::take(body);
                 let body = body.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&body);
                 self.answer.take(body, false, out)?;
-                self.done |= self.answer.has_finished() || !out.is_empty();
+                self.done |= self.answer.has_finished() || out.iter().any(Delta::is_answer);
             }
             _ => {}
         }
         if !self.done && !self.answer.has_finished() {
             return Err(Fault::Form("an end before the answer was finished".to_owned()));
         }
-        out.push_back(self.answer.end());
+        self.answer.end(out);
         Ok(())
     }
 

@@ -54,7 +54,7 @@ fn end(finish: &str, usage: Option<(u64, u64)>) -> Delta {
 
 fn call(index: usize, id: Option<&str>, name: Option<&str>, arguments: &str) -> Delta {
     let (id, name) = (id.map(str::to_owned), name.map(str::to_owned));
-    Delta::Call(CallDelta { index, id, name, arguments: arguments.to_owned() })
+    Delta::Call(CallDelta { index, id, name, arguments: arguments.to_owned(), ..CallDelta::default() })
 }
 
 #[test]

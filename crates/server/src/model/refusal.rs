@@ -6,9 +6,15 @@
 use serde_json::Value;
 
 /// A refusal in words.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Said {
     pub words: String,
+    /// What it is, by the server's own names.
+    pub kind: Option<String>,
+    pub code: Option<String>,
+    pub param: Option<String>,
+    /// The status that the error itself names.
+    pub status: Option<u16>,
     /// The prompt was too long.
     pub too_long: Option<Lengths>,
 }
@@ -35,8 +41,22 @@ impl Said {
         let lengths = lengths(error, &words);
         let is_too_long = ["code", "type"].iter().filter_map(|name| error.get(name)?.as_str()).any(is_too_long_code)
             || says_too_long(&words.to_lowercase());
-        Self { words, too_long: is_too_long.then_some(lengths) }
+        let name = |name: &str| error.get(name).and_then(Value::as_str).filter(|name| is_name(name)).map(str::to_owned);
+        let number = |name: &str| error.get(name).and_then(Value::as_u64).and_then(|n| u16::try_from(n).ok());
+        Self {
+            words,
+            kind: name("type"),
+            code: name("code"),
+            param: name("param"),
+            status: number("status").or_else(|| number("code")).filter(|status| (400..600).contains(status)),
+            too_long: is_too_long.then_some(lengths),
+        }
     }
+}
+
+/// A name as servers give them, and not a text that could hold anything.
+fn is_name(name: &str) -> bool {
+    !name.is_empty() && name.len() <= 128 && name.bytes().all(|byte| byte.is_ascii_graphic())
 }
 
 fn words(error: &Value) -> String {
@@ -161,7 +181,8 @@ mod tests {
     #[test]
     fn other_refusals_are_said_in_their_words() {
         let check = |body: &str, words: &str| {
-            assert_eq!(Said::of_body(body), Said { words: words.to_owned(), too_long: None }, "{body}");
+            let said = Said::of_body(body);
+            assert_eq!((said.words.as_str(), said.too_long), (words, None), "{body}");
         };
         check(r#"{"error":{"message":"model not found","code":"model_not_found"}}"#, "model not found");
         check(r#"{"error":"no such model"}"#, "no such model");
@@ -170,5 +191,16 @@ mod tests {
         check(r#"{"error":{"code":7}}"#, r#"{"code":7}"#);
         check(r#"{"error":{"message":"max_tokens is too large: 900"}}"#, "max_tokens is too large: 900");
         check("", "(no words)");
+    }
+
+    #[test]
+    fn names_of_an_error_are_read() {
+        let said = Said::of_body(
+            r#"{"error":{"message":"no","type":"invalid_request_error","param":"messages[0].content","code":"bad_image"}}"#,
+        );
+        let names = [&said.kind, &said.param, &said.code].map(|name| name.as_deref().unwrap_or_default());
+        assert_eq!(names, ["invalid_request_error", "messages[0].content", "bad_image"]);
+        let said = Said::of_body(r#"{"error":{"code":429,"message":"slow down","type":"two words"}}"#);
+        assert_eq!((said.status, said.code, said.kind), (Some(429), None, None));
     }
 }

@@ -9,15 +9,18 @@ use std::time::Duration;
 use serde_json::Value;
 use tokio::sync::OnceCell;
 
-use super::Failure;
+use super::names::Listing;
 use super::provider::Provider;
 use super::refusal::Said;
 use super::window::Windows;
+use super::{Failure, FailureText, UpstreamError};
 use crate::load::cut;
 use crate::outbound::{Outbound, Unanswered};
 
 const THERE_WAIT: Duration = Duration::from_secs(2);
 const WORDS_CHARS_MAX: usize = 300;
+/// Of the words of a server that refuses, so many reach the client.
+const TOLD_CHARS_MAX: usize = 1_000;
 
 pub struct Server {
     pub setting: String,
@@ -29,6 +32,8 @@ pub struct Server {
     /// The first model that it lists.
     first: OnceCell<String>,
     pub windows: Windows,
+    /// The models that it has listed.
+    pub known: Listing,
     /// It has refused `stream_options`.
     no_usage: AtomicBool,
 }
@@ -47,6 +52,7 @@ impl Server {
             completions,
             first: OnceCell::new(),
             windows: Windows::default(),
+            known: Listing::default(),
             no_usage: AtomicBool::new(false),
         })
     }
@@ -94,7 +100,7 @@ impl Server {
             let listed = self.list(patience).await?;
             first_of(&listed).ok_or_else(|| {
                 let advice = format!("set {}", self.setting.replace(".url", ".model"));
-                Failure::Refused(format!("{} lists no models: {advice}", self.place()))
+                Failure::Refused(format!("{} lists no models: {advice}", self.place()).into())
             })
         });
         asked.await.map(String::as_str)
@@ -103,8 +109,9 @@ impl Server {
     /// What it answers to `GET /models`.
     pub async fn list(&self, patience: Duration) -> Result<Value, Failure> {
         let bytes = self.listing.get(patience).await.map_err(|e| self.failure(e))?;
-        serde_json::from_slice(&bytes)
-            .map_err(|e| Failure::Refused(format!("{}: its list of models is of another form: {e}", self.place())))
+        serde_json::from_slice(&bytes).map_err(|e| {
+            Failure::Refused(format!("{}: its list of models is of another form: {e}", self.place()).into())
+        })
     }
 
     /// Whether it answers; what it lists does not matter, nor that it lists nothing.
@@ -125,7 +132,7 @@ impl Server {
         match error {
             Unanswered::Slow(_, patience) => self.slow(patience),
             Unanswered::Down(_, why) => self.down(&why),
-            Unanswered::Refused(_, status, said) => self.refused(status, &Said::of_body(&said)),
+            Unanswered::Refused(_, status, said) => self.refused(status, &Said::of_body(&said), Vec::new()),
         }
     }
 
@@ -134,16 +141,17 @@ impl Server {
     }
 
     pub fn down(&self, why: &str) -> Failure {
-        Failure::Down(format!("{} cannot be reached: {why}", self.place()))
+        Failure::Down(format!("{} cannot be reached: {why}", self.place()).into())
     }
 
     pub fn broke(&self, why: &str) -> Failure {
-        Failure::Broke(format!("{} broke off: {}", self.place(), self.safe(why)))
+        Failure::Broke(format!("{} broke off: {}", self.place(), self.safe(why)).into())
     }
 
     /// A refusal by status: those that may pass are as good as not being there.
-    pub fn refused(&self, status: u16, said: &Said) -> Failure {
-        let message = format!("{} answered {status}: {}", self.place(), self.safe(&said.words));
+    pub fn refused(&self, status: u16, said: &Said, headers: Vec<(&'static str, String)>) -> Failure {
+        let log = format!("{} answered {status}: {}", self.place(), self.safe(&said.words));
+        let message = FailureText::said(log, UpstreamError { headers, ..self.told(Some(status), said) });
         match said.too_long {
             Some(lengths) => Failure::too_long(message, lengths),
             None if status >= 500 || passes(status) => Failure::Down(message),
@@ -154,13 +162,60 @@ impl Server {
     /// An error object instead of an answer, or in the middle of one.
     pub fn said(&self, error: &Value, in_the_middle: bool) -> Failure {
         let said = Said::of(error);
-        let message = format!("{} says: {}", self.place(), self.safe(&said.words));
+        let log = format!("{} says: {}", self.place(), self.safe(&said.words));
+        let message = FailureText::said(log, self.told(said.status, &said));
         match (said.too_long, in_the_middle) {
             (Some(lengths), false) => Failure::too_long(message, lengths),
             (_, false) => Failure::Refused(message),
             (_, true) => Failure::Broke(message),
         }
     }
+
+    /// What a client may know of a refusal: the server's words without keys and addresses.
+    fn told(&self, status: Option<u16>, said: &Said) -> UpstreamError {
+        let mut words = said.words.clone();
+        for place in [self.base.as_str(), self.host(), self.host().rsplit_once(':').map_or("", |(name, _)| name)] {
+            if place.len() > 3 {
+                words = words.replace(place, "(the model's server)");
+            }
+        }
+        let words = match self.key.as_str() {
+            "" => words,
+            key => words.replace(key, "***"),
+        };
+        UpstreamError {
+            status,
+            message: cut(&without_secrets(&words), TOLD_CHARS_MAX),
+            kind: said.kind.clone(),
+            code: said.code.clone(),
+            param: said.param.clone(),
+            headers: Vec::new(),
+        }
+    }
+}
+
+/// Hides what looks like a key: servers repeat those that they were sent, or a part of them.
+fn without_secrets(words: &str) -> String {
+    let (mut out, mut rest, mut follows_bearer) = (String::with_capacity(words.len()), words, false);
+    while let Some(first) = rest.chars().next() {
+        let is_part = |c: char| c.is_ascii_alphanumeric() || "-_.*+/=~".contains(c);
+        let end = rest.find(|c: char| is_part(c) != is_part(first)).unwrap_or(rest.len());
+        let (run, more) = rest.split_at(end);
+        let is_secret = is_part(first) && (follows_bearer || looks_secret(run));
+        out.push_str(if is_secret { "***" } else { run });
+        follows_bearer = match is_part(first) {
+            true => run.eq_ignore_ascii_case("bearer"),
+            false => follows_bearer && run.trim_matches([':', '"', '\'', ' ']).is_empty(),
+        };
+        rest = more;
+    }
+    out
+}
+
+fn looks_secret(run: &str) -> bool {
+    const BEGINNINGS: [&str; 7] = ["sk-", "sk_", "pk-", "nvl_", "key=", "api_key=", "token="];
+    let lower = run.to_lowercase();
+    run.len() > 7 && BEGINNINGS.iter().any(|beginning| lower.starts_with(beginning))
 }
 
 /// Refusals that another try may not meet.
@@ -179,5 +234,20 @@ fn first_of(listed: &Value) -> Option<String> {
 impl std::fmt::Debug for Server {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Server").field("setting", &self.setting).field("base", &self.base).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_looks_like_a_key_is_hidden() {
+        let check = |words: &str, expected: &str| assert_eq!(without_secrets(words), expected);
+        check("Incorrect API key provided: sk-proj-abc*****xyz. Find it", "Incorrect API key provided: *** Find it");
+        check("header 'Authorization: Bearer abc.def' is bad", "header 'Authorization: Bearer ***' is bad");
+        check("see https://x.example/?api_key=12345678", "see https://x.example/?***");
+        check("a task-list, sk- and risk-averse", "a task-list, sk- and risk-averse");
+        check("é sk-abcdefgh ü", "é *** ü");
     }
 }

@@ -1,6 +1,7 @@
 //! What is sent to a model.
 //!
-//! Pure. A message keeps its bytes; members that OpenAI's form does not know are left out of it, since servers refuse them.
+//! Pure. A message keeps its bytes; members that OpenAI's form does not know are left out of it, since servers refuse them. Thoughts
+//! go with the calls that they led to: some servers want them there, and some refuse them elsewhere.
 
 use std::fmt;
 
@@ -12,6 +13,7 @@ use serde_json::{Map, Value};
 /// The members of a message that models take.
 const KNOWN: [&str; 9] =
     ["role", "content", "name", "tool_calls", "tool_call_id", "refusal", "audio", "function_call", "reasoning_content"];
+const THOUGHTS: &str = "reasoning_content";
 /// The members of a request that are ours to set.
 const OURS: [&str; 4] = ["model", "messages", "stream", "stream_options"];
 
@@ -29,11 +31,13 @@ pub fn messages(given: &[u8]) -> Result<String, serde_json::Error> {
 
 fn write(message: &RawValue, out: &mut String) -> Result<(), serde_json::Error> {
     let Members(members) = serde_json::from_str(message.get())?;
-    if members.iter().all(|(name, _)| KNOWN.contains(&name.as_str())) {
+    let has_calls = members.iter().any(|(name, _)| name == "tool_calls");
+    let is_sent = |name: &str| KNOWN.contains(&name) && (name != THOUGHTS || has_calls);
+    if members.iter().all(|(name, _)| is_sent(name)) {
         out.push_str(message.get());
         return Ok(());
     }
-    let known = members.iter().filter(|(name, _)| KNOWN.contains(&name.as_str()));
+    let known = members.iter().filter(|(name, _)| is_sent(name));
     for (index, (name, value)) in known.enumerate() {
         out.push_str(if index == 0 { "{\"" } else { ",\"" });
         out.push_str(name);
@@ -124,6 +128,10 @@ mod tests {
         check(
             r#"[{"id":"m","role":"user","content":"caf\u00e9 \"x\"","create_time":1.5},{"partial":"client_left"},{"content":"a","id":1}]"#,
             r#"[{"role":"user","content":"caf\u00e9 \"x\""},{},{"content":"a"}]"#,
+        );
+        check(
+            r#"[{"role":"assistant","content":"a","reasoning_content":"hm"},{"tool_calls":[],"reasoning_content":"hm"}]"#,
+            r#"[{"role":"assistant","content":"a"},{"tool_calls":[],"reasoning_content":"hm"}]"#,
         );
         check(r#"[{"r\u006fle":"user","content":1}]"#, r#"[{"r\u006fle":"user","content":1}]"#);
     }

@@ -12,15 +12,15 @@ use serde_json::{Map, Value, json};
 use super::draft::{Draft, PASSAGES, said};
 use super::log::Log;
 use super::prompt::{self, Prompt, Room};
-use super::speak::{speak, speak_again};
-use super::{Asked, Called, Event, Manner, Partial, Skills, offline};
+use super::speak::{self, speak, speak_again};
+use super::{Asked, Called, Event, Manner, Partial, Skills, offline, relay};
 use crate::app::Shared;
 use crate::http::error::{ApiError, Code, Result};
 use crate::kept::Kept;
 use crate::load::cut;
 use crate::memory::results;
 use crate::memory::skills::{Call, Skill};
-use crate::model::{Ask, Completion, Failure, Model, ToolCall};
+use crate::model::{Ask, Completion, Failure, Model, More, ToolCall};
 
 /// What an answer is made of, and whom it is told.
 pub struct Work<'w> {
@@ -39,7 +39,7 @@ const SHORTER_MAX: usize = 3;
 const RESULT_CHARS_MAX: usize = 8_000;
 
 pub async fn generate(work: &Work<'_>, prompt: Prompt, draft: &mut Draft) -> Result<()> {
-    let Some(model) = work.app.models.get(work.asked.job()) else {
+    let Some(model) = work.asked.model(work.app) else {
         return without(work, draft, Code::NoModel, "no model is set");
     };
     if !prompt.fits {
@@ -49,13 +49,15 @@ pub async fn generate(work: &Work<'_>, prompt: Prompt, draft: &mut Draft) -> Res
     let (mut rounds, mut shorter) = (0, 0);
     loop {
         draft.text.clear();
+        draft.more = More::default();
         let ask = Ask { messages: messages.clone(), options: options(work.asked) };
         match step(work, model, &ask, draft).await {
+            Ok(calls) if calls.is_empty() && relay::is_empty_answer(work.asked, draft) => return Ok(()),
             Ok(calls) if calls.is_empty() && !draft.has_begun => {
                 return without(work, draft, Code::ModelFailed, "the model answered with nothing");
             }
             Ok(calls) if calls.is_empty() => return Ok(()),
-            Ok(calls) if matches!(work.asked.manner, Manner::Relay(..)) => {
+            Ok(calls) if work.asked.is_relayed() => {
                 draft.to_run = calls.clone();
                 work.log.push(Event::Calls(calls));
                 return Ok(());
@@ -75,6 +77,7 @@ pub async fn generate(work: &Work<'_>, prompt: Prompt, draft: &mut Draft) -> Res
                     None => shorter = SHORTER_MAX,
                 }
             }
+            Err(failure) if work.asked.is_relayed() => return relay::failed(work, draft, &failure).await,
             Err(failure) if !draft.has_begun => {
                 return without(work, draft, Code::ModelFailed, &told("the model did not answer", &failure));
             }
@@ -99,11 +102,23 @@ async fn step(
     ask: &Ask,
     draft: &mut Draft,
 ) -> std::result::Result<Vec<ToolCall>, Failure> {
-    let say = |text: String| {
-        model.name().clone_into(&mut draft.answered_by);
-        draft.say(text, work.log);
+    let spoken = match work.asked.is_relayed() {
+        true => {
+            speak::relay(model, ask, |delta| {
+                model.name().clone_into(&mut draft.answered_by);
+                draft.relay(delta, work.log);
+            })
+            .await
+        }
+        false => {
+            speak(model, ask, |text| {
+                model.name().clone_into(&mut draft.answered_by);
+                draft.say(text, work.log);
+            })
+            .await
+        }
     };
-    let whole = match speak(model, ask, say).await {
+    let whole = match spoken {
         Ok(whole) => whole,
         Err(failure) => again(work, model, ask, draft, failure).await?,
     };
@@ -127,11 +142,18 @@ async fn again(
 ) -> std::result::Result<Completion, Failure> {
     let tracer = &work.asked.tracer;
     tracer.error("stream", failure.in_words());
-    let can_take_back = draft.text.is_empty() || matches!(work.asked.manner, Manner::Assist(_));
-    if draft.fallback || !can_take_back || !failure.may_pass() {
+    let may_help = match work.asked.is_relayed() {
+        true => relay::may_ask_again(draft, &failure),
+        false => failure.may_pass(),
+    };
+    if draft.fallback || !may_help {
         return Err(failure);
     }
-    let whole = match speak_again(model, ask).await {
+    let again = match work.asked.is_relayed() {
+        true => model.relay_once(ask).await,
+        false => speak_again(model, ask).await,
+    };
+    let whole = match again {
         Ok(whole) => whole,
         Err(second) => {
             tracer.error("model", second.in_words());
@@ -141,13 +163,17 @@ async fn again(
     let what = if draft.text.is_empty() { "did not answer" } else { "broke off" };
     draft.notes.push(format!("the model {what}; it was asked again"));
     draft.fallback = true;
+    draft.more = More::default();
+    if !whole.more.is_empty() {
+        draft.relay_more(whole.more.clone(), work.log);
+    }
     draft.say_anew(whole.text.clone(), work.log);
     Ok(whole)
 }
 
 fn options(asked: &Asked) -> Map<String, Value> {
     match &asked.manner {
-        Manner::Relay(_, options) => options.clone(),
+        Manner::Relay(request) => request.options.clone(),
         Manner::Assist(None) => Map::new(),
         Manner::Assist(Some(_)) => {
             let skills = Skill::ALL.iter().filter(|skill| skill.is_for_models());
@@ -159,8 +185,8 @@ fn options(asked: &Asked) -> Map<String, Value> {
 
 /// The passages instead of a model, and why; who asked for a model and nobody else is told that there is none.
 fn without(work: &Work<'_>, draft: &mut Draft, code: Code, why: &str) -> Result<()> {
-    if let Manner::Relay(job, _) = work.asked.manner {
-        return Err(ApiError::new(code, format!("{why} (models.{}.url)", job.name())));
+    if work.asked.is_relayed() {
+        return Err(ApiError::new(code, format!("{why} (models.{}.url)", work.asked.job().name())));
     }
     draft.answered_by = PASSAGES.to_owned();
     draft.text.clear();

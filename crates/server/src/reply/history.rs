@@ -9,6 +9,7 @@ use crate::app::Shared;
 use crate::http::error::{ApiError, Result};
 use crate::load::cut;
 use crate::recall::said;
+use crate::refused::Refusals;
 
 /// User turns that are looked back at, each with what followed it.
 const PAIRS: usize = 20;
@@ -28,8 +29,9 @@ impl History {
         let Some((user, thread)) = place else { return Ok(Self::default()) };
         let of = scope::turns(user, thread).map_err(|e| ApiError::bad_id("user or thread", &e))?;
         let turns = app.store.turns(&of, Range::Last(TURNS_MAX)).await?;
+        let refusals = Refusals::load(&app.store, user, thread).await?;
         let (mut lines, mut users) = (Vec::new(), 0);
-        for turn in turns.iter().rev() {
+        for turn in turns.iter().rev().filter(|turn| !refusals.holds(turn.seq)) {
             let message = turn.message.shown();
             let Some(role @ (Role::User | Role::Assistant)) = message.role() else { continue };
             users += usize::from(role == Role::User);

@@ -6,9 +6,10 @@
 //! bytes; what has left the ring is told as missed, never skipped.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
+use serde_json::{Map, Value};
 use tokio::sync::watch;
 use tokio::time::Instant;
 
@@ -27,6 +28,8 @@ pub struct Log {
     events: Mutex<Events>,
     /// How many there are. Readers hold its receivers, so that the writer knows whether there are any.
     count: watch::Sender<usize>,
+    /// What the server of a model says of the whole answer. The task sets it before the first word, readers read it.
+    pub head: Arc<OnceLock<Map<String, Value>>>,
     /// Whether a reader said that the rest is not wanted.
     dismissed: watch::Sender<bool>,
 }
@@ -87,6 +90,7 @@ impl Log {
                 left: started,
             }),
             count: watch::Sender::new(0),
+            head: Arc::default(),
             dismissed: watch::Sender::new(false),
         })
     }
@@ -110,6 +114,11 @@ impl Log {
     /// Milliseconds since the reply began.
     pub fn since_ms(&self) -> f64 {
         (self.started.elapsed().as_secs_f64() * 1e6).round() / 1e3
+    }
+
+    /// Says that the rest is not wanted; the last event comes soon then.
+    pub fn dismiss(&self) {
+        self.dismissed.send_replace(true);
     }
 
     pub fn has_ended(&self) -> bool {
@@ -220,7 +229,8 @@ fn bytes(event: &Event) -> usize {
             Event::Text(text) => text.len(),
             Event::Skill(called) => called.arguments.len() + called.result.get().len(),
             Event::Calls(calls) => calls.iter().map(|call| EVENT_BYTES + call.arguments.len()).sum(),
-            Event::Done(reply) => reply.answer.len() + sources(&reply.prompted.sources),
+            Event::More(more) => more.bytes(),
+            Event::Done(reply) => reply.answer.len() + reply.more.bytes() + sources(&reply.prompted.sources),
             Event::Guided(answer) => answer.message.len(),
             Event::Failed(error) => error.message.len(),
             Event::Ready | Event::First | Event::Anew | Event::Spoken { .. } | Event::Pending => 0,
@@ -236,6 +246,16 @@ impl Reader {
     /// In which words it is told.
     pub fn form(&self) -> &Form {
         &self.log.terms.form
+    }
+
+    /// What the server of the model says of the whole answer, once it says it.
+    pub fn head(&self) -> Arc<OnceLock<Map<String, Value>>> {
+        self.log.head.clone()
+    }
+
+    /// The thread that it is kept in.
+    pub fn thread(&self) -> Option<&str> {
+        self.log.terms.owner.thread.as_deref()
     }
 
     /// What the course of it is asked for by.
@@ -255,7 +275,7 @@ impl Reader {
 
     /// Says that the rest is not wanted; the last event comes soon then.
     pub fn dismiss(&self) {
-        self.log.dismissed.send_replace(true);
+        self.log.dismiss();
     }
 
     /// Waits until something is answered, and tells whether that is an error; it can be read again.

@@ -12,6 +12,7 @@ mod history;
 mod log;
 mod offline;
 mod prompt;
+mod relay;
 mod replies;
 pub mod rewrite;
 mod run;
@@ -24,14 +25,15 @@ use novelo_engine::{Message, Role};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
+use crate::app::Shared;
 use crate::auth::Caller;
 use crate::guide::Answer;
 use crate::http::error::ApiError;
-use crate::model::{Job, ToolCall, Usage};
+use crate::model::{Job, Model, More, ToolCall, Usage};
 use crate::policy::Preset;
 use crate::recall::said;
 use crate::trace::Tracer;
-pub use draft::{said as message, turn};
+pub use draft::{message, turn};
 pub use log::{Log, Reader};
 pub use prompt::{Source, room_tokens};
 pub use replies::{Form, Owner, Patience, Replies, Terms};
@@ -65,8 +67,18 @@ pub enum Says {
 pub enum Manner {
     /// By the model that answers, or else from the passages.
     Assist(Option<Skills>),
-    /// By the model of a job and by nobody else, with the options of the caller, whose tools are the caller's to run.
-    Relay(Job, Map<String, Value>),
+    /// By the model that a caller names and by nobody else; its tools are the caller's to run.
+    Relay(Box<RelayRequest>),
+}
+
+/// A request that is passed on to a model.
+#[derive(Debug)]
+pub struct RelayRequest {
+    pub job: Job,
+    /// None where the job has no model.
+    pub model: Option<Model>,
+    /// The options of the caller.
+    pub options: Map<String, Value>,
 }
 
 /// What the model may do by itself. Skills run for whoever asks, and what they answer is kept with the task.
@@ -95,14 +107,26 @@ impl Asked {
     fn job(&self) -> Job {
         match &self.manner {
             Manner::Assist(_) => Job::Answer,
-            Manner::Relay(job, _) => *job,
+            Manner::Relay(request) => request.job,
         }
+    }
+
+    /// Who is to answer, if there is one.
+    fn model<'m>(&'m self, app: &'m Shared) -> Option<&'m Model> {
+        match &self.manner {
+            Manner::Assist(_) => app.models.get(Job::Answer),
+            Manner::Relay(request) => request.model.as_ref(),
+        }
+    }
+
+    fn is_relayed(&self) -> bool {
+        matches!(self.manner, Manner::Relay(_))
     }
 
     fn skills(&self) -> Option<&Skills> {
         match &self.manner {
             Manner::Assist(skills) => skills.as_ref(),
-            Manner::Relay(..) => None,
+            Manner::Relay(_) => None,
         }
     }
 }
@@ -148,6 +172,8 @@ pub enum Event {
     Skill(Called),
     /// The model calls tools that are the caller's to run.
     Calls(Vec<ToolCall>),
+    /// What else the server of a model says, for a client of that server.
+    More(Box<More>),
     /// All words are there: milliseconds from the beginning to the first and to the last.
     Spoken {
         first_ms: f64,
@@ -255,6 +281,11 @@ pub struct Reply {
     pub finish: String,
     #[serde(skip)]
     pub to_run: Vec<ToolCall>,
+    /// What else the server of the model said, and why it broke off.
+    #[serde(skip)]
+    pub more: More,
+    #[serde(skip)]
+    pub failure: Option<ApiError>,
 }
 
 /// Why an answer ended early. It is stored with the turn, under this name.

@@ -52,6 +52,9 @@ pub enum Form {
     },
 }
 
+/// How long the end of a reply is waited for.
+const END_WAIT: Duration = Duration::from_secs(2);
+
 /// How long a reply goes on that nobody reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Patience {
@@ -121,6 +124,21 @@ impl Replies {
         let running = self.lock().get(name).cloned();
         let log = running.or_else(|| self.ended.get(name))?;
         (log.terms.admit(caller) && fits(&log.terms.form)).then(|| log.read(after))
+    }
+
+    /// Ends the replies to a thread's client that nobody reads any more, and waits until they are stored: the client goes on.
+    pub async fn end_unread(&self, user: &str, thread: &str) {
+        let is_left = |log: &&Arc<Log>| {
+            let Terms { owner, form, .. } = &log.terms;
+            owner.is(user, Some(thread)) && matches!(form, Form::Relay { .. }) && !log.is_read()
+        };
+        let left: Vec<Arc<Log>> = self.lock().values().filter(is_left).cloned().collect();
+        let mut running = self.running.subscribe();
+        left.iter().for_each(|log| log.dismiss());
+        let ended = async { while left.iter().any(|log| !log.has_ended()) && running.changed().await.is_ok() {} };
+        if tokio::time::timeout(END_WAIT, ended).await.is_err() {
+            tracing::warn!("a reply that nobody reads is slow to end");
+        }
     }
 
     /// Lets go of those that ended a while ago.

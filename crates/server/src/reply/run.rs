@@ -13,7 +13,6 @@ use super::{Asked, Event, Partial, Reply, Rewritten, RewrittenBy, Understood, pr
 use crate::app::Shared;
 use crate::http::error::Result;
 use crate::kept::Kept;
-use crate::model::Job;
 
 /// When a reply ends early: nobody reads it for so long, or the server closes.
 pub struct Ends {
@@ -42,7 +41,7 @@ async fn answer(app: &Shared, asked: Asked, log: &Log, mut ends: Ends) -> Result
     let understood = Understood { thread: asked.thread.clone(), rewritten };
     log.push(Event::Question(understood.clone()));
     let standalone = &understood.rewritten.question;
-    let room = Room { tokens: room_tokens(app, asked.job()).await, is_stored: false };
+    let room = Room { tokens: room_tokens(app, &asked).await, is_stored: false };
     let prompt = prompt::make(app, &asked, standalone, room).await?;
     asked.tracer.prompt(&prompt.prompted.trace_id);
     asked.tracer.prompt_ready();
@@ -65,10 +64,30 @@ async fn answer(app: &Shared, asked: Asked, log: &Log, mut ends: Ends) -> Result
         asked.tracer.model(&draft.answered_by);
     }
     draft.partial = draft.partial.or(stopped);
-    if !kept.add(app, draft.turn().into_iter().collect()).await? {
+    let is_kept = match draft.turn() {
+        Some(turn) if asked.is_relayed() => {
+            kept.add_relayed(app, turn, draft.partial == Some(Partial::ClientLeft)).await?
+        }
+        turn => kept.add(app, turn.into_iter().collect()).await?,
+    };
+    if !is_kept {
         draft.notes.push("the thread was forgotten meanwhile, and this was not kept".to_owned());
     }
-    let Draft { text, prompted, answered_by, usage, calls, partial, fallback, notes, finish, to_run, .. } = draft;
+    let Draft {
+        text,
+        prompted,
+        answered_by,
+        usage,
+        calls,
+        partial,
+        fallback,
+        notes,
+        finish,
+        to_run,
+        more,
+        failure,
+        ..
+    } = draft;
     Ok(Reply {
         answer: text,
         understood,
@@ -81,6 +100,8 @@ async fn answer(app: &Shared, asked: Asked, log: &Log, mut ends: Ends) -> Result
         notes,
         finish,
         to_run,
+        more,
+        failure,
     })
 }
 
@@ -94,6 +115,6 @@ fn mark_rewrite(asked: &Asked, rewritten: &Rewritten, note: Option<&str>) {
 }
 
 /// The tokens that a prompt may have, where the model that answers says what it sees at once.
-async fn room_tokens(app: &Shared, job: Job) -> Option<u32> {
-    app.models.get(job)?.window_tokens().await.map(prompt::room_tokens)
+async fn room_tokens(app: &Shared, asked: &Asked) -> Option<u32> {
+    asked.model(app)?.window_tokens().await.map(prompt::room_tokens)
 }

@@ -16,6 +16,7 @@ use axum::http::{HeaderName, HeaderValue};
 use axum::response::Response;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use novelo_engine::component::RefusedTurn;
 use novelo_engine::group::Group;
 use novelo_engine::path::DocumentPath;
 use novelo_engine::reach::Level;
@@ -105,6 +106,9 @@ pub struct Inputs {
     pub collections: Vec<CollectionInput>,
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub groups: Option<GroupsInput>,
+    /// The turns among them that a model had refused.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub refused: Vec<RefusedTurn>,
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub recalled: Vec<RecalledInput>,
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
@@ -156,7 +160,8 @@ impl Inputs {
         let members = self.groups.iter().flat_map(|g| &g.of).map(|(id, _)| id.len() + 16);
         let shown = self.summary.iter().chain(&self.user_data).chain(&self.messages).map(|raw| size(raw));
         let hits = self.recalled.iter().flat_map(|r| r.hits.iter().chain(&r.near)).map(|hit| 512 + hit.of.len());
-        512 + hits.sum::<usize>() + documents.chain(groups).chain(members).chain(shown).sum::<usize>()
+        let refused = self.refused.iter().map(|turn| turn.why.len() + 64).sum::<usize>();
+        512 + refused + hits.sum::<usize>() + documents.chain(groups).chain(members).chain(shown).sum::<usize>()
     }
 }
 

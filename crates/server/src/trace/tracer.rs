@@ -203,10 +203,11 @@ fn stage(code: Code) -> &'static str {
         Code::RateLimited => "rate_limit",
         Code::NoData | Code::DataFailed => "data",
         Code::NoModel | Code::ModelFailed => "model",
+        Code::ModelRefused | Code::ModelBusy | Code::UpstreamAuth => "model",
         Code::Conflict | Code::Stale | Code::Busy | Code::Unavailable | Code::DiskFull | Code::ReadOnly => "store",
         Code::Internal => "internal",
         Code::MalformedJson | Code::InvalidField | Code::OverBudget | Code::TooLarge => "validation",
-        Code::NotFound | Code::MethodNotAllowed | Code::Timeout => "validation",
+        Code::NotFound | Code::MethodNotAllowed | Code::Timeout | Code::Contradiction => "validation",
     }
 }
 

@@ -45,7 +45,7 @@ fn resume(client: &Client, path: &str, at: &str) -> Stream {
 /// The text of a frame of either form.
 fn delta(frame: &Frame) -> Option<&str> {
     let text = frame.data.get("delta").or_else(|| frame.data.pointer("/choices/0/delta/content"));
-    text.and_then(Value::as_str)
+    text.and_then(Value::as_str).filter(|text| !text.is_empty())
 }
 
 fn text(frames: &[Frame]) -> String {
@@ -273,7 +273,7 @@ fn each_answer_says_where_its_course_is() {
     }
     models.play([Act::Status(400, "no".into())]);
     let refused = server.post("/v1/chat/completions", json!({"messages": [says("user", "Hi")]}));
-    refused.refused(502, "model_failed");
+    refused.refused(400, "model_refused");
     ids.push(refused.header("x-novelo-trace-id").unwrap().to_lowercase());
     ids.sort();
     ids.dedup();

@@ -186,6 +186,7 @@ fn of_the_server(about: &About<'_>) -> Vec<Call> {
         call("createKey", "POST", "/v1/keys".into(), json!({"user": about.user})),
         call("revokeKey", "DELETE", format!("/v1/keys/{}", about.key), ""),
         call("listModels", "GET", "/v1/models".into(), ""),
+        call("getModel", "GET", "/v1/models/answer".into(), ""),
         call("rebuildIndex", "POST", "/v1/index/rebuild".into(), json!({})),
         call("checkStore", "GET", "/v1/doctor".into(), ""),
         call("getLive", "GET", "/health/live".into(), ""),

@@ -254,7 +254,8 @@ impl Answer {
         let body = self.json();
         assert_eq!((self.status, &body["error"]["code"]), (status, &json!(code)), "{body}");
         let fields: Vec<&String> = body["error"].as_object().unwrap().keys().collect();
-        assert_eq!(fields, ["code", "message", "param"], "{body}");
+        assert_eq!(fields[..3], ["code", "message", "param"], "{body}");
+        assert!(fields[3..].iter().all(|field| *field == "type"), "only OpenAI's form has more: {body}");
         assert!(body["error"]["message"].as_str().is_some_and(|message| !message.is_empty()), "{body}");
         assert!(matches!(body["error"]["param"], Value::Null | Value::String(_)), "{body}");
         assert_eq!(self.header("content-type"), Some("application/json"));

@@ -10,9 +10,11 @@ use rustc_hash::FxHashSet;
 use tokio::sync::{Notify, watch};
 use tokio::task::JoinSet;
 
-use super::{Summary, Window, held, make, write};
+use super::make::{self, Told};
+use super::{Summary, Window, held, write};
 use crate::app::{App, Shared};
 use crate::memory::TRIES_MAX;
+use crate::refused::Refusals;
 use crate::telemetry::now;
 
 /// A user and a thread.
@@ -149,9 +151,11 @@ async fn round(app: &Shared, user: &str, thread: &str) -> Result<Round, Error> {
     let turns = app.store.turns(&of, Range::Between { first, last }).await?;
     // The last of them must still be there then. Where none is, they were trimmed, and nothing is made of them.
     let newest = turns.iter().next_back().map(|turn| of.document(&turn.id)).transpose().map_err(invalid)?;
+    let refusals = Refusals::load(&app.store, user, thread).await.map_err(|e| Error::Invalid(e.message))?;
+    let told = Told { turns, refusals };
     let mut closed = app.due.closed.subscribe();
     let summary = tokio::select! {
-        made = make::continued(app, before, turns) => made?,
+        made = make::continued(app, before, told) => made?,
         _ = closed.wait_for(|closed| *closed) => return Ok(Round::Done),
     };
     let summary = Summary { upto_seq: last, updated_at: now(), ..summary };

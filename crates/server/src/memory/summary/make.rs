@@ -10,6 +10,7 @@ use crate::load::cut;
 use crate::model::{Ask, Failure, Job, Model};
 use crate::policy::Prompt;
 use crate::recall::said;
+use crate::refused::Refusals;
 
 /// Turns that one round sums up, and characters of each that are looked at.
 const TURNS_MAX: u64 = 256;
@@ -23,8 +24,14 @@ pub fn turns_max(app: &Shared) -> u64 {
     if app.models.get(Job::Summary).is_some() { MODEL_TURNS_MAX } else { TURNS_MAX }
 }
 
+/// The turns that are summed up; what a model refused among them is left out.
+pub struct Told {
+    pub turns: Turns,
+    pub refusals: Refusals,
+}
+
 /// The summary with turns behind it. What a caller said stays as it is; what was made here is made anew.
-pub async fn continued(app: &Shared, before: Summary, turns: Turns) -> Result<Summary, Error> {
+pub async fn continued(app: &Shared, before: Summary, turns: Told) -> Result<Summary, Error> {
     let chars_max = usize::try_from(app.config.number("memory.summary_chars")).unwrap_or(usize::MAX);
     if let Some(model) = app.models.get(Job::Summary) {
         match by_model(app, model, before.made(), &turns, chars_max).await {
@@ -45,7 +52,7 @@ async fn by_model(
     app: &Shared,
     model: &Model,
     before: &str,
-    turns: &Turns,
+    turns: &Told,
     chars_max: usize,
 ) -> Result<String, Failure> {
     let lines = lines(turns, MODEL_TURN_CHARS_MAX);
@@ -61,20 +68,20 @@ async fn by_model(
     options.insert("temperature".to_owned(), 0.into());
     let made = model.complete(&Ask { messages: messages.to_string().into(), options }).await?;
     match made.said() {
-        "" => Err(Failure::Refused("it answered with nothing".to_owned())),
+        "" => Err(Failure::Refused("it answered with nothing".into())),
         text => Ok(cut(text, chars_max)),
     }
 }
 
 /// Who said what; instructions and answers of tools are left out.
-fn lines(turns: &Turns, chars_max: usize) -> Vec<(&'static str, String)> {
+fn lines(told: &Told, chars_max: usize) -> Vec<(&'static str, String)> {
     let line = |turn: &novelo_engine::Turn| {
         let message = turn.message.shown();
         let role = message.role().filter(|role| !role.instructs() && role.name() != "tool")?;
         let text = cut(&said(message)?, chars_max);
         (!text.trim().is_empty()).then(|| (role.name(), text))
     };
-    turns.iter().filter_map(line).collect()
+    told.turns.iter().filter(|turn| !told.refusals.holds(turn.seq)).filter_map(line).collect()
 }
 
 impl Summary {

@@ -1,18 +1,23 @@
-//! The models in force, in OpenAI's shape: a job is what a caller may name, the server's own name stands beside it.
+//! The models that a caller may name, in OpenAI's shape: the jobs, and what the configured servers list.
 
 use axum::extract::State;
-use serde_json::json;
+use serde_json::{Value, json};
 
+use super::completions::unknown_model;
 use crate::app::App;
 use crate::auth::Caller;
-use crate::http::body::Json;
+use crate::http::body::{Ids, Json};
+use crate::http::error::{ApiError, Result};
 
 pub async fn list(State(app): State<App>, _: Caller) -> Json {
-    let of = |model: &crate::model::Model| {
-        let name = Some(model.name()).filter(|name| !name.is_empty());
-        json!({
-            "id": model.job().name(), "object": "model", "created": 0, "owned_by": "novelo", "model": name,
-        })
-    };
-    Json::of(&json!({"object": "list", "data": app.models.all().iter().map(of).collect::<Vec<_>>()}))
+    Json::of(&json!({"object": "list", "data": app.models.described().await}))
+}
+
+/// One of them. An id may hold slashes.
+pub async fn get(State(app): State<App>, _: Caller, Ids(id): Ids<String>) -> Result<Json> {
+    let found = app.models.described().await.into_iter().find(|model| model.get("id") == Some(&Value::from(&*id)));
+    match found {
+        Some(model) => Ok(Json::of(&model)),
+        None => Err(ApiError { param: Some("id".to_owned()), ..unknown_model(&id, &app.models.known_names().await) }),
+    }
 }

@@ -9,6 +9,7 @@ use crate::auth::Caller;
 use crate::forget::{self, Forgotten, Traces};
 use crate::http::body::{Ids, Json, Params, Raw, page_size, parse_object};
 use crate::http::error::{ApiError, Result};
+use crate::refused::Refusals;
 
 const LIMIT_DEFAULT: usize = 100;
 
@@ -56,6 +57,7 @@ pub async fn fork(
     let from = scope::turns(&user, &thread).map_err(|e| ApiError::bad_id("user or thread", &e))?;
     let to = scope::turns(&user, &fork.to).map_err(|e| ApiError::bad_id("to", &e))?;
     let turns = app.store.fork(&from, fork.at_seq, &to).await?;
+    Refusals::fork(&app.store, &user, &thread, fork.at_seq, &fork.to).await?;
     app.touched(&user, &fork.to);
     Ok(Json::written(format!(r#"{{"thread":{},"turns":{turns}}}"#, json::literal(&fork.to)).into_bytes()))
 }

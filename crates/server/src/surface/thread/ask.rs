@@ -96,7 +96,13 @@ fn frame(told: &Told) -> String {
         Event::Skill(called) => ("skill", serde_json::to_string(called)),
         Event::Done(reply) => ("done", serde_json::to_string(reply)),
         Event::Failed(error) => ("error", Ok(String::from_utf8_lossy(&error.body()).into_owned())),
-        Event::Ready | Event::First | Event::Calls(_) | Event::Spoken { .. } | Event::Pending | Event::Guided(_) => {
+        Event::Ready
+        | Event::First
+        | Event::Calls(_)
+        | Event::More(_)
+        | Event::Spoken { .. }
+        | Event::Pending
+        | Event::Guided(_) => {
             return String::new();
         }
     };

@@ -29,7 +29,10 @@ fn jobs_with_a_model_are_listed_as_models() {
     assert_eq!((one.all_asked().len(), two.all_asked().len()), (0, 0), "nobody is called at the start");
     let entry = |id: &str, model: Value| json!({"id": id, "object": "model", "created": 0, "owned_by": "novelo", "model": model});
     let listed = server.get("/v1/models").ok();
-    let expected = [entry("answer", Value::Null), entry("summary", json!("small")), entry("narrate", Value::Null)];
+    let tiny = json!({"id": "tiny", "object": "model", "created": 0, "owned_by": "test"});
+    let small = json!({"id": "small", "object": "model", "created": 0, "owned_by": "novelo"});
+    let jobs = [entry("answer", Value::Null), entry("summary", json!("small")), entry("narrate", Value::Null)];
+    let expected = [jobs.as_slice(), &[tiny, small]].concat();
     assert_eq!(listed["data"], json!(expected));
 
     let doctor = server.get("/v1/doctor").ok();

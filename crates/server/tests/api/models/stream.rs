@@ -77,6 +77,7 @@ fn calls_are_put_together() {
         id: id.to_owned(),
         name: name.to_owned(),
         arguments: arguments.to_owned(),
+        ..ToolCall::default()
     };
     assert_eq!(whole.calls, [call("call-0", "search", r#"{"q":"chá"}"#), call("call-1", "list", "{}")]);
     assert_eq!((whole.text.as_str(), whole.finish.as_str()), ("", "tool_calls"));

@@ -1,0 +1,120 @@
+//! Why there is no answer of a model, or no more of it.
+//!
+//! Owns two tellings of each failure: one for the log, which names the setting and the address, and what the model's server
+//! itself said, without secrets, for the client whose request it was.
+
+use std::fmt;
+use std::ops::Deref;
+
+use super::refusal::Lengths;
+
+/// Why there is no answer, or no more of it.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Failure {
+    #[error("{0}")]
+    Slow(String),
+    #[error("{0}")]
+    Down(FailureText),
+    /// The server answers that it will not.
+    #[error("{0}")]
+    Refused(FailureText),
+    /// The prompt is longer than the window of the model: of so many tokens, where the server says so.
+    #[error("{message}")]
+    TooLong { message: FailureText, prompt_tokens: Option<u32>, window_tokens: Option<u32> },
+    /// It broke off in the middle.
+    #[error("{0}")]
+    Broke(FailureText),
+}
+
+/// What the log is told, and what the server said where it did.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FailureText {
+    log: String,
+    pub upstream: Option<Box<UpstreamError>>,
+}
+
+/// What a model's server said instead of an answer. It holds no secret and no address of the operator's.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct UpstreamError {
+    /// The status of its answer, or the one that its error names; none within a stream.
+    pub status: Option<u16>,
+    pub message: String,
+    pub kind: Option<String>,
+    pub code: Option<String>,
+    pub param: Option<String>,
+    /// Headers that say when to try again.
+    pub headers: Vec<(&'static str, String)>,
+}
+
+impl Failure {
+    /// What whoever talks to the model may know of it; the rest is the operator's.
+    pub fn in_words(&self) -> &'static str {
+        match self {
+            Self::Slow(_) => "it took too long",
+            Self::Down(_) => "its server cannot be reached, or failed",
+            Self::Refused(_) => "its server refused",
+            Self::TooLong { .. } => "the prompt is too long for it",
+            Self::Broke(_) => "the connection broke, or its server failed",
+        }
+    }
+
+    /// Whether asking once more may help: not where the answer is that there will be none.
+    pub fn may_pass(&self) -> bool {
+        matches!(self, Self::Slow(_) | Self::Down(_) | Self::Broke(_))
+    }
+
+    /// What the server itself said, where it said something.
+    pub fn upstream(&self) -> Option<&UpstreamError> {
+        match self {
+            Self::Slow(_) => None,
+            Self::Down(text) | Self::Refused(text) | Self::Broke(text) => text.upstream.as_deref(),
+            Self::TooLong { message, .. } => message.upstream.as_deref(),
+        }
+    }
+
+    pub(super) fn too_long(message: FailureText, lengths: Lengths) -> Self {
+        Self::TooLong { message, prompt_tokens: lengths.prompt_tokens, window_tokens: lengths.window_tokens }
+    }
+}
+
+impl UpstreamError {
+    /// Whether it is about what a message says: the same message would be refused again. Not where the server blames
+    /// another part of the request, or the caller's means.
+    pub fn refuses_content(&self) -> bool {
+        let is_about_messages =
+            |param: &str| ["messages", "input", "content", "prompt"].iter().any(|p| param.starts_with(p));
+        matches!(self.status, Some(400 | 413 | 422)) && self.param.as_deref().is_none_or(is_about_messages)
+    }
+}
+
+impl FailureText {
+    pub fn said(log: String, upstream: UpstreamError) -> Self {
+        Self { log, upstream: Some(Box::new(upstream)) }
+    }
+}
+
+impl From<String> for FailureText {
+    fn from(log: String) -> Self {
+        Self { log, upstream: None }
+    }
+}
+
+impl From<&str> for FailureText {
+    fn from(log: &str) -> Self {
+        log.to_owned().into()
+    }
+}
+
+impl Deref for FailureText {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        &self.log
+    }
+}
+
+impl fmt::Display for FailureText {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.log)
+    }
+}

@@ -1,0 +1,166 @@
+//! An answer in OpenAI's form: whole, or chunk by chunk.
+//!
+//! Ours are `id`, which names the reply, and `created`; the rest is what the model's server says. Chunks follow from events alone,
+//! so that a stream that is resumed tells the same again.
+
+use std::sync::{Arc, OnceLock};
+
+use serde_json::{Map, Value, json};
+
+use crate::http::error::{ApiError, Code};
+use crate::model::{More, ToolCall};
+use crate::reply::{Event, Form, Reader, Reply, Told};
+
+/// What every part of one answer says of it, also to one who comes back.
+pub struct Frame {
+    id: String,
+    created: u64,
+    /// The name by which the caller asked, where the server does not say its own.
+    model: String,
+    wants_usage: bool,
+    /// What the server says of the whole answer, once it does.
+    head: Arc<OnceLock<Map<String, Value>>>,
+}
+
+/// Members of an answer that are ours.
+const OURS: [&str; 5] = ["id", "object", "created", "choices", "usage"];
+
+impl Frame {
+    pub fn of(reader: &Reader) -> Self {
+        let (model, wants_usage) = match reader.form() {
+            Form::Relay { model, wants_usage } => (model.clone(), *wants_usage),
+            Form::Assist | Form::Guided { .. } => (String::new(), false),
+        };
+        let id = format!("chatcmpl-{}", reader.name());
+        Self { id, created: reader.started_at() as u64, model, wants_usage, head: reader.head() }
+    }
+
+    /// The frames of an event. The last of them has its id: who comes back before that is told all of them.
+    pub fn told(&self, told: &Told) -> String {
+        let missed = match told.missed {
+            0 => String::new(),
+            missed => format!(": missed {missed} events\n\n"),
+        };
+        let mut frames = self.frames(&told.event);
+        if let Some(last) = frames.pop() {
+            frames.push(format!("id: {}\n{last}", told.id));
+        }
+        missed + &frames.concat()
+    }
+
+    fn frames(&self, event: &Event) -> Vec<String> {
+        let none = Map::new();
+        match event {
+            Event::First => vec![self.chunk(&json!({"role": "assistant", "content": ""}), None, (&none, &none))],
+            Event::Text(text) => vec![self.chunk(&json!({"content": text}), None, (&none, &none))],
+            // One call in each chunk, as clients expect it: some read only the first.
+            Event::Calls(calls) => {
+                let chunk = |call| self.chunk(&json!({"tool_calls": [call]}), None, (&none, &none));
+                indexed(calls).into_iter().map(chunk).collect()
+            }
+            Event::More(more) => vec![self.more(more)],
+            Event::Done(reply) => self.end(reply),
+            Event::Failed(error) => vec![failed(error), data("[DONE]")],
+            _ => Vec::new(),
+        }
+    }
+
+    /// A chunk with what else the server says.
+    fn more(&self, more: &More) -> String {
+        match more.choice.is_empty() && more.message.is_empty() {
+            true => data(self.with("chat.completion.chunk", json!({"choices": []}), &more.answer)),
+            false => self.chunk(&Value::Object(more.message.clone()), None, (&more.answer, &more.choice)),
+        }
+    }
+
+    fn end(&self, reply: &Reply) -> Vec<String> {
+        let none = Map::new();
+        let end = match broken(reply) {
+            Some(error) => failed(&error),
+            None => self.chunk(&json!({}), Some(&reply.finish), (&none, &none)),
+        };
+        let usage = usage(reply).filter(|_| self.wants_usage).map(|usage| {
+            let usage = json!({"choices": [], "usage": usage});
+            data(self.with("chat.completion.chunk", usage, &none))
+        });
+        [Some(end), usage, Some(data("[DONE]"))].into_iter().flatten().collect()
+    }
+
+    /// A chunk of the one choice, with further members of the answer and of the choice.
+    fn chunk(&self, delta: &Value, finish: Option<&str>, more: (&Map<String, Value>, &Map<String, Value>)) -> String {
+        let (of_answer, of_choice) = more;
+        let mut choice = json!({"index": 0, "delta": delta, "finish_reason": finish});
+        extend(&mut choice, of_choice);
+        let choices = json!({"choices": [choice]});
+        data(self.with("chat.completion.chunk", choices, of_answer))
+    }
+
+    pub fn whole(&self, reply: &Reply) -> Value {
+        let More { answer, choice: of_choice, message } = &reply.more;
+        let message = crate::reply::message(&reply.answer, &reply.to_run, message);
+        let mut choice = json!({"index": 0, "message": message, "finish_reason": reply.finish});
+        extend(&mut choice, of_choice);
+        let mut rest = json!({"choices": [choice]});
+        if let (Some(usage), Some(members)) = (usage(reply), rest.as_object_mut()) {
+            members.insert("usage".to_owned(), usage);
+        }
+        self.with("chat.completion", rest, answer)
+    }
+
+    /// The members of an answer or a chunk. Where usage is wanted, chunks without it say that they have none.
+    fn with(&self, object: &str, mut rest: Value, more: &Map<String, Value>) -> Value {
+        let mut value = json!({"id": self.id, "object": object, "created": self.created, "model": self.model});
+        let others =
+            self.head.get().into_iter().flatten().chain(more).filter(|(name, _)| !OURS.contains(&name.as_str()));
+        if let (Some(members), Some(rest)) = (value.as_object_mut(), rest.as_object_mut()) {
+            members.extend(others.map(|(name, value)| (name.clone(), value.clone())));
+            members.append(rest);
+            if self.wants_usage && object == "chat.completion.chunk" {
+                members.entry("usage").or_insert(Value::Null);
+            }
+        }
+        value
+    }
+}
+
+fn extend(value: &mut Value, more: &Map<String, Value>) {
+    if let Some(members) = value.as_object_mut() {
+        members.extend(more.iter().map(|(name, value)| (name.clone(), value.clone())));
+    }
+}
+
+fn data(data: impl std::fmt::Display) -> String {
+    format!("data: {data}\n\n")
+}
+
+fn failed(error: &ApiError) -> String {
+    data(String::from_utf8_lossy(&error.clone().for_openai().body()))
+}
+
+/// What kept an answer from its end.
+pub fn broken(reply: &Reply) -> Option<ApiError> {
+    let partial = reply.partial?;
+    Some(reply.failure.clone().unwrap_or_else(|| ApiError::new(Code::ModelFailed, partial.in_words())))
+}
+
+/// The usage in the server's own words, else as far as it was read; none where the server does not tell.
+fn usage(reply: &Reply) -> Option<Value> {
+    if let Some(told) = reply.more.answer.get("usage") {
+        return Some(told.clone());
+    }
+    let usage = reply.usage?;
+    let total = usage.prompt_tokens.saturating_add(usage.completion_tokens);
+    let (prompt, completion) = (usage.prompt_tokens, usage.completion_tokens);
+    Some(json!({"prompt_tokens": prompt, "completion_tokens": completion, "total_tokens": total}))
+}
+
+fn indexed(calls: &[ToolCall]) -> Vec<Value> {
+    let with_index = |(index, call): (usize, &ToolCall)| {
+        let mut call = call.message();
+        if let Some(members) = call.as_object_mut() {
+            members.insert("index".to_owned(), index.into());
+        }
+        call
+    };
+    calls.iter().enumerate().map(with_index).collect()
+}

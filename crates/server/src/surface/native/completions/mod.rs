@@ -1,0 +1,231 @@
+//! `POST /v1/chat/completions`: OpenAI's form, with the thread behind it.
+//!
+//! The model is a job of Novelo's, or a name that a configured server knows. Where a thread is named, what is new among the
+//! messages is stored, the model sees the thread within its window, and its answer is stored too; without one the messages
+//! are all there is, and nothing is kept. Tools are the caller's to run. Every answer says in `X-Novelo-Thread` which thread
+//! was used.
+
+mod frame;
+mod place;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::extract::State;
+use axum::http::{HeaderMap, HeaderValue};
+use axum::response::{IntoResponse, Response};
+use novelo_engine::limits::INLINE_MESSAGES_MAX;
+use novelo_engine::path::encode_segment;
+use novelo_engine::{Message, Role};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use serde_json::{Map, Value, json};
+
+use super::turns::accept_messages;
+use crate::app::{App, Shared};
+use crate::auth::Caller;
+use crate::http::body::{Json, Raw, parse_object};
+use crate::http::error::{ApiError, Code, Relayed, Result};
+use crate::http::sse;
+use crate::model::{Job, Model};
+use crate::policy::{self, Preset};
+use crate::refused::Refusals;
+use crate::reply::{Asked, Form, Manner, Owner, Reader, RelayRequest, Reply, Says, Terms};
+use crate::trace::Tracer;
+use frame::Frame;
+use place::{Place, THREAD};
+
+#[derive(Deserialize)]
+struct CompletionRequest<'b> {
+    model: Option<String>,
+    #[serde(borrow)]
+    messages: Vec<&'b RawValue>,
+    stream: Option<bool>,
+    stream_options: Option<Map<String, Value>>,
+    user: Option<String>,
+    n: Option<u64>,
+    metadata: Option<Map<String, Value>>,
+}
+
+/// What of a request is not the model's.
+const OURS: [&str; 6] = ["model", "messages", "stream", "stream_options", "n", "metadata"];
+
+const SURFACE: &str = "chat/completions";
+/// What `X-Novelo-Thread` says where no thread is meant.
+const NO_THREAD: &str = "none";
+/// How long a stream may take to begin.
+const HEAD_WAIT: Duration = Duration::from_secs(5);
+/// Which server is asked, and as whom, is not a caller's to say; nor may a server behind it be talked into it.
+const REFUSED: [&str; 5] = ["api_base", "base_url", "api_key", "extra_headers", "extra_body"];
+
+pub async fn complete(
+    State(app): State<App>,
+    caller: Result<Caller>,
+    headers: HeaderMap,
+    body: Result<Raw>,
+) -> Response {
+    let answered = match (caller, body) {
+        (Ok(caller), Ok(Raw(body))) => answer(&app, caller, &headers, &body).await,
+        (Err(error), _) | (_, Err(error)) => Err(error),
+    };
+    let mut response = answered.unwrap_or_else(|error| error.for_openai().into_response());
+    response.headers_mut().entry(THREAD).or_insert(HeaderValue::from_static(NO_THREAD));
+    response
+}
+
+async fn answer(app: &App, caller: Caller, headers: &HeaderMap, body: &[u8]) -> Result<Response> {
+    if let Some(reader) = sse::resume(app, &caller, headers, |form| matches!(form, Form::Relay { .. }))? {
+        let thread = reader.thread().map(str::to_owned);
+        return Ok(in_thread(thread.as_deref(), streamed(reader)));
+    }
+    let request: CompletionRequest<'_> = parse_object(body)?;
+    if request.n.is_some_and(|n| n != 1) {
+        return Err(ApiError::invalid("n", "must be 1: a thread has one answer to a question; ask again for another"));
+    }
+    let messages = accept_messages(&request.messages, INLINE_MESSAGES_MAX, "INLINE_MESSAGES_MAX")?;
+    if messages.is_empty() {
+        return Err(ApiError::invalid("messages", "is empty"));
+    }
+    let place = Place::read(app, headers, &request, &caller)?;
+    let options = options(body, request.metadata.as_ref())?;
+    let (job, model) = model(app, request.model.as_deref()).await?;
+    let manner = Manner::Relay(Box::new(RelayRequest { job, model, options }));
+    let asked = asked(app, &place, messages, manner).await?;
+    let (trace_id, streams) = (asked.tracer.id().encode(), request.stream == Some(true));
+    let usual = asked.terms(streams);
+    let terms = Terms {
+        owner: Owner { user: usual.owner.user.or(place.user).or_else(|| caller.user()), thread: usual.owner.thread },
+        form: Form::Relay {
+            model: request.model.unwrap_or_else(|| job.name().to_owned()),
+            wants_usage: request
+                .stream_options
+                .is_some_and(|options| options.get("include_usage") == Some(&json!(true))),
+        },
+        ..usual
+    };
+    let answer = match app.replies.begin(app, asked, terms) {
+        Ok(reader) if streams => begun(reader).await,
+        Ok(reader) => whole(reader).await,
+        Err(error) => Err(error),
+    };
+    let answer = answer.map_err(ApiError::for_openai);
+    Ok(in_thread(place.thread.as_deref(), sse::traced(&trace_id, answer)))
+}
+
+/// An answer that says which thread was used.
+fn in_thread(thread: Option<&str>, mut response: Response) -> Response {
+    let name = match thread {
+        None => NO_THREAD.to_owned(),
+        // A thread of this very name is written in another way, as callers must too.
+        Some(NO_THREAD) => "%6Eone".to_owned(),
+        Some(thread) => encode_segment(thread),
+    };
+    if let Ok(name) = HeaderValue::try_from(name) {
+        response.headers_mut().insert(THREAD, name);
+    }
+    response
+}
+
+/// A stream that has begun. An error has its status where it comes soon; a model that thinks for long must not keep the
+/// client waiting.
+async fn begun(mut reader: Reader) -> Result<Response> {
+    match tokio::time::timeout(HEAD_WAIT, reader.begun()).await.ok().flatten() {
+        Some(error) => Err(error),
+        None => Ok(streamed(reader)),
+    }
+}
+
+fn streamed(reader: Reader) -> Response {
+    let frame = Frame::of(&reader);
+    sse::answer(reader, move |told| frame.told(told))
+}
+
+async fn whole(reader: Reader) -> Result<Response> {
+    let frame = Frame::of(&reader);
+    let whole = |reply: &Reply| match frame::broken(reply) {
+        Some(error) => Err(error),
+        None => Ok(Json::of(&frame.whole(reply)).into_response()),
+    };
+    sse::whole(reader, whole).await
+}
+
+/// What goes to the model as it is. The thread that `metadata` names is ours.
+fn options(body: &[u8], metadata: Option<&Map<String, Value>>) -> Result<Map<String, Value>> {
+    let mut options: Map<String, Value> = parse_object(body)?;
+    options.retain(|name, _| !OURS.contains(&name.as_str()));
+    if let Some(name) = REFUSED.into_iter().find(|name| options.contains_key(*name)) {
+        return Err(ApiError::invalid(name, "is the operator's to set"));
+    }
+    let mut metadata = metadata.cloned().unwrap_or_default();
+    metadata.remove(place::THREAD_ID);
+    if !metadata.is_empty() {
+        options.insert("metadata".to_owned(), Value::Object(metadata));
+    }
+    Ok(options)
+}
+
+/// The model that a caller names; the one that answers where none is named.
+async fn model(app: &Shared, named: Option<&str>) -> Result<(Job, Option<Model>)> {
+    let Some(named) = named.filter(|name| !name.is_empty()) else {
+        return Ok((Job::Answer, app.models.get(Job::Answer).cloned()));
+    };
+    if named.len() > MODEL_NAME_BYTES_MAX || named.chars().any(char::is_control) {
+        return Err(ApiError::invalid("model", format_args!("must be a name of at most {MODEL_NAME_BYTES_MAX} bytes")));
+    }
+    app.models.choose(named).await.map_err(|unknown| unknown_model(named, &unknown.known))
+}
+
+const MODEL_NAME_BYTES_MAX: usize = 256;
+
+/// No such model, in the words of OpenAI's form.
+pub fn unknown_model(named: &str, known: &[String]) -> ApiError {
+    let names = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
+    let error = ApiError::not_found(format_args!("model {named}; there are {names}")).for_openai();
+    let relayed = error.relayed.map(|relayed| Box::new(Relayed { code: "model_not_found".to_owned(), ..*relayed }));
+    ApiError { param: Some("model".to_owned()), relayed, ..error }
+}
+
+async fn asked(app: &App, place: &Place, messages: Vec<Message>, manner: Manner) -> Result<Asked> {
+    let Some((user, thread)) = place.user.as_ref().zip(place.thread.as_ref()) else {
+        let preset = Preset::given("recipe", json!({"filters": ["toolCallBackfill"]}))?;
+        return Ok(Asked {
+            user: None,
+            thread: None,
+            says: Says::Messages(messages),
+            preset: Arc::new(preset),
+            manner,
+            tracer: Tracer::begin(app, SURFACE),
+        });
+    };
+    let (instructions, said): (Vec<Message>, Vec<Message>) =
+        messages.into_iter().partition(|message| message.role().is_some_and(Role::instructs));
+    app.replies.end_unread(user, thread).await;
+    let unsaid = crate::turns::unsaid(app, user, thread, &said).await?;
+    if unsaid.new.is_empty() && unsaid.is_answered {
+        return Err(ApiError::invalid("messages", "hold nothing to answer that the thread does not hold already"));
+    }
+    if !unsaid.asked_again.is_empty() {
+        Refusals::lift(&app.store, user, thread, &unsaid.asked_again).await?;
+    }
+    let preset = Arc::new(preset(app, &instructions)?);
+    let tracer = Tracer::begin(app, SURFACE);
+    tracer.about(user, thread);
+    let (user, thread) = (Some(user.clone()), Some(thread.clone()));
+    Ok(Asked { user, thread, says: Says::Messages(unsaid.new), preset, manner, tracer })
+}
+
+/// The preset of a thread, with the instructions of the caller before it.
+fn preset(app: &Shared, instructions: &[Message]) -> Result<Preset> {
+    let preset = app.policies.preset(policy::DEFAULT);
+    let preset = preset.ok_or_else(|| ApiError::new(Code::Internal, "there is no preset chat"))?;
+    let mut recipe: Value = serde_json::from_str(preset.text.get())
+        .map_err(|e| ApiError::new(Code::Internal, format!("the preset chat: {e}")))?;
+    let literal = |message: &Message| {
+        let text = crate::recall::said(message)?;
+        Some(json!({"kind": "literal", "role": message.role()?.name(), "value": text}))
+    };
+    if let Some(components) = recipe.get_mut("components").and_then(Value::as_array_mut) {
+        components.splice(0..0, instructions.iter().filter_map(literal));
+    }
+    Ok(Preset::given("messages", recipe)?)
+}
