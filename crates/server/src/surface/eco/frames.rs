@@ -59,7 +59,13 @@ pub fn event(told: &Told, shown: &Shown) -> String {
         Event::Spoken { first_ms, last_ms } => ("latency", json!({"ttfbMs": first_ms, "ttlcMs": last_ms})),
         Event::Pending => ("meta_pending", json!({})),
         Event::Guided(_) | Event::Failed(_) => return missed + &frame(&told.id, "done", &done(told, shown)),
-        Event::Question(_) | Event::Prompt(_) | Event::Anew | Event::Skill(_) | Event::Calls(_) | Event::More(_) | Event::Done(_) => {
+        Event::Question(_)
+        | Event::Prompt(_)
+        | Event::Anew
+        | Event::Skill(_)
+        | Event::Calls(_)
+        | Event::More(_)
+        | Event::Done(_) => {
             return missed;
         }
     };
