@@ -105,7 +105,7 @@ operations! {
     post "/v1/keys" createKey [] "NewKey" => "Key", "Makes a key; the secret is in this answer only.";
     delete "/v1/keys/{id}" revokeKey [] - => "Object", "Revokes a key.";
     get "/v1/models" listModels [] - => "Models", "Lists the models that a caller may name: the jobs, and what their servers list.";
-    get "/v1/models/{id}" getModel [] - => "Model", "One of the models that a caller may name.";
+    get "/v1/models/{model}" getModel [] - => "Model", "One of the models that a caller may name.";
     post "/v1/index/rebuild" rebuildIndex [] "RebuildStep" => "Rebuilt",
         "Makes the points in Qdrant anew: of one user, or of the next of all, until it is finished.";
     get "/v1/doctor" checkStore [] - => "Doctor", "Reads and cross-checks every record, and asks the model servers whether they are there.";

@@ -51,7 +51,7 @@ pub fn routes() -> Router<App> {
         .route("/v1/traces/{id}", get(traces::get))
         .route("/v1/traces/{id}/replay", post(traces::replay))
         .route("/v1/models", get(models::list))
-        .route("/v1/models/{*id}", get(models::get))
+        .route("/v1/models/{*model}", get(models::get))
         .route("/v1/keys", get(admin::list_keys).post(admin::create_key))
         .route("/v1/keys:open", post(admin::open_store))
         .route("/v1/keys/{id}", axum::routing::delete(admin::revoke_key))

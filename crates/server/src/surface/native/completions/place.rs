@@ -68,10 +68,7 @@ fn user(headers: &HeaderMap, given: Option<&str>, caller: &Caller) -> Result<Opt
             format!("X-Novelo-User names {header:?} and user {given:?}: they must be the same, or one left out");
         return Err(ApiError { param: Some("user".to_owned()), ..ApiError::new(Code::Contradiction, message) });
     }
-    let Some(user) = from_header.or_else(|| given.map(str::to_owned)) else { return Ok(caller.user()) };
-    check_id(&user).map_err(|e| ApiError::bad_id("user", &e))?;
-    caller.require_user(&user)?;
-    Ok(Some(user))
+    caller.subject("user", from_header.or_else(|| given.map(str::to_owned)))
 }
 
 fn named(headers: &HeaderMap, request: &CompletionRequest<'_>) -> Result<Named> {
