@@ -70,7 +70,7 @@ impl Client {
     /// server has it open.
     pub async fn connect_to_read(config: Config) -> anyhow::Result<Self> {
         let data = config.data();
-        let is_writable = config.text("store") != "local" || !data.exists() || novelo_store::is_writable(&data);
+        let is_writable = config.text("store") != "local" || !data.is_dir() || novelo_store::is_writable(&data);
         let is_served = match ServerOf::noted(&config) {
             Some(server) => server.connect().await.is_ok(),
             None => false,
