@@ -63,11 +63,12 @@ async fn accept(listener: &TcpListener, connections: &Connections) -> Option<(Tc
         }
         Err(error) => {
             tracing::warn!(%error, "a connection was not accepted");
-            let is_evicted = is_out_of_files(&error) && connections.evict();
-            let pause = tokio::time::sleep(ACCEPT_AGAIN);
-            match is_evicted {
-                true => drop(futures_util::future::select(pin!(pause), pin!(connections.changed())).await),
-                false => pause.await,
+            let wait = match is_out_of_files(&error) && connections.evict() {
+                true => tokio::time::timeout(ACCEPT_AGAIN, connections.changed()).await.is_err(),
+                false => true,
+            };
+            if wait {
+                tokio::time::sleep(ACCEPT_AGAIN).await;
             }
             None
         }

@@ -112,9 +112,10 @@ fn a_bare_lf_ends_no_line_of_a_head() {
     assert_eq!(status("GET /health/live HTTP/1.1\r\nhost: 127.0.0.1\nconnection: close\r\n\r\n"), bad);
     assert_eq!(status("GET /health/live HTTP/1.1\r\nhost: 127.0.0.1\r\n\n"), bad);
 
-    let good = "POST /v1/users/u/threads/t/turns HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-length: LENGTH\r\n\r\nBODY";
+    let good = "POST /v1/users/u/threads/t/turns HTTP/1.1\r\nhost: ADDR\r\ncontent-length: LENGTH\r\n\r\nBODY";
     let body = "{\n\"messages\":\n[{\"role\":\"user\",\n\"content\":\"x\"}]\n}\n";
-    let good = good.replace("LENGTH", &body.len().to_string()).replace("BODY", body);
+    let good =
+        good.replace("ADDR", &server.addr.to_string()).replace("LENGTH", &body.len().to_string()).replace("BODY", body);
     let last = "GET /health/live HTTP/1.1\nhost: 127.0.0.1\nconnection: close\r\n\r\n";
     let back = String::from_utf8(server.raw((good.clone() + &good + last).as_bytes())).unwrap();
     let statuses: Vec<&str> = back.match_indices("HTTP/1.1 ").map(|(at, _)| &back[at + 9..at + 12]).collect();
@@ -130,8 +131,8 @@ fn an_import_that_comes_byte_by_byte_takes_no_longer_for_that() {
     let exported = server.get("/v1/export").text();
     let started = Instant::now();
     let mut stream = server.connect().unwrap();
-    let head = "POST /v1/import HTTP/1.1\r\nhost: 127.0.0.1\r\nconnection: close\r\ntransfer-encoding: chunked\r\n\r\n";
-    stream.write_all(head.as_bytes()).unwrap();
+    let head = "POST /v1/import HTTP/1.1\r\nhost: ADDR\r\nconnection: close\r\ntransfer-encoding: chunked\r\n\r\n";
+    stream.write_all(head.replace("ADDR", &server.addr.to_string()).as_bytes()).unwrap();
     // A chunk for each byte, many in a write: the server sees them one by one.
     let chunks: Vec<u8> = exported.bytes().flat_map(|byte| [b'1', b'\r', b'\n', byte, b'\r', b'\n']).collect();
     stream.write_all(&chunks).unwrap();

@@ -21,6 +21,8 @@ pub(super) const ERASE: &[u8] = b"erase";
 /// A key below all others, in each keyspace; its value means nothing.
 pub(super) const PIN: &[u8] = &[0];
 
+const CACHED_FILES_MIN: usize = 16;
+const CACHED_FILES_MAX: usize = 900;
 const CACHE_BYTES: u64 = 16 * 1024 * 1024;
 const JOURNALS_BYTES_MAX: u64 = 128 * 1024 * 1024;
 const MEMTABLE_BYTES_MAX: u64 = 16 * 1024 * 1024;
@@ -122,12 +124,20 @@ impl std::fmt::Debug for Db {
     }
 }
 
+/// Files that the database keeps open: a quarter of what the process may have, since others need descriptors too.
+fn cached_files_max() -> usize {
+    let limit = rustix::process::getrlimit(rustix::process::Resource::Nofile).current;
+    let quarter = limit.map_or(usize::MAX, |limit| usize::try_from(limit / 4).unwrap_or(usize::MAX));
+    quarter.clamp(CACHED_FILES_MIN, CACHED_FILES_MAX)
+}
+
 impl Db {
     pub fn open(dir: &Path) -> Result<Self, Error> {
         let database = Database::builder(dir)
             .cache_size(CACHE_BYTES)
             .worker_threads(2)
             .max_journaling_size(JOURNALS_BYTES_MAX)
+            .max_cached_files(Some(cached_files_max()))
             .journal_compression(fjall::CompressionType::None)
             .open()
             .map_err(|e| refused(dir, e))?;

@@ -124,9 +124,10 @@ async fn migrate(
 /// What marks the target until the two were found to be the same.
 fn marker(args: &MigrateArgs, config: &Config) -> Incomplete {
     let data = std::path::absolute(config.data()).unwrap_or_else(|_| config.data());
-    let words = ["migrate", "--to", args.to.name(), "--data", &data.display().to_string(), "--yes"];
-    let words = if args.yes { &words[..] } else { words.get(..5).unwrap_or(&words) };
-    incomplete::marker(FillKind::Migrate, args.to.other().describe(config), words)
+    let data = data.display().to_string();
+    let mut words = vec!["migrate", "--to", args.to.name(), "--data", &data];
+    words.extend(args.yes.then_some("--yes"));
+    incomplete::marker(FillKind::Migrate, args.to.other().describe(config), &words)
 }
 
 /// Refuses where something would be lost, and asks where others have documents too.
