@@ -44,7 +44,7 @@ impl Redis {
     pub(crate) async fn evictions(&self) -> Result<Vec<ServerEviction>, Error> {
         let client = &self.0.client;
         let infos = client.each_master(&Command::new("INFO").arg("memory")).await?;
-        let mut servers: Vec<_> = infos.into_iter().map(|(address, reply)| (address, read_info(&reply))).collect();
+        let mut servers: Vec<_> = infos.into_iter().map(|(address, reply)| (address, read_memory_section(&reply))).collect();
         if servers.iter().any(|(_, (policy, bound))| policy.is_none() || bound.is_none()) {
             let (policies, bounds) =
                 (settings(client, "maxmemory-policy").await?, settings(client, "maxmemory").await?);
@@ -61,7 +61,7 @@ impl Redis {
     }
 }
 
-fn read_info(reply: &Reply) -> (Option<String>, Option<u64>) {
+fn read_memory_section(reply: &Reply) -> (Option<String>, Option<u64>) {
     let Reply::Text(text) = reply else { return (None, None) };
     let text = String::from_utf8_lossy(text);
     let field = |name: &str| text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':')).map(str::trim);
@@ -88,8 +88,8 @@ mod tests {
     #[test]
     fn info_is_read_by_whole_names() {
         let info = Reply::Text("# Memory\r\nused_memory:1\r\nmaxmemory:8388608\r\nmaxmemory_human:8.00M\r\nmaxmemory_policy:volatile-lru\r\n".into());
-        assert_eq!(read_info(&info), (Some("volatile-lru".into()), Some(8_388_608)));
-        assert_eq!(read_info(&Reply::Text("# Memory\r\n".into())), (None, None));
-        assert_eq!(read_info(&Reply::Refused("NOPERM".into())), (None, None));
+        assert_eq!(read_memory_section(&info), (Some("volatile-lru".into()), Some(8_388_608)));
+        assert_eq!(read_memory_section(&Reply::Text("# Memory\r\n".into())), (None, None));
+        assert_eq!(read_memory_section(&Reply::Refused("NOPERM".into())), (None, None));
     }
 }
