@@ -257,6 +257,7 @@ fn a_service_key_names_the_user_and_never_pools_them() {
     let said = json!([says("user", "hi")]);
     for (path, body) in [
         ("/v1/context", json!({"messages": said})),
+        ("/v1/chat/completions", json!({"messages": said})),
         ("/api/ask", json!({"question": "tea?", "thread_id": "t"})),
         ("/ask", json!({"question": "preço do HGLG11", "conversation_id": "t", "nickname": "n"})),
         ("/ask-eco", json!({"messages": said})),
