@@ -57,7 +57,7 @@ const ROUTES: &[(&str, &[CallerKind])] = &[
     ("/v1/docs/{*path}", FOR_USERS),
     ("/v1/import", &[User, Admin]),
     ("/v1/models", FOR_USERS),
-    ("/v1/models/{*id}", FOR_USERS),
+    ("/v1/models/{*model}", FOR_USERS),
     ("/v1/traces/{id}", FOR_USERS),
     ("/v1/traces/{id}/replay", FOR_USERS),
     (TRACE_PAGE, FOR_ADMINS),
