@@ -99,6 +99,8 @@ fn an_old_backup_is_as_old_as_its_file_or_as_it_is_said_to_be() {
     let backup = std::fs::read_to_string(home.path("before.jsonl")).unwrap();
     let (_, rest) = backup.split_once('\n').unwrap();
     home.write("before.jsonl", &format!("{{\"novelo_export\":1,\"prefix\":\"\"}}\n{rest}"));
+    let later = std::time::SystemTime::now() + std::time::Duration::from_secs(60);
+    std::fs::File::options().append(true).open(home.path("before.jsonl")).unwrap().set_modified(later).unwrap();
     std::fs::remove_dir_all(home.data()).unwrap();
     let ran = restore(&home, "data", &[]);
     assert!(ran.code == Some(0) && ran.err.contains("does not say when it was taken"), "{ran:?}");
