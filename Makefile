@@ -9,7 +9,7 @@ SHELL := bash
 .NOTPARALLEL:
 
 PYTHON ?= python3
-FUZZ_SECONDS ?= 60
+FUZZ_SECONDS ?= 15
 
 OPENAPI := crates/server/tests/openapi.json
 VENV := target/venv
@@ -35,9 +35,10 @@ SYSTEM := c++:g++ git:git $(PYTHON):python3 chromium:chromium chromedriver:chrom
 	redis-server:redis-server redis-cli:redis-tools node:nodejs npm:npm
 
 HOST = $(shell rustc -vV | sed -n 's/^host: //p')
-FUZZ_BINARY = target/fuzz/$(HOST)/release/assemble
+FUZZ_BINARIES = target/fuzz/$(HOST)/release
+FUZZ_TARGETS := assemble bodies streams replies policies
 # What cargo-fuzz would pass, without the sanitizers that need a nightly compiler.
-FUZZ_RUSTFLAGS := --cfg fuzzing -Dwarnings -Ccodegen-units=1 -Cpasses=sancov-module \
+FUZZ_RUSTFLAGS := --cfg fuzzing -Dwarnings -Cpasses=sancov-module \
 	-Cllvm-args=-sanitizer-coverage-level=4 \
 	-Cllvm-args=-sanitizer-coverage-inline-8bit-counters \
 	-Cllvm-args=-sanitizer-coverage-pc-table \
@@ -127,20 +128,28 @@ doctest:
 	$(call say,documentation tests)
 	@cargo test --quiet --locked --workspace --doc
 
-# What is found goes to target/fuzz-corpus, what breaks to target/fuzz-artifacts; the seeds in the tree are only read.
+# What is found goes to target/fuzz-corpus, what breaks to target/fuzz-artifacts; the seeds in the tree are only read. Each target
+# runs for FUZZ_SECONDS.
 .PHONY: fuzz
-fuzz:
-	$(call say,fuzz for $(FUZZ_SECONDS) s)
+fuzz: $(FUZZ_TARGETS:%=fuzz-%)
+
+.PHONY: fuzz-build
+fuzz-build:
+	$(call say,fuzz targets)
 	@RUSTFLAGS='$(FUZZ_RUSTFLAGS)' cargo build --quiet --locked --release \
 		--manifest-path fuzz/Cargo.toml --target $(HOST) --target-dir target/fuzz
-	@mkdir -p target/fuzz-corpus/assemble target/fuzz-artifacts
-	@$(FUZZ_BINARY) -max_total_time=$(FUZZ_SECONDS) -max_len=65536 -timeout=10 -rss_limit_mb=2048 \
-		-dict=fuzz/assemble.dict -artifact_prefix=target/fuzz-artifacts/ \
-		target/fuzz-corpus/assemble fuzz/corpus/assemble >target/fuzz-artifacts/assemble.log 2>&1 \
-		|| { grep -A 3 'panicked at' target/fuzz-artifacts/assemble.log >&2 || true; \
-			tail -n 8 target/fuzz-artifacts/assemble.log >&2; \
-			echo 'an input broke the engine: run $(FUZZ_BINARY) FILE, with the file named above' >&2; exit 1; }
-	@grep -E 'INITED|DONE' target/fuzz-artifacts/assemble.log
+
+.PHONY: $(FUZZ_TARGETS:%=fuzz-%)
+$(FUZZ_TARGETS:%=fuzz-%): fuzz-%: fuzz-build
+	$(call say,fuzz $* for $(FUZZ_SECONDS) s)
+	@mkdir -p target/fuzz-corpus/$* target/fuzz-artifacts
+	@$(FUZZ_BINARIES)/$* -max_total_time=$(FUZZ_SECONDS) -max_len=65536 -timeout=10 -rss_limit_mb=2048 \
+		$(if $(wildcard fuzz/$*.dict),-dict=fuzz/$*.dict) -artifact_prefix=target/fuzz-artifacts/$*- \
+		target/fuzz-corpus/$* fuzz/corpus/$* >target/fuzz-artifacts/$*.log 2>&1 \
+		|| { grep -A 3 'panicked at' target/fuzz-artifacts/$*.log >&2 || true; \
+			tail -n 8 target/fuzz-artifacts/$*.log >&2; \
+			echo 'an input broke the law of $*: run $(FUZZ_BINARIES)/$* FILE, with the file named above' >&2; exit 1; }
+	@grep -E 'INITED|DONE' target/fuzz-artifacts/$*.log
 
 .PHONY: bench
 bench:

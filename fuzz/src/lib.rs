@@ -3,8 +3,15 @@
 //! One function per fuzz target, so that an input that broke one can be replayed from a test or a debugger. Each
 //! panics when an invariant is broken, and returns otherwise.
 
+mod bodies;
 #[path = "../../crates/engine/tests/laws/mod.rs"]
 mod laws;
+mod policies;
+mod wire;
+
+pub use bodies::bodies;
+pub use policies::policies;
+pub use wire::{replies, streams};
 
 use std::collections::BTreeMap;
 

@@ -20,6 +20,7 @@ use crate::config::{Config, without_password};
 use crate::data::Data;
 use crate::eviction::{self, Evictions};
 use crate::files;
+use crate::forget::{ForgetLog, PendingErasure};
 use crate::guide::Guides;
 use crate::http::body_bytes::BodyBytes;
 use crate::http::connections::Connections;
@@ -59,6 +60,9 @@ pub struct Shared {
     pub guides: Guides,
     /// What questions are answered from by query.
     pub data: Option<Arc<Data>>,
+    /// What was forgotten, for restores; and whether the raw files are to be cleaned of single documents.
+    pub forgets: ForgetLog,
+    pub erasure: PendingErasure,
     /// Threads whose summary may have fallen behind.
     pub due: Due,
     /// Answers that were asked for again, by all that went into them.
@@ -135,6 +139,8 @@ pub async fn open_with(config: Config, store: Store) -> anyhow::Result<(App, Tas
         body_bytes: Arc::new(BodyBytes::new(config.number("http.bodies_bytes") as usize)),
         guides: Guides::default(),
         data,
+        forgets: ForgetLog::open(&store, &config).await?,
+        erasure: PendingErasure::open(&store).await?,
         due: Due::default(),
         made: Cache::new(MADE_BYTES_MAX),
         last: LastPrompts::default(),
@@ -244,6 +250,7 @@ async fn sweep(app: App) {
             ticks_left = LOOK_AT_EVICTIONS_TICKS;
         }
         ticks_left -= 1;
+        crate::forget::erase_when_due(&app).await;
     }
 }
 

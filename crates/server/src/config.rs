@@ -53,6 +53,7 @@ settings! {
     "node.url" = "", "address at which other nodes of the same store reach this one; empty: http:// and addr, where that names an address";
     "http.hosts" = "", "names under which a server without keys may be reached beside its own address: HOST or HOST:PORT, several with commas";
     "http.origins" = "", "pages that may call a server without keys beside its own: http://HOST[:PORT] or https://HOST[:PORT], several with commas";
+    "forgets.file" = "", "file beside the data directory that records what was forgotten, for a restore; empty: the name of the directory and .forgets; none: no file";
     "policies" = "./policies", "directory of files that add to the shipped ones and override them: presets, prompts, context.yaml, ontology.yaml, param_inference.yaml, entities, eco";
     "http.bodies_bytes" = "268435456", "memory for the bodies of all requests together, at least 32 MiB; beyond it requests are refused with 503";
     "sample" = "true", "put the sample thread into a new data directory";

@@ -25,6 +25,8 @@ struct Place {
     of: CollectionPath,
     /// The seq of the question's first turn.
     seq: u64,
+    /// The last turn of the question.
+    question: DocumentPath,
     newest: Mutex<Newest>,
 }
 
@@ -69,13 +71,18 @@ impl Kept {
         let Some((seq, last, id)) = ends else { return Ok(Self(None)) };
         let newest = Newest { seq: last, at: of.document(&id).map_err(bad_id)? };
         tracer.made_from(&newest.at);
-        let (user, thread, newest) = (user.to_owned(), thread.to_owned(), Mutex::new(newest));
-        Ok(Self(Some(Place { user, thread, of, seq, newest })))
+        let (user, thread, question) = (user.to_owned(), thread.to_owned(), newest.at.clone());
+        Ok(Self(Some(Place { user, thread, of, seq, question, newest: Mutex::new(newest) })))
     }
 
     /// How many turns the thread had had with the question; none where nothing is kept.
     pub fn turns(&self) -> u64 {
         self.0.as_ref().map_or(0, |place| place.seq)
+    }
+
+    /// The id of the question's turn.
+    pub fn question_id(&self) -> Option<&str> {
+        self.0.as_ref().map(|place| place.question.id())
     }
 
     /// What must still be there for anything made from the question to be stored.

@@ -2,8 +2,8 @@
 //!
 //! Owns who they are, and what is asked of them: a reply is told by the node that makes it, a trace that is not stored is
 //! shown by the node that has it, and what is forgotten is forgotten by all. Refuses to decide who may see what: a request is
-//! passed on with the caller's own key, and the node that gets it judges by that. Invariants: addresses come from the store
-//! alone; a request is passed on once; a node that is not there changes no answer.
+//! passed on with the caller's own key, and the node that gets it judges by that; nodes prove by a secret in the store that they are
+//! nodes. Invariants: addresses come from the store alone; a request is passed on once; a node that is not there changes no answer.
 
 use std::sync::OnceLock;
 use std::time::Duration;
@@ -19,14 +19,15 @@ use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
 use novelo_engine::limits::BODY_BYTES_MAX;
 use novelo_engine::path::{CollectionPath, DocumentPath};
-use novelo_store::{PutTerms, Store, Window};
+use novelo_store::{Error, PutTerms, Store, Window};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use sha2::{Digest, Sha256};
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
 use crate::app::App;
-use crate::auth::Caller;
+use crate::auth::{self, Caller};
 use crate::http::body::Raw;
 use crate::http::error::{ApiError, Code, Result};
 use crate::http::sse::LAST_EVENT_ID;
@@ -36,8 +37,14 @@ use crate::telemetry::now;
 
 /// The root of what nodes say of themselves; no document call can name it.
 pub const NODES: &str = "novelo.nodes";
-/// Which node passed a request on. A request that has it goes no further.
+/// Which node passed a request on, with its proof that it is one. A request that has both goes no further.
 const PASSED_BY: HeaderName = HeaderName::from_static("x-novelo-passed-by");
+const NODE_PROOF: HeaderName = HeaderName::from_static("x-novelo-node-proof");
+/// There where the caller is the operator's own command line, whose secret only one node knows.
+const PASSED_FOR: HeaderName = HeaderName::from_static("x-novelo-passed-for");
+const OPERATOR: &str = "operator";
+/// The document with the secret that nodes of a store share. It is below `NODES`, so no export has it.
+const SECRET: &str = "secret";
 
 const ANNOUNCE_EVERY: Duration = Duration::from_secs(5);
 /// How long a node that says no more is taken to be there.
@@ -51,9 +58,13 @@ const SEARCH_MAX: Duration = Duration::from_secs(1);
 /// Addresses of what one node may have in memory, and others not.
 const TRACES: [&str; 3] = ["/v1/traces/{id}", "/v1/traces/{id}/replay", "/debug/trace/{id}"];
 /// What lets go of replies and traces that any node may have in memory.
-const FORGETS: [(Method, &str); 3] = [
+const FORGETS: [(Method, &str); 7] = [
     (Method::DELETE, "/v1/users/{user}"),
     (Method::DELETE, "/v1/users/{user}/threads/{thread}"),
+    (Method::DELETE, "/v1/users/{user}/memories"),
+    (Method::DELETE, "/v1/users/{user}/memories/{id}"),
+    (Method::DELETE, "/v1/users/{user}/documents/{id}"),
+    (Method::DELETE, "/v1/docs/{*path}"),
     (Method::POST, "/memory/reset"),
 ];
 const REPLIES: &str = "/chat/replies/";
@@ -97,9 +108,14 @@ fn node_of(name: &str) -> Option<&str> {
     name.split_once('-').map(|(node, _)| node).filter(|node| ids::is_short(node))
 }
 
+/// Lets this process reach the nodes of a store; they do not know of it.
+pub fn reach(app: &App) -> anyhow::Result<()> {
+    app.peers.way.set(Passing::new()?).map_err(|_| anyhow::anyhow!("this node has joined already"))
+}
+
 /// Joins the nodes of a store that others have too. Without an address others cannot reach this one, but it reaches them.
 pub async fn join(app: &App, url: Option<String>) -> anyhow::Result<Joined> {
-    app.peers.way.set(Passing::new()?).map_err(|_| anyhow::anyhow!("this node has joined already"))?;
+    reach(app)?;
     let said = url.map(|url| Bytes::from(serde_json::json!(Node { url }).to_string()));
     match &said {
         Some(said) => announce(app, said).await,
@@ -167,9 +183,16 @@ impl Place {
 }
 
 /// Has each request answered where that can be done.
-pub async fn pass_on(State(app): State<App>, request: Request, next: Next) -> Response {
-    let is_first = !request.headers().contains_key(PASSED_BY);
-    let Some(way) = app.peers.way.get().filter(|_| is_first) else { return next.run(request).await };
+pub async fn pass_on(State(app): State<App>, mut request: Request, next: Next) -> Response {
+    let Some(way) = app.peers.way.get() else { return next.run(request).await };
+    match is_proven(&app, request.method(), request.uri(), request.headers()).await {
+        Ok(false) => {}
+        Ok(true) => return next.run(as_passed(&app, request)).await,
+        Err(error) => return error.into_response(),
+    }
+    for name in [PASSED_BY, NODE_PROOF, PASSED_FOR] {
+        request.headers_mut().remove(name);
+    }
     let place = Place::of(&request, &app.peers.node);
     if place == Place::Here {
         return next.run(request).await;
@@ -183,7 +206,13 @@ pub async fn pass_on(State(app): State<App>, request: Request, next: Next) -> Re
         Ok(Raw(body)) => body,
         Err(error) => return error.into_response(),
     };
-    let copy = Copy { way, parts: parts.clone(), body: body.clone(), by: &app.peers.node };
+    let secret = match secret(&app.store).await {
+        Ok(secret) => secret,
+        Err(error) => return error.into_response(),
+    };
+    let own = format!("Bearer {}", app.own_secret);
+    let is_operator = parts.headers.get(header::AUTHORIZATION).is_some_and(|given| given.as_bytes() == own.as_bytes());
+    let copy = Copy { way, parts: parts.clone(), body: body.clone(), by: &app.peers.node, secret, is_operator };
     let here = next.run(Request::from_parts(parts, Body::from(body)));
     let answer = match place {
         Place::Node(node) => at_node(&app.store, &node, copy, here).await,
@@ -192,6 +221,63 @@ pub async fn pass_on(State(app): State<App>, request: Request, next: Next) -> Re
         Place::Here => Ok(here.await),
     };
     answer.unwrap_or_else(IntoResponse::into_response)
+}
+
+/// Whether a request comes from another node of this store, which has shown that it knows their secret.
+async fn is_proven(app: &App, method: &Method, uri: &Uri, headers: &HeaderMap) -> Result<bool> {
+    let text = |name: HeaderName| headers.get(name).and_then(|value| value.to_str().ok());
+    let (Some(by), Some(given)) = (text(PASSED_BY), text(NODE_PROOF)) else { return Ok(false) };
+    let for_whom = text(PASSED_FOR).unwrap_or("");
+    let expected = proof(&secret(&app.store).await?, method, uri, by, for_whom);
+    // Compared by their digests, so that the time it takes says nothing about the proof.
+    Ok(Sha256::digest(given.as_bytes()) == Sha256::digest(expected.as_bytes()))
+}
+
+/// The request of another node, of whose caller it says whether that is the operator.
+fn as_passed(app: &App, mut request: Request) -> Request {
+    let is_operator = request.headers().get(PASSED_FOR).is_some_and(|value| value == OPERATOR);
+    if is_operator && let Ok(own) = HeaderValue::from_str(&format!("Bearer {}", app.own_secret)) {
+        request.headers_mut().insert(header::AUTHORIZATION, own);
+    }
+    request
+}
+
+/// What shows that a node knows the secret, for one method and address. The inner digest has one length, so that nothing can
+/// be put behind it.
+fn proof(secret: &str, method: &Method, uri: &Uri, by: &str, for_whom: &str) -> String {
+    let address = uri.path_and_query().map_or("", |address| address.as_str());
+    let said = Sha256::digest(format!("{method}\n{address}\n{by}\n{for_whom}").as_bytes());
+    let proof = Sha256::new().chain_update(secret.as_bytes()).chain_update(said).finalize();
+    proof.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// What nodes of a store know and nobody else; made by the first one that needs it. It is read each time, so that nodes agree on it
+/// also after the store was emptied.
+async fn secret(store: &Store) -> Result<String> {
+    #[derive(Serialize, Deserialize)]
+    struct Shared {
+        secret: String,
+    }
+    let read = |value: &[u8]| {
+        let shared: std::result::Result<Shared, _> = serde_json::from_slice(value);
+        shared.map(|shared| shared.secret).map_err(|e| ApiError::new(Code::Internal, format!("{NODES}/{SECRET}: {e}")))
+    };
+    let at = document(SECRET);
+    if let Some(found) = store.get(&at).await? {
+        return read(&found.value);
+    }
+    let secret = auth::secret().map_err(|e| ApiError::new(Code::Internal, format!("no randomness: {e}")))?;
+    let value = serde_json::json!(Shared { secret: secret.clone() }).to_string();
+    let terms = PutTerms { if_version: Some(0), now: now(), ..PutTerms::default() };
+    match store.put(&at, value.into(), terms).await {
+        Ok(_) => Ok(secret),
+        // Another node was first.
+        Err(Error::Stale { .. }) => match store.get(&at).await? {
+            Some(found) => read(&found.value),
+            None => Err(ApiError::new(Code::Busy, "the nodes are agreeing on a secret")),
+        },
+        Err(error) => Err(error.into()),
+    }
 }
 
 /// The answer of one node; that of this one, where the other is not there.
@@ -281,6 +367,8 @@ struct Copy<'a> {
     parts: Parts,
     body: Bytes,
     by: &'a str,
+    secret: String,
+    is_operator: bool,
 }
 
 impl Copy<'_> {
@@ -313,7 +401,14 @@ impl Copy<'_> {
         for name in [header::HOST, header::CONTENT_LENGTH, header::EXPECT].into_iter().chain(of_page) {
             headers.remove(name);
         }
+        let for_whom = if self.is_operator { OPERATOR } else { "" };
+        let proof = proof(&self.secret, request.method(), request.uri(), self.by, for_whom);
         headers.insert(PASSED_BY, HeaderValue::from_str(self.by).ok()?);
+        headers.insert(NODE_PROOF, HeaderValue::from_str(&proof).ok()?);
+        if self.is_operator {
+            headers.insert(PASSED_FOR, HeaderValue::from_static(OPERATOR));
+            headers.remove(header::AUTHORIZATION);
+        }
         *request.headers_mut() = headers;
         Some(request)
     }

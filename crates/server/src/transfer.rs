@@ -18,11 +18,14 @@ use novelo_store::{Error, Export, Exported, Store};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
+use crate::app::Shared;
 use crate::auth::{self, Caller};
+use crate::forget::{self, FORGETS, ForgetEntry, RestoreFilter};
 use crate::http::body_bytes::HeldBytes;
 use crate::http::error::{ApiError, Code, Result};
 use crate::http::origin;
 use crate::peers::NODES;
+use crate::telemetry::now;
 
 const FORMAT: u32 = 1;
 const CHUNK_BYTES: usize = 64 * 1024;
@@ -31,7 +34,9 @@ const BATCH_BYTES: usize = 4 * 1024 * 1024;
 
 /// Streams an export, one chunk of lines at a time. An error on the way ends the stream without its last line.
 pub fn stream(export: Export, prefix: String) -> impl Stream<Item = std::result::Result<Bytes, Error>> {
-    let head = format!("{{\"novelo_export\":{FORMAT},\"prefix\":{}}}\n", json::literal(&prefix));
+    // A backup says when it was taken, so that a restore can leave out what was forgotten since.
+    let at = if prefix.is_empty() { format!(",\"at\":{}", serde_json::Value::from(now())) } else { String::new() };
+    let head = format!("{{\"novelo_export\":{FORMAT},\"prefix\":{}{at}}}\n", json::literal(&prefix));
     futures_util::stream::try_unfold((Some(export), head, 0), |(export, mut out, mut documents)| async move {
         let Some(mut export) = export else { return Ok(None) };
         while out.len() < CHUNK_BYTES {
@@ -40,8 +45,8 @@ pub fn stream(export: Export, prefix: String) -> impl Stream<Item = std::result:
                 return Ok(Some((out.into(), (None, String::new(), documents))));
             };
             let document = document?;
-            // Where nodes can be reached is for them alone, and for the moment.
-            if !is_of_a_node(&document.path) {
+            // Where nodes can be reached, and what a store has left to erase, is for them alone.
+            if !is_of_a_node(&document.path) && !is_unerased_mark(&document.path) {
                 write_line(&document, &mut out);
                 documents += 1;
             }
@@ -51,7 +56,15 @@ pub fn stream(export: Export, prefix: String) -> impl Stream<Item = std::result:
 }
 
 fn is_of_a_node(path: &DocumentPath) -> bool {
-    path.segments().first().is_some_and(|root| &**root == NODES)
+    is_below(path, NODES)
+}
+
+fn is_below(path: &DocumentPath, root: &str) -> bool {
+    path.segments().first().is_some_and(|first| &**first == root)
+}
+
+fn is_unerased_mark(path: &DocumentPath) -> bool {
+    forget::log::unerased_mark().is_ok_and(|mark| mark == *path)
 }
 
 /// A value that spans lines is written as a string, so that its bytes survive.
@@ -77,6 +90,8 @@ pub struct Imported {
     pub documents: u64,
     /// Those that were not there before.
     pub new: u64,
+    /// Those that were forgotten since the backup, and are not restored.
+    pub forgotten: u64,
 }
 
 #[derive(Deserialize)]
@@ -95,6 +110,15 @@ struct Line<'b> {
 #[derive(Deserialize)]
 struct Head {
     novelo_export: u32,
+    /// When the export began.
+    at: Option<f64>,
+}
+
+/// What a restore knows of forgets that the backup does not; before its first line.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ForgottenLine {
+    forgotten: ForgetEntry,
 }
 
 #[derive(Deserialize)]
@@ -103,16 +127,29 @@ struct Tail {
     documents: u64,
 }
 
-/// Reads an export as it comes in, and stores it. Keys may come with it where a first key may close the store.
+/// Reads an export as it comes in, and stores it. Keys may come with it where a first key may close the store. A restore leaves out
+/// what was forgotten since.
 pub async fn import(
-    store: &Store,
+    app: &Shared,
     caller: &Caller,
     may_close: bool,
     held: &HeldBytes,
     mut body: Body,
+    restore: Option<RestoreFilter>,
 ) -> Result<Imported> {
-    let (batch, done) = (Vec::new(), Imported::default());
-    let mut reader = Reader { store, caller, may_close, line: 0, batch, batch_bytes: 0, done, ended: false };
+    let mut reader = Reader {
+        store: &app.store,
+        caller,
+        may_close,
+        line: 0,
+        batch: Vec::new(),
+        batch_bytes: 0,
+        done: Imported::default(),
+        ended: false,
+        is_restore: restore.is_some(),
+        filter: restore.unwrap_or_default(),
+        aside: 0,
+    };
     let mut rest = BytesMut::new();
     while let Some(frame) = next_frame(&mut body).await? {
         let frame = frame.map_err(|e| ApiError::new(Code::MalformedJson, format!("the body broke off: {e}")))?;
@@ -134,7 +171,9 @@ pub async fn import(
     if !rest.is_empty() {
         reader.line(&rest).await?;
     }
-    reader.finish().await
+    let (done, entries) = reader.finish().await?;
+    app.forgets.adopt(&app.store, entries).await?;
+    Ok(done)
 }
 
 /// Where the first line ends, of which so many bytes are known to hold no end.
@@ -161,33 +200,63 @@ struct Reader<'r> {
     batch_bytes: usize,
     done: Imported,
     ended: bool,
+    is_restore: bool,
+    filter: RestoreFilter,
+    /// Documents that were read and are no documents of the store: entries of the record of forgets.
+    aside: u64,
 }
 
 impl Reader<'_> {
     async fn line(&mut self, line: &[u8]) -> Result<()> {
+        if self.is_restore
+            && self.line == 0
+            && let Ok(ForgottenLine { forgotten }) = serde_json::from_slice(line)
+        {
+            self.filter.add(forgotten);
+            return Ok(());
+        }
         self.line += 1;
         if line.is_empty() {
             return Ok(());
         }
         if self.line == 1 {
             return match serde_json::from_slice::<Head>(line) {
-                Ok(Head { novelo_export: FORMAT }) => Ok(()),
+                Ok(Head { novelo_export: FORMAT, at }) => self.taken(at),
                 Ok(head) => Err(self.wrong(format!("is of format {}, this is {FORMAT}", head.novelo_export))),
                 Err(_) => Err(self.wrong("is not the first line of an export")),
             };
         }
         if let Ok(tail) = serde_json::from_slice::<Tail>(line) {
             self.ended = true;
-            return match tail.documents == self.done.documents + self.batch.len() as u64 {
+            let read = self.done.documents + self.done.forgotten + self.aside + self.batch.len() as u64;
+            return match tail.documents == read {
                 true => Ok(()),
                 false => Err(self.wrong(format!("counts {} documents, which is not what was read", tail.documents))),
             };
         }
         let document = self.document(line)?;
+        if is_below(&document.path, FORGETS) {
+            self.aside += 1;
+            ForgetEntry::read(document.path.id(), &document.value).into_iter().for_each(|entry| self.filter.add(entry));
+            return Ok(());
+        }
+        if self.is_restore && self.filter.is_forgotten(&document.path) {
+            self.done.forgotten += 1;
+            return Ok(());
+        }
         self.batch_bytes += document.value.len();
         self.batch.push(document);
         match self.batch.len() >= BATCH_DOCUMENTS || self.batch_bytes >= BATCH_BYTES {
             true => self.flush().await,
+            false => Ok(()),
+        }
+    }
+
+    /// A restore must know when its backup was taken.
+    fn taken(&mut self, at: Option<f64>) -> Result<()> {
+        self.filter.taken_at = self.filter.taken_at.or(at.filter(|at| at.is_finite()));
+        match self.filter.taken_at.is_none() && self.is_restore {
+            true => Err(ApiError::invalid("taken_at", "is needed: the backup does not say when it was taken")),
             false => Ok(()),
         }
     }
@@ -251,10 +320,10 @@ impl Reader<'_> {
         Ok(())
     }
 
-    async fn finish(mut self) -> Result<Imported> {
+    async fn finish(mut self) -> Result<(Imported, Vec<ForgetEntry>)> {
         self.flush().await?;
         match self.ended {
-            true => Ok(self.done),
+            true => Ok((self.done, self.filter.into_entries())),
             false => {
                 let message = format!(
                     "the export broke off after line {}; what was read is stored, and the whole sent again stores the rest",

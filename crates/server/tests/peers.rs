@@ -150,11 +150,14 @@ fn a_request_is_passed_on_once() {
     let (path, body) = surfaces()[0].clone();
     let at = first_word(&mut Stream::open(&one, "POST", path, &body));
     assert_eq!(back(&two, path, &at).status, 200);
-    back(&two.with("x-novelo-passed-by", "somebody"), path, &at).refused(404, "not_found");
     let made = one.context(json!({"messages": [says("user", "hi")], "filters": []}));
     let trace = format!("/v1/traces/{}", made["trace_id"].as_str().unwrap());
     two.get(&trace).ok();
-    two.with("x-novelo-passed-by", "somebody").get(&trace).refused(404, "not_found");
+    for (by, proof) in [("somebody", "x"), (&*one.app.peers.node, ""), ("", &"0".repeat(64))] {
+        let stranger = two.with("x-novelo-passed-by", by).with("x-novelo-node-proof", proof);
+        stranger.with("x-novelo-passed-for", "operator").get(&trace).ok();
+        assert_eq!(back(&stranger, path, &at).status, 200, "who is no node cannot keep a request here");
+    }
 
     // Each is said to be the other: whoever is asked asks the other, which asks nobody.
     for (name, node) in [("aaaaaaaa", &one), ("bbbbbbbb", &two)] {
@@ -278,8 +281,9 @@ fn the_node_that_gets_a_request_judges_who_sends_it() {
     idle.set_nonblocking(true).unwrap();
     assert_eq!(idle.accept().unwrap_err().kind(), ErrorKind::WouldBlock, "a stranger makes no other node work");
     two.block_on(store.delete(&place("aaaaaaaa"), None)).unwrap();
-    // What the second node's own command line presents is known there, and nowhere else.
-    back(&with(&two, &two.app.own_secret), path, &at).refused(401, "unauthorized");
+    // What the second node's own command line presents is known there alone; the second node vouches for it.
+    with(&one, &two.app.own_secret).get("/v1/keys").refused(401, "unauthorized");
+    assert_eq!(back(&with(&two, &two.app.own_secret), path, &at).status, 200);
 
     let ask = json!({"messages": [says("user", "hi")], "filters": []});
     let made = with(&one, &ana).context(ask);

@@ -37,6 +37,12 @@ use std::path::Path;
 use bytes::Bytes;
 use novelo_engine::path::{CollectionPath, DocumentPath, Prefix};
 
+/// Reads a stream of Redis that comes in pieces: what was read, and the most memory that took. For the fuzz target alone.
+#[doc(hidden)]
+pub fn read_redis_replies<'p>(pieces: impl Iterator<Item = &'p [u8]>) -> (String, usize) {
+    redis::client::resp::read_replies(pieces)
+}
+
 pub use error::Error;
 pub use export::Export;
 pub use incomplete::{FillKind, Incomplete};

@@ -15,6 +15,7 @@ use novelo_engine::scope::Scope;
 pub use closing::{AccessState, is_state_path};
 pub use keys::{CLOSED, CLOSED_HINT, InForce, KEYS, Key, KeyKind, Keys, secret};
 
+use crate::forget::FORGETS;
 use crate::http::error::{ApiError, Code, Result};
 use crate::peers::NODES;
 
@@ -103,7 +104,7 @@ impl Caller {
 
     /// Allows what concerns one path.
     pub fn require_path(&self, segments: &[Box<str>]) -> Result<()> {
-        let reserved = segments.first().is_some_and(|root| [KEYS, NODES].contains(&&**root));
+        let reserved = segments.first().is_some_and(|root| [KEYS, NODES, FORGETS].contains(&&**root));
         match self.scope.covers(segments) && !reserved {
             true => Ok(()),
             false => Err(ApiError::new(Code::Forbidden, "the path lies outside what this caller may see")),

@@ -63,6 +63,10 @@ impl Client {
             (Some(novelo_store::Error::Locked { .. }), Some(stale)) => error.context(stale),
             _ => error,
         })?;
+        if app.config.is_shared() {
+            // What is forgotten here is forgotten by the nodes that run.
+            crate::peers::reach(&app)?;
+        }
         Ok(Self::Here { router: http::router(app.clone()), app, tasks })
     }
 

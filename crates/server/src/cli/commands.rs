@@ -14,6 +14,7 @@ use novelo_store::FillKind;
 use serde_json::{Value, json};
 
 use super::client::{Client, refusal};
+use super::forgotten::ForgottenSince;
 use super::output::StandardOutput;
 use super::progress::{self, FileBody};
 use super::{
@@ -24,7 +25,7 @@ use crate::config::Config;
 pub async fn run(command: Command, config: Config, out: &Output) -> anyhow::Result<ExitCode> {
     let makes = matches!(
         command,
-        Command::Restore { .. } | Command::Key(_) | Command::Index(_) | Command::Thread(ThreadCommand::Import { .. })
+        Command::Restore(_) | Command::Key(_) | Command::Index(_) | Command::Thread(ThreadCommand::Import { .. })
     );
     // What several nodes share lies elsewhere, and the directory may hold nothing but the note of a server.
     let is_local = !config.is_shared();
@@ -32,9 +33,12 @@ pub async fn run(command: Command, config: Config, out: &Output) -> anyhow::Resu
         bail!("there is no data directory {}\nhint: name it with --data", config.data().display());
     }
     match &command {
-        Command::Restore { file } => return restore::run(FillKind::Restore, config, file, out).await,
+        Command::Restore(args) => {
+            let since = ForgottenSince::gather(args, &config)?;
+            return restore::run(FillKind::Restore, config, &args.file, Some(since), out).await;
+        }
         Command::Thread(ThreadCommand::Import { file }) if is_local && restore::is_new(&config.data())? => {
-            return restore::run(FillKind::Import, config, file, out).await;
+            return restore::run(FillKind::Import, config, file, None, out).await;
         }
         _ => {}
     }
@@ -64,7 +68,7 @@ async fn dispatch(command: Command, client: &Client, out: &Output) -> anyhow::Re
         | Command::Eval(_)
         | Command::Bench(_)
         | Command::Migrate(_)
-        | Command::Restore { .. } => Ok(()),
+        | Command::Restore(_) => Ok(()),
     };
     done.map(|()| ExitCode::SUCCESS)
 }
@@ -126,7 +130,9 @@ async fn thread(client: &Client, command: ThreadCommand, out: &Output) -> anyhow
             };
             export(client, &format!("{base}/export"), output.as_deref()).await
         }
-        ThreadCommand::Import { file } => import(client, Body::new(FileBody::open(&file)?), &file, out).await,
+        ThreadCommand::Import { file } => {
+            import(client, "/v1/import", Body::new(FileBody::open(&file)?), &file, out).await
+        }
     }
 }
 
@@ -227,8 +233,8 @@ async fn write_lines(mut body: Body, to: &mut impl Write, hint: Option<u64>) -> 
 }
 
 /// Sends what a file holds, and says what became of it.
-pub async fn import(client: &Client, body: Body, file: &Path, out: &Output) -> anyhow::Result<()> {
-    let response = client.send(Method::POST, "/v1/import", body).await?;
+pub async fn import(client: &Client, path: &str, body: Body, file: &Path, out: &Output) -> anyhow::Result<()> {
+    let response = client.send(Method::POST, path, body).await?;
     let status = response.status();
     let answer = response.into_body().collect().await?.to_bytes();
     if !status.is_success() {
@@ -236,7 +242,13 @@ pub async fn import(client: &Client, body: Body, file: &Path, out: &Output) -> a
     }
     let answer: Value = serde_json::from_slice(&answer)?;
     let count = |name| answer.get(name).cloned().unwrap_or(Value::Null);
-    out.show(&answer, |_| say!("read {} documents, {} of them new", count("documents"), count("new")));
+    out.show(&answer, |answer| {
+        say!("read {} documents, {} of them new", count("documents"), count("new"));
+        match answer.get("forgotten").and_then(Value::as_u64) {
+            None | Some(0) => {}
+            Some(count) => say!("{count} documents were forgotten since the backup and are not restored"),
+        }
+    });
     Ok(())
 }
 

@@ -17,6 +17,7 @@ mod commands;
 mod doctor;
 mod eval;
 mod events;
+mod forgotten;
 mod memory;
 mod migrate;
 mod progress;
@@ -76,8 +77,9 @@ enum Command {
     Search(memory::SearchArgs),
     /// Write everything to a file, also while the server runs
     Backup { file: PathBuf },
-    /// Read a backup into an empty data directory; the same command again resumes one that broke off
-    Restore { file: PathBuf },
+    /// Read a backup into an empty data directory, without what was forgotten since; the same command again resumes one that
+    /// broke off
+    Restore(forgotten::RestoreArgs),
     /// Move everything from the data directory into Redis, or back, and compare the two
     Migrate(migrate::MigrateArgs),
     /// Make, list and revoke keys

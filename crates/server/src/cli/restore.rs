@@ -13,6 +13,7 @@ use novelo_store::{Error, FillKind, Incomplete};
 use super::Output;
 use super::client::Client;
 use super::commands::import;
+use super::forgotten::ForgottenSince;
 use super::progress::FileBody;
 use crate::config::Config;
 use crate::incomplete::{self, FillTarget};
@@ -23,7 +24,13 @@ const NOTED_EVERY: u64 = 5_000;
 const UNSTORED_MAX: u64 = 1_000;
 
 /// Fills a new target from a file, or goes on where that broke off.
-pub async fn run(kind: FillKind, config: Config, file: &Path, out: &Output) -> anyhow::Result<ExitCode> {
+pub async fn run(
+    kind: FillKind,
+    config: Config,
+    file: &Path,
+    since: Option<ForgottenSince>,
+    out: &Output,
+) -> anyhow::Result<ExitCode> {
     let source = std::fs::canonicalize(file).with_context(|| format!("cannot read {}", file.display()))?;
     let body = FileBody::open(file)?;
     let (data, is_shared) = (absolute(&config.data()), config.is_shared());
@@ -33,12 +40,14 @@ pub async fn run(kind: FillKind, config: Config, file: &Path, out: &Output) -> a
         (_, true) => &["restore", &from],
         (_, false) => &["restore", &from, "--data", &to],
     };
-    let marker = incomplete::marker(kind, from.clone(), words);
+    let more = since.as_ref().map(ForgottenSince::words).unwrap_or_default();
+    let words: Vec<&str> = words.iter().copied().chain(more.iter().map(String::as_str)).collect();
+    let marker = incomplete::marker(kind, from.clone(), &words);
     if !is_shared {
         begin_in_directory(&data, &marker)?;
     }
     let client = Client::fill(config.clone()).await?;
-    let done = fill(&client, &config, &data, marker, body, file, out).await;
+    let done = fill(&client, &config, &data, marker, body, (file, since.as_ref()), out).await;
     client.close().await?;
     done.map(|()| ExitCode::SUCCESS)
 }
@@ -69,7 +78,7 @@ async fn fill(
     data: &Path,
     marker: Incomplete,
     body: FileBody,
-    file: &Path,
+    (file, since): (&Path, Option<&ForgottenSince>),
     out: &Output,
 ) -> anyhow::Result<()> {
     let Client::Here { app, .. } = client else { bail!("a store is filled by this process alone") };
@@ -85,7 +94,13 @@ async fn fill(
         FillTarget::Redis(_) => body,
     };
     let hint = format!("to resume, run `{}`; to give up, use another place and delete this one", marker.command);
-    import(client, Body::new(body), file, out).await.map_err(|error| anyhow::anyhow!("{error:#}\nhint: {hint}"))?;
+    let (path, body) = match since {
+        Some(since) => (since.path(), since.before(body)),
+        None => ("/v1/import".to_owned(), Body::new(body)),
+    };
+    let done = import(client, &path, body, file, out).await;
+    done.map_err(|error| anyhow::anyhow!("{error:#}\nhint: {hint}"))?;
+    since.into_iter().for_each(ForgottenSince::warn);
     target.clear().await
 }
 

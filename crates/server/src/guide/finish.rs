@@ -56,6 +56,7 @@ async fn memory(work: &Work<'_>, kept: &Kept, sense: &Sense) -> Result<Box<str>>
     let meta = json!({
         "origem": "ask-eco",
         "sessao": work.asked.thread,
+        "turno": kept.question_id(),
         "intensidade": sense.intensity,
         "emocao": sense.emotion,
         "categoria": sense.category,

@@ -44,7 +44,7 @@ operations! {
     get "/v1/users/{user}/threads/{thread}/export" exportThread [] - => "Lines", "A thread as JSON Lines.";
     get "/v1/users/{user}/export" exportUser [] - => "Lines", "A user's documents as JSON Lines.";
     get "/v1/export" exportAll [] - => "Lines", "Everything as JSON Lines: a backup, consistent while writes go on.";
-    post "/v1/import" importDocuments [] "Lines" => "Imported", "Puts exported documents back as they were.";
+    post "/v1/import" importDocuments ["restore", "taken_at"] "Lines" => "Imported", "Puts exported documents back as they were; of a backup, without what was forgotten since.";
     post "/v1/context" makeContext [] "ContextRequest" => "Context",
         "Winds a thread, or the messages given, into what a model should see next, within the budget.";
     get "/v1/docs/{path}" getDocument ["begin", "end", "limit", "after"] - => "DocumentOrList",
@@ -191,7 +191,8 @@ fn parameters(operation: &Operation) -> Value {
         .map(|name| json!({"name": name, "in": "path", "required": true, "schema": {"type": "string"}}));
     let in_query = operation.query.iter().map(|name| {
         let kind = match *name {
-            "begin" | "end" => "number",
+            "begin" | "end" | "taken_at" => "number",
+            "restore" => "boolean",
             "last" | "limit" => "integer",
             _ => "string",
         };
@@ -310,7 +311,7 @@ fn schemas() -> Value {
         "Forgotten": object(&["forgotten"], json!({"erasing": flag, "forgotten": object(
             &["documents", "passages", "traces"],
             json!({"documents": whole, "passages": whole, "traces": whole}))})),
-        "Imported": object(&["documents", "new"], json!({"documents": whole, "new": whole})),
+        "Imported": object(&["documents", "new"], json!({"documents": whole, "new": whole, "forgotten": whole})),
         "ContextRequest": object(&[], json!({
             "user": text, "thread": text, "question": text, "preset": text, "recipe": {"type": "object"},
             "messages": list_of("Message"), "filters": {"type": "array"}, "budget_tokens": whole,

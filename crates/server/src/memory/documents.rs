@@ -255,11 +255,10 @@ fn listed(id: Box<str>, value: &[u8]) -> Option<Listed> {
 /// Forgets a document with its passages; how many these were, if there was one.
 pub async fn remove(app: &Shared, user: &str, id: &str) -> Result<Option<u64>> {
     let at = place::at(&place::documents(user)?, "id", id)?;
-    if app.store.get(&at).await?.is_none() {
-        return Ok(None);
-    }
+    let was_there = app.store.get(&at).await?.is_some();
+    // Also where it is gone: another node may have forgotten it, and this one may have answers that quote it.
     let forgotten = forget::forget(app, user, &[at.prefix()], Traces::Stay).await?;
-    Ok(Some(forgotten.passages))
+    Ok(was_there.then_some(forgotten.passages))
 }
 
 /// The ids of the documents of a kind, or of those that have this id or name.

@@ -11,10 +11,10 @@ use serde_json::value::RawValue;
 use super::levels::{Level, Levels};
 use super::{check, place, reset};
 use crate::app::Shared;
-use crate::forget::Forgotten;
+use crate::forget::{self, Forgotten};
 use crate::http::error::{ApiError, Code, Result};
 use crate::ids;
-use crate::recall::{Corpus, vectors};
+use crate::recall::Corpus;
 use crate::telemetry::now;
 
 /// A memory to keep.
@@ -96,15 +96,10 @@ pub async fn list(app: &Shared, user: &str, after: Option<&str>, limit: usize) -
     Ok(Page { memories, has_more: turns.has_more })
 }
 
-/// Deletes a memory with its vector. Whether there was such a memory.
+/// Deletes a memory with all that was made from it. Whether there was such a memory.
 pub async fn remove(app: &Shared, user: &str, id: &str) -> Result<bool> {
-    let of = place::memories(user)?;
-    let at = place::at(&of, "id", id)?;
-    let _no_vector_is_stored_meanwhile = app.indexes.waiting.pause().await;
-    let Some(memory) = app.store.get(&at).await? else { return Ok(false) };
-    let gone = [Some(at), vectors::path(&of, memory.seq)].into_iter().flatten();
-    let done = app.store.write(gone.map(|at| Op::Delete { at, if_version: None }).collect()).await?;
-    app.indexes.touched(user, Corpus::Memories);
+    let at = place::at(&place::memories(user)?, "id", id)?;
+    let done = forget::write(app, vec![Op::Delete { at, if_version: None }]).await?;
     Ok(done.first() == Some(&Outcome::Deleted(true)))
 }
 

@@ -8,7 +8,7 @@ use crate::recall::{DOCUMENTS, MEMORIES, PASSAGES};
 
 const TASKS: &str = "tasks";
 const TASK_MEMORY: &str = "task_memory";
-const RESULTS: &str = "results";
+pub const RESULTS: &str = "results";
 
 pub fn memories(user: &str) -> Result<CollectionPath> {
     below(user, &[MEMORIES])

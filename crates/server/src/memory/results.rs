@@ -4,14 +4,18 @@
 //! needs no document among the tasks.
 
 use novelo_engine::limits::TASK_RESULT_BYTES_MAX;
+use novelo_engine::path::DocumentPath;
 use novelo_store::{AppendTerms, NewDocument, NewId, Range};
 use serde::{Deserialize, Serialize};
 
+use super::skills::Skill;
 use super::{check, place};
 use crate::app::Shared;
 use crate::http::error::{ApiError, Code, Result};
 use crate::ids;
 use crate::telemetry::now;
+
+const PAGE: usize = 1_000;
 
 /// A result as its document is.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -81,6 +85,37 @@ pub async fn list(app: &Shared, user: &str, task: &str, after: Option<&str>, lim
         Some(Listed { id: turn.id.clone(), stored })
     });
     Ok(Page { results: listed.collect(), has_more: turns.has_more })
+}
+
+/// Where the results of skills are, of all tasks; those that a caller added are the caller's own.
+pub async fn of_skills(app: &Shared, user: &str) -> Result<Vec<DocumentPath>> {
+    let under = place::task_memory(user)?;
+    let mut found = Vec::new();
+    let mut after: Option<Box<str>> = None;
+    loop {
+        let page = app.store.threads(&under, place::RESULTS, after.as_deref(), PAGE).await?;
+        for row in &page.items {
+            let of = place::results(user, &row.id)?;
+            let mut seq = 0;
+            loop {
+                let results = app.store.turns(&of, Range::After { seq, limit: PAGE }).await?;
+                for result in results.iter() {
+                    let stored = serde_json::from_slice::<Stored>(result.message.raw()).ok();
+                    if stored.and_then(|stored| Skill::from_name(&stored.name?)).is_some() {
+                        found.push(place::at(&of, "id", &result.id)?);
+                    }
+                    seq = result.seq;
+                }
+                if !results.has_more {
+                    break;
+                }
+            }
+        }
+        match page.items.last().filter(|_| page.has_more) {
+            Some(last) => after = Some(last.id.clone()),
+            None => return Ok(found),
+        }
+    }
 }
 
 #[cfg(test)]

@@ -102,6 +102,15 @@ pub struct Ask {
     pub options: Map<String, Value>,
 }
 
+/// Reads an answer that comes in pieces: its deltas, and how it ended, as text. For the fuzz target alone.
+#[doc(hidden)]
+pub fn read_answer<'p>(pieces: impl Iterator<Item = &'p [u8]>) -> String {
+    let (mut reading, mut deltas) = (reading::Reading::default(), std::collections::VecDeque::new());
+    let fed = pieces.into_iter().try_for_each(|piece| reading.feed(piece, &mut deltas));
+    let ended = fed.and_then(|()| reading.end(&mut deltas));
+    format!("{deltas:?} {ended:?}")
+}
+
 /// A piece of an answer.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Delta {

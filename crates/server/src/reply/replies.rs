@@ -152,6 +152,11 @@ impl Replies {
         self.ended.forget(user, thread);
     }
 
+    /// Lets go of a user's replies that have ended.
+    pub fn forget_ended(&self, user: &str) {
+        self.ended.forget(user, None);
+    }
+
     /// Ends what runs, and waits for it.
     pub async fn close(&self) {
         self.closing.send_replace(true);

@@ -13,6 +13,7 @@ mod courses;
 mod documents;
 mod eco;
 mod embedding;
+mod erasure;
 mod fallback;
 mod health;
 mod keys;

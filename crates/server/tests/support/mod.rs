@@ -302,10 +302,13 @@ pub fn files(dir: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// What a file holds, without the zeros that a journal is allocated with.
+/// What a file holds, without the zeros that a journal is allocated with. One that was removed meanwhile holds nothing.
 pub fn contents(file: &Path) -> Vec<u8> {
     const ZEROS: [u8; 4096] = [0; 4096];
-    let mut bytes = std::fs::read(file).unwrap();
+    let mut bytes = match std::fs::read(file) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Vec::new(),
+        bytes => bytes.unwrap(),
+    };
     while bytes.ends_with(&ZEROS) {
         bytes.truncate(bytes.len() - ZEROS.len());
     }

@@ -44,7 +44,8 @@ impl Redis {
     pub(crate) async fn evictions(&self) -> Result<Vec<ServerEviction>, Error> {
         let client = &self.0.client;
         let infos = client.each_master(&Command::new("INFO").arg("memory")).await?;
-        let mut servers: Vec<_> = infos.into_iter().map(|(address, reply)| (address, read_memory_section(&reply))).collect();
+        let mut servers: Vec<_> =
+            infos.into_iter().map(|(address, reply)| (address, read_memory_section(&reply))).collect();
         if servers.iter().any(|(_, (policy, bound))| policy.is_none() || bound.is_none()) {
             let (policies, bounds) =
                 (settings(client, "maxmemory-policy").await?, settings(client, "maxmemory").await?);

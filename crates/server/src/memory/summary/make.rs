@@ -103,7 +103,7 @@ impl Summary {
     }
 
     /// The same with this made instead.
-    fn with(self, made: String, by: By) -> Self {
+    pub(super) fn with(self, made: String, by: By) -> Self {
         match self.given().map(str::to_owned) {
             None => Self { text: made, by, given: None, ..self },
             Some(given) => Self { text: format!("{given}\n{made}").trim_end().to_owned(), given: Some(given), ..self },

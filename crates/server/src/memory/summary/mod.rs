@@ -160,6 +160,21 @@ pub async fn begin_anew(app: &Shared, user: &str, thread: &str) -> Result<()> {
     Err(ApiError::new(Code::Busy, "this summary is being changed by others again and again"))
 }
 
+/// What takes a turn out of a thread's summary: what was made is dropped, and made again from the turns that stay; a caller's own words
+/// stay. It also stops a summary that is being made from being stored. `None` where there can be none.
+pub async fn without(app: &Shared, user: &str, thread: &str, seq: u64) -> Result<Option<Op>> {
+    let (at, of) = (path(user, thread)?, scope::turns(user, thread).map_err(|e| ApiError::bad_id("thread", &e))?);
+    let (summary, version) = held(&app.store, &at).await?;
+    let is_due = app.store.version(&of).await?.last_seq > Window::of(&app.config).threshold;
+    if summary.upto_seq < seq && !is_due {
+        return Ok(None);
+    }
+    let emptied = Summary { upto_seq: 0, updated_at: now(), ..summary.with(String::new(), By::Extract) };
+    let value = serde_json::to_vec(&emptied).map_err(|e| ApiError::new(Code::Internal, e.to_string()))?;
+    let terms = PutTerms { if_version: Some(version), now: emptied.updated_at, ..PutTerms::default() };
+    Ok(Some(Op::Put { at, value: value.into(), terms }))
+}
+
 fn path(user: &str, thread: &str) -> Result<DocumentPath> {
     summary_path(user, thread).map_err(|e| ApiError::bad_id("user or thread", &e))
 }

@@ -11,14 +11,15 @@ use serde::Deserialize;
 
 use crate::app::App;
 use crate::auth::{self, Caller, Key, KeyKind};
-use crate::http::body::{Ids, Json, Raw, parse_object};
+use crate::forget::{self, RestoreFilter};
+use crate::http::body::{Ids, Json, Params, Raw, parse_object};
 use crate::http::body_bytes::HeldBytes;
 use crate::http::error::{ApiError, Code, Result};
 use crate::http::origin;
 use crate::memory::check;
 use crate::model::Detail;
 use crate::recall::points;
-use crate::transfer;
+use crate::transfer::{self, Imported};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -135,16 +136,40 @@ async fn export(app: &App, what: &Prefix) -> Result<Response> {
 
 const HINT: header::HeaderName = header::HeaderName::from_static("x-novelo-documents");
 
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ImportTerms {
+    /// Whether it is a backup, of which what was forgotten since is left out.
+    restore: Option<bool>,
+    /// When it was taken, where it does not say so itself.
+    taken_at: Option<f64>,
+}
+
 pub async fn import(
     State(app): State<App>,
     caller: Caller,
+    Params(terms): Params<ImportTerms>,
     Extension(held): Extension<HeldBytes>,
     headers: HeaderMap,
     body: Body,
 ) -> Result<Json> {
     let may_close = !caller.is_unproven() || origin::confirms_first_key(&headers);
-    let done = transfer::import(&app.store, &caller, may_close, &held, body).await?;
-    Ok(Json::written(format!(r#"{{"documents":{},"new":{}}}"#, done.documents, done.new).into_bytes()))
+    if terms.restore != Some(true) {
+        if terms.taken_at.is_some() {
+            return Err(ApiError::invalid("taken_at", "needs restore=true"));
+        }
+        let Imported { documents, new, .. } = transfer::import(&app, &caller, may_close, &held, body, None).await?;
+        return Ok(Json::of(&serde_json::json!({"documents": documents, "new": new})));
+    }
+    caller.require_admin()?;
+    if terms.taken_at.is_some_and(|at| !at.is_finite()) {
+        return Err(ApiError::invalid("taken_at", "must be a number of seconds"));
+    }
+    let known = forget::log::entries(&app.store).await?.into_values();
+    let filter = RestoreFilter::new(terms.taken_at, known);
+    let Imported { documents, new, forgotten } =
+        transfer::import(&app, &caller, may_close, &held, body, Some(filter)).await?;
+    Ok(Json::of(&serde_json::json!({"documents": documents, "new": new, "forgotten": forgotten})))
 }
 
 #[derive(Deserialize)]

@@ -7,17 +7,17 @@ use novelo_engine::limits::BATCH_OPS_MAX;
 use novelo_engine::message::check_size;
 use novelo_engine::path::{self, CollectionPath, DocumentPath, PathError};
 use novelo_engine::{json, scope};
-use novelo_store::{Cursor, Document, Op, PutTerms, Stamp, Window};
+use novelo_store::{Cursor, Document, Op, Outcome, PutTerms, Stamp, Window};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::turns::time;
 use crate::app::App;
 use crate::auth::Caller;
-use crate::collapse::retract;
+use crate::collapse::{Places, retract};
+use crate::forget;
 use crate::http::body::{Json, Params, Raw, page_size, parse, parse_object};
 use crate::http::error::{ApiError, Code, Result};
-use crate::recall::{Corpus, vectors};
 use crate::telemetry::now;
 
 const LIMIT_DEFAULT: usize = 100;
@@ -82,23 +82,14 @@ pub async fn patch(
 
 pub async fn delete(State(app): State<App>, caller: Caller, uri: Uri, headers: HeaderMap) -> Result<Json> {
     let at = document(named(&uri, &caller)?)?;
-    let vector = vector_of(&app, &at).await?;
-    if !retract::delete(&app.store, at, if_match(&headers)?).await? {
-        return Err(ApiError::not_found("such document"));
-    }
-    if let Some(vector) = vector {
-        app.store.delete(&vector, None).await?;
-    }
-    Ok(Json::written(br#"{"deleted":true}"#.to_vec()))
-}
-
-/// Where the vector of a document is that can be searched for: it goes with it.
-async fn vector_of(app: &App, at: &DocumentPath) -> Result<Option<DocumentPath>> {
-    let of = at.collection();
-    let searchable = of.segments().last().is_some_and(|kind| Corpus::ALL.iter().any(|c| c.name() == &**kind));
-    match searchable {
-        true => Ok(app.store.get(at).await?.and_then(|document| vectors::path(&of, document.seq))),
-        false => Ok(None),
+    let if_version = if_match(&headers)?;
+    let is_deleted = match Places::response_at(&at) {
+        Some(_) => retract::delete(&app.store, at, if_version).await?,
+        None => forget::write(&app, vec![Op::Delete { at, if_version }]).await?.contains(&Outcome::Deleted(true)),
+    };
+    match is_deleted {
+        true => Ok(Json::written(br#"{"deleted":true}"#.to_vec())),
+        false => Err(ApiError::not_found("such document")),
     }
 }
 
@@ -110,16 +101,9 @@ pub async fn batch(State(app): State<App>, caller: Caller, Raw(body): Raw) -> Re
         return Err(ApiError::invalid("ops", problem));
     }
     let read = |(i, op): (usize, &BatchOp<'_>)| batch_op(i, op, &caller);
-    let mut ops = wire.ops.iter().enumerate().map(read).collect::<Result<Vec<_>>>()?;
+    let ops = wire.ops.iter().enumerate().map(read).collect::<Result<Vec<_>>>()?;
     let places: Vec<DocumentPath> = ops.iter().filter_map(put_at).collect();
-    for n in 0..ops.len() {
-        if let Some(Op::Delete { at, .. }) = ops.get(n)
-            && let Some(at) = vector_of(&app, at).await?
-        {
-            ops.push(Op::Delete { at, if_version: None });
-        }
-    }
-    retract::write(&app.store, ops).await?;
+    forget::write(&app, ops).await?;
     places.iter().for_each(|at| touch(&app, at));
     Ok(Json::written(format!(r#"{{"done":{count}}}"#).into_bytes()))
 }

@@ -41,7 +41,7 @@ pub async fn ready(State(app): State<App>) -> Response {
         "store": app.config.text("store"),
         "index": app.config.text("index"),
         "why": why,
-        "erasing": health.erasing || points.is_some_and(|points| points.left.is_known()),
+        "erasing": health.erasing || app.erasure.is_pending() || points.is_some_and(|points| points.left.is_known()),
         "connections": {"open": app.connections.open(), "max": app.connections.max()},
         "presets": app.policies.names(),
         "embedder": app.indexes.embedder.state(),

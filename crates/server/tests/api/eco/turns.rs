@@ -125,6 +125,8 @@ fn what_weighs_is_remembered_with_what_it_is_about() {
     assert_eq!(hit["text"], "Perdeu o papagaio na viagem");
     let meta = &hit["meta"];
     assert_eq!((&meta["emocao"], &meta["categoria"], &meta["sessao"]), (&json!("luto"), &json!("bichos"), &json!("t")));
+    let turn = &server.get(&thread("ana", "t", "/turns")).ok()["turns"][0]["id"];
+    assert_eq!(&meta["turno"], turn, "it goes with its turn");
     assert_eq!((meta["intensidade"].as_f64(), &meta["tags"]), (Some(9.0), &json!(["papagaio", "perda"])));
     assert_eq!(done["trace"]["memoryDecision"]["memoryId"], hit["id"]);
 

@@ -7,7 +7,7 @@
 mod cluster;
 mod conn;
 mod node;
-mod resp;
+pub(crate) mod resp;
 mod routes;
 mod script;
 mod tls;

@@ -16,6 +16,8 @@ const REPLY_BYTES_MAX: usize = 512 * 1024 * 1024;
 const DEPTH_MAX: usize = 32;
 /// The longest line: a status, an error, a number.
 const LINE_BYTES_MAX: usize = 64 * 1024;
+/// What a value reserves before it arrives.
+const ANNOUNCED_BYTES_MAX: usize = 4 * 1024 * 1024;
 /// What a list reserves before its parts arrive.
 const RESERVED_PARTS_MAX: usize = 1024;
 /// Room for `*` and the number of words, which is known last.
@@ -135,10 +137,13 @@ impl Decoder {
     /// Where the next read goes.
     pub(crate) fn room(&mut self) -> &mut BytesMut {
         let room = self.unread.capacity() - self.unread.len();
-        // A large value has memory of its own size, into which it is read, and which is its own in the end.
+        // A large value has memory of its own, into which it is read, and which is its own in the end. The memory grows with
+        // what has come, since a length that is only announced costs the sender nothing.
         if let Some(bytes) = self.value.filter(|bytes| *bytes >= CHUNK_BYTES) {
-            if self.unread.capacity() < bytes + 2 {
-                let mut own = BytesMut::with_capacity(bytes + 2);
+            let missing = (bytes + 2).saturating_sub(self.unread.len());
+            if room < missing.min(CHUNK_BYTES / 8) {
+                let wanted = (bytes + 2).min((self.unread.len() * 2).max(ANNOUNCED_BYTES_MAX));
+                let mut own = BytesMut::with_capacity(wanted);
                 own.extend_from_slice(&self.unread);
                 self.unread = own;
             }
@@ -248,6 +253,25 @@ impl Decoder {
     }
 }
 
+/// What is read of a stream that comes in these pieces, as text, and the most memory that it was read into; for the fuzz target.
+pub(crate) fn read_replies<'p>(pieces: impl Iterator<Item = &'p [u8]>) -> (String, usize) {
+    let mut decoder = Decoder::default();
+    let (mut read, mut most) = (String::new(), 0);
+    for piece in pieces {
+        decoder.room().extend_from_slice(piece);
+        most = most.max(decoder.unread.capacity());
+        loop {
+            match decoder.next() {
+                Ok(Some(reply)) => read += &format!("{reply:?}\n"),
+                Ok(None) => break,
+                Err(nonsense) => return (read + &nonsense.to_string(), most),
+            }
+        }
+        most = most.max(decoder.room().capacity());
+    }
+    (read, most)
+}
+
 fn number(digits: &[u8]) -> Result<i64, Nonsense> {
     std::str::from_utf8(digits).ok().and_then(|digits| digits.parse().ok()).ok_or(Nonsense("a number is none"))
 }
@@ -260,5 +284,32 @@ fn length(digits: &[u8]) -> Result<Option<usize>, Nonsense> {
             Ok(length) if length <= REPLY_BYTES_MAX => Ok(Some(length)),
             _ => Err(Nonsense("a length beyond reason")),
         },
+    }
+}
+
+#[cfg(test)]
+mod announced_tests {
+    use super::*;
+
+    #[test]
+    fn a_length_that_is_only_announced_takes_little_memory() {
+        let head = format!("${}\r\nabc", REPLY_BYTES_MAX / 2);
+        let (read, most) = read_replies([head.as_bytes()].into_iter());
+        assert!(read.is_empty() && most <= ANNOUNCED_BYTES_MAX, "{read} {most}");
+    }
+
+    #[test]
+    fn a_large_value_is_read_as_its_memory_grows() {
+        let value = vec![b'x'; 3 * ANNOUNCED_BYTES_MAX + 1];
+        let whole = [format!("${}\r\n", value.len()).as_bytes(), &value, b"\r\n+OK\r\n"].concat();
+        let mut decoder = Decoder::default();
+        let mut replies = Vec::new();
+        for piece in whole.chunks(10_007) {
+            decoder.room().extend_from_slice(piece);
+            while let Some(reply) = decoder.next().unwrap() {
+                replies.push(reply);
+            }
+        }
+        assert_eq!(replies, [Reply::Text(value.into()), Reply::Text("OK".into())]);
     }
 }

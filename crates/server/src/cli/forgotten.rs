@@ -1,0 +1,154 @@
+//! What was forgotten since a backup was taken, as far as `novelo restore` can know it.
+
+use std::fs::File;
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::time::UNIX_EPOCH;
+
+use anyhow::{Context, bail};
+use axum::body::Body;
+use bytes::Bytes;
+use futures_util::{StreamExt, stream};
+use http_body_util::BodyExt;
+use novelo_engine::limits::IMPORT_LINE_BYTES_MAX;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::progress::FileBody;
+use crate::config::Config;
+use crate::forget::FORGETS;
+use crate::forget::log::{self, ForgetEntry};
+
+#[derive(clap::Args)]
+pub struct RestoreArgs {
+    pub file: PathBuf,
+    /// A record of forgets: the file beside a data directory that was lost, or a later backup; may be given several times
+    #[arg(long, value_name = "PATH")]
+    forgets: Vec<PathBuf>,
+    /// When the backup was taken, in seconds since 1970; for backups that do not say it
+    #[arg(long, value_name = "SECONDS")]
+    taken_at: Option<f64>,
+}
+
+/// What is known of it.
+pub struct ForgottenSince {
+    taken_at: f64,
+    entries: Vec<ForgetEntry>,
+    /// What is not known, said once the backup was read.
+    warnings: Vec<String>,
+    words: Vec<String>,
+}
+
+#[derive(Deserialize)]
+struct Head {
+    #[serde(rename = "novelo_export")]
+    _format: u32,
+    at: Option<f64>,
+}
+
+impl ForgottenSince {
+    /// Reads when the backup was taken and what was forgotten since.
+    pub fn gather(args: &RestoreArgs, config: &Config) -> anyhow::Result<Self> {
+        let RestoreArgs { file, forgets, taken_at } = args;
+        let head = first_line(file)?.and_then(|line| serde_json::from_str::<Head>(&line).ok());
+        let mut warnings = Vec::new();
+        let taken_at = match (taken_at, head.and_then(|head| head.at)) {
+            (Some(given), _) if given.is_finite() => *given,
+            (Some(_), _) => bail!("--taken-at must be a number of seconds"),
+            (None, Some(said)) => said,
+            (None, None) => {
+                let at = written_at(file)?;
+                warnings.push(format!(
+                    "warning: {} does not say when it was taken; its time in the file system was used, {at:.0}\nhint: name the \
+                     time with --taken-at",
+                    file.display()
+                ));
+                at
+            }
+        };
+        let mut entries = Vec::new();
+        let mut knows = config.is_shared();
+        for path in forgets {
+            entries.extend(read(path)?);
+            knows = true;
+        }
+        if let Some(beside) = log::file_of(config).and_then(|path| log::read_file(&path).transpose()) {
+            entries.extend(beside?);
+            knows = true;
+        }
+        if !knows {
+            warnings.push(
+                "warning: there is no record of what was forgotten since this backup, so all of it was restored\nhint: restore \
+                 again with --forgets and the .forgets file of the lost directory, or a later backup"
+                    .to_owned(),
+            );
+        }
+        let named = forgets.iter().flat_map(|path| ["--forgets".to_owned(), path.display().to_string()]);
+        let words = named.chain(args.taken_at.iter().map(|at| format!("--taken-at={at}"))).collect();
+        Ok(Self { taken_at, entries: log::newest(entries).into_values().collect(), warnings, words })
+    }
+
+    /// What a restore that broke off is resumed with, beside its file.
+    pub fn words(&self) -> Vec<String> {
+        self.words.clone()
+    }
+
+    /// Where a backup is sent.
+    pub fn path(&self) -> String {
+        format!("/v1/import?restore=true&taken_at={}", self.taken_at)
+    }
+
+    /// The file with what was forgotten before it.
+    pub fn before(&self, file: FileBody) -> Body {
+        let lines = self.entries.iter().map(|entry| format!("{}\n", json!({ "forgotten": entry })));
+        let first = stream::iter([Ok(Bytes::from(lines.collect::<String>()))]);
+        Body::from_stream(first.chain(file.into_data_stream()))
+    }
+
+    /// Says what is not known.
+    pub fn warn(&self) {
+        self.warnings.iter().for_each(|warning| eprintln!("{warning}"));
+    }
+}
+
+/// When a file was written last: the best guess for a backup that does not say when it was taken.
+fn written_at(file: &Path) -> anyhow::Result<f64> {
+    let modified = file.metadata().and_then(|data| data.modified());
+    let modified = modified.with_context(|| format!("cannot read {}", file.display()))?;
+    Ok(modified.duration_since(UNIX_EPOCH).map_or(0.0, |since| since.as_secs_f64()))
+}
+
+fn first_line(file: &Path) -> anyhow::Result<Option<String>> {
+    let open = File::open(file).with_context(|| format!("cannot read {}", file.display()))?;
+    let mut bytes = Vec::new();
+    let line = BufReader::new(std::io::Read::take(open, IMPORT_LINE_BYTES_MAX as u64)).read_until(b'\n', &mut bytes);
+    line.with_context(|| format!("cannot read {}", file.display()))?;
+    Ok(String::from_utf8(bytes).ok())
+}
+
+/// The entries of a file beside a data directory, or of a backup.
+fn read(path: &Path) -> anyhow::Result<Vec<ForgetEntry>> {
+    let is_backup = first_line(path)?.is_some_and(|line| serde_json::from_str::<Head>(&line).is_ok());
+    match is_backup {
+        true => read_backup(path),
+        false => log::read_file(path)?.with_context(|| format!("cannot read {}", path.display())),
+    }
+}
+
+fn read_backup(path: &Path) -> anyhow::Result<Vec<ForgetEntry>> {
+    #[derive(Deserialize)]
+    struct Line {
+        path: String,
+        value: Option<Value>,
+    }
+    let place = || format!("cannot read {}", path.display());
+    let mut entries = Vec::new();
+    let root = format!("{FORGETS}/");
+    for line in BufReader::new(File::open(path).with_context(place)?).lines() {
+        let line = line.with_context(place)?;
+        let Ok(Line { path, value: Some(value) }) = serde_json::from_str(&line) else { continue };
+        let id = path.strip_prefix(&root);
+        entries.extend(id.and_then(|id| ForgetEntry::read(id, value.to_string().as_bytes())));
+    }
+    Ok(entries)
+}
