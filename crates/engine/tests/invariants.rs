@@ -10,7 +10,7 @@ mod laws;
 mod reference;
 
 use generate::Spelling::{Plain, Wild};
-use novelo_engine::component::{Item, Read, item};
+use novelo_engine::component::{Item, Read, RefusedTurn, item};
 use novelo_engine::group::{Group, Groups};
 use novelo_engine::piece::{Fate, Origin};
 use novelo_engine::reach::Level;
@@ -80,7 +80,9 @@ impl Case {
         let aside = Message::text(novelo_engine::Role::System, "aside");
         let question = Message::text(novelo_engine::Role::User, "and?");
         let recalled: Vec<Recalled> = recipe.needs().iter().filter_map(|need| recalled(need, self.asks)).collect();
+        let refused = self.refused(&turns);
         let loaded = Loaded {
+            refused: &refused,
             recalled: &recalled,
             summary_upto: self.asks.then_some(2),
             turns: turns.iter().collect(),
@@ -101,6 +103,15 @@ impl Case {
 }
 
 impl Case {
+    /// A question that its model refused, before the newest one.
+    fn refused(&self, turns: &[Turn]) -> Vec<RefusedTurn> {
+        let asks = |turn: &&Turn| turn.message.role() == Some(novelo_engine::Role::User);
+        let questions: Vec<u64> = turns.iter().filter(asks).map(|turn| turn.seq).collect();
+        let before = questions.split_last().map_or(&[][..], |(_, before)| before);
+        let refused = before.first().filter(|_| self.turns_before > 0);
+        refused.map(|seq| RefusedTurn { seq: *seq, why: "no \"images\"".to_owned() }).into_iter().collect()
+    }
+
     fn groups(&self, turns: &[Turn]) -> Groups {
         let (count, expanded) = self.groups;
         let group = |n: u32| Group {

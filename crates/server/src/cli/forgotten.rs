@@ -107,7 +107,7 @@ impl ForgottenSince {
 
     /// Says what is not known.
     pub fn warn(&self) {
-        self.warnings.iter().for_each(|warning| eprintln!("{warning}"));
+        self.warnings.iter().for_each(|warning| complain!("{warning}"));
     }
 }
 

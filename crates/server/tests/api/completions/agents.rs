@@ -129,7 +129,7 @@ fn an_edited_question_and_dropped_history_are_told_apart() {
     let client = in_thread(&server, "t");
     let say = |messages: &[Value]| client.post(AT, json!({"user": "ana", "messages": messages})).ok();
     let (one, two, hello) = (says("user", "One"), says("user", "Two"), says("assistant", "Hello there."));
-    say(&[one.clone()]);
+    say(std::slice::from_ref(&one));
     say(&[one.clone(), hello.clone(), two.clone()]);
     say(&[two, hello.clone(), says("user", "Three")]);
     assert_eq!(server.said("ana", "t").len(), 6, "a client may drop what is old");

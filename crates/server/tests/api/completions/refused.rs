@@ -54,7 +54,7 @@ fn a_client_may_send_it_again_or_drop_it() {
     let server = serve(&models);
     let client = in_thread(&server, "t");
     let (hi, hello, next) = (says("user", "Hi"), says("assistant", "Hello there."), says("user", "Next"));
-    say(&client, &[hi.clone()]).ok();
+    say(&client, std::slice::from_ref(&hi)).ok();
     models.play([refusal()]);
     say(&client, &[hi.clone(), hello.clone(), image()]).refused(400, "model_refused");
     say(&client, &[hi.clone(), hello.clone(), image(), next.clone()]).ok();
