@@ -59,7 +59,7 @@ pub async fn generate(work: &Work<'_>, prompt: Prompt, draft: &mut Draft) -> Res
             Ok(calls) if calls.is_empty() => return Ok(()),
             Ok(calls) if work.asked.is_relayed() => {
                 draft.to_run = calls.clone();
-                work.log.push(Event::Calls(calls));
+                calls.into_iter().enumerate().for_each(|(index, call)| work.log.push(Event::Call(index, call)));
                 return Ok(());
             }
             Ok(calls) if rounds < ROUNDS_MAX => {

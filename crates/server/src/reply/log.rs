@@ -228,7 +228,7 @@ fn bytes(event: &Event) -> usize {
             Event::Prompt(prompted) => sources(&prompted.sources),
             Event::Text(text) => text.len(),
             Event::Skill(called) => called.arguments.len() + called.result.get().len(),
-            Event::Calls(calls) => calls.iter().map(|call| EVENT_BYTES + call.arguments.len()).sum(),
+            Event::Call(_, call) => call.arguments.len(),
             Event::More(more) => more.bytes(),
             Event::Done(reply) => reply.answer.len() + reply.more.bytes() + sources(&reply.prompted.sources),
             Event::Guided(answer) => answer.message.len(),

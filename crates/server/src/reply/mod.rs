@@ -170,8 +170,8 @@ pub enum Event {
     Anew,
     /// The model called a skill, which answered this.
     Skill(Called),
-    /// The model calls tools that are the caller's to run.
-    Calls(Vec<ToolCall>),
+    /// The model calls a tool that is the caller's to run: which of its calls it is, and the call.
+    Call(usize, ToolCall),
     /// What else the server of a model says, for a client of that server.
     More(Box<More>),
     /// All words are there: milliseconds from the beginning to the first and to the last.

@@ -63,7 +63,7 @@ pub fn event(told: &Told, shown: &Shown) -> String {
         | Event::Prompt(_)
         | Event::Anew
         | Event::Skill(_)
-        | Event::Calls(_)
+        | Event::Call(..)
         | Event::More(_)
         | Event::Done(_) => {
             return missed;

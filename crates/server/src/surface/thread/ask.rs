@@ -98,7 +98,7 @@ fn frame(told: &Told) -> String {
         Event::Failed(error) => ("error", Ok(String::from_utf8_lossy(&error.body()).into_owned())),
         Event::Ready
         | Event::First
-        | Event::Calls(_)
+        | Event::Call(..)
         | Event::More(_)
         | Event::Spoken { .. }
         | Event::Pending

@@ -53,10 +53,10 @@ impl Frame {
         match event {
             Event::First => vec![self.chunk(&json!({"role": "assistant", "content": ""}), None, (&none, &none))],
             Event::Text(text) => vec![self.chunk(&json!({"content": text}), None, (&none, &none))],
-            // One call in each chunk, as clients expect it: some read only the first.
-            Event::Calls(calls) => {
-                let chunk = |call| self.chunk(&json!({"tool_calls": [call]}), None, (&none, &none));
-                indexed(calls).into_iter().map(chunk).collect()
+            // One call in each chunk and event: some clients read only the first of a chunk, and a stream that is resumed
+            // between two calls must not repeat the first.
+            Event::Call(index, call) => {
+                vec![self.chunk(&json!({"tool_calls": [indexed(*index, call)]}), None, (&none, &none))]
             }
             Event::More(more) => vec![self.more(more)],
             Event::Done(reply) => self.end(reply),
@@ -154,13 +154,10 @@ fn usage(reply: &Reply) -> Option<Value> {
     Some(json!({"prompt_tokens": prompt, "completion_tokens": completion, "total_tokens": total}))
 }
 
-fn indexed(calls: &[ToolCall]) -> Vec<Value> {
-    let with_index = |(index, call): (usize, &ToolCall)| {
-        let mut call = call.message();
-        if let Some(members) = call.as_object_mut() {
-            members.insert("index".to_owned(), index.into());
-        }
-        call
-    };
-    calls.iter().enumerate().map(with_index).collect()
+fn indexed(index: usize, call: &ToolCall) -> Value {
+    let mut call = call.message();
+    if let Some(members) = call.as_object_mut() {
+        members.insert("index".to_owned(), index.into());
+    }
+    call
 }
