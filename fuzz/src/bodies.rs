@@ -39,7 +39,7 @@ const BODIES_MAX: usize = 2_000;
 
 struct Server {
     router: Router,
-    _app: (App, Tasks),
+    app: (App, Tasks),
     runtime: Runtime,
     bodies: usize,
 }
@@ -51,12 +51,20 @@ impl Server {
         let flags = [("store", set("memory")), ("ask.database", set("none")), ("policies", set("/nonexistent"))];
         let config = Config::gather(None, |_| None, &flags).expect("settings that are right");
         let (app, tasks) = runtime.block_on(app::open(config)).expect("a server in memory");
-        Self { router: http::router(app.clone()), _app: (app, tasks), runtime, bodies: 0 }
+        let mut server = Self { router: http::router(app.clone()), app: (app, tasks), runtime, bodies: 0 };
+        // A server that refused everyone would make every body look harmless.
+        let turn = br#"{"messages":[{"role":"user","content":"hi"}]}"#;
+        assert_eq!(server.send("POST", "/v1/users/u/threads/t/turns", turn), 200);
+        server
     }
 
-    fn send(&mut self, method: &str, path: &str, body: &[u8]) {
+    /// The status of the answer.
+    fn send(&mut self, method: &str, path: &str, body: &[u8]) -> u16 {
         self.bodies += 1;
-        let request = Request::builder().method(method).uri(path).header("host", "127.0.0.1:7420");
+        let request = Request::builder().method(method).uri(path);
+        let bearer = format!("Bearer {}", self.app.0.own_secret);
+        let request = request.header("authorization", bearer);
+        let request = request.extension(http::Peer([127, 0, 0, 1].into()));
         let request = request.body(Body::from(body.to_vec())).expect("a request");
         let router = self.router.clone();
         let (status, answer) = self.runtime.block_on(async move {
@@ -67,6 +75,7 @@ impl Server {
         });
         let said = answer.ok().and_then(Result::ok).unwrap_or_default();
         assert!(status != 500, "{method} {path}: {}", String::from_utf8_lossy(&said));
+        status
     }
 }
 
