@@ -1,7 +1,7 @@
 //! A store that is still being filled by a restore, an import or a migration.
 //!
 //! Owns where that is noted: in a data directory in the file of `novelo_store::Incomplete`, in Redis in a document beside those of
-//! the nodes, which no export holds. Whoever opens a store refuses it while it is marked, but for the command that resumes.
+//! the nodes, which no export holds. A marked store is opened only by the command that resumes.
 
 use std::path::{Path, PathBuf};
 

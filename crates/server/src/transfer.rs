@@ -306,7 +306,7 @@ impl Reader<'_> {
         let mut batch = std::mem::take(&mut self.batch);
         self.batch_bytes = 0;
         let documents = batch.len() as u64;
-        // Whether a store is closed is its own matter, once that was said of it.
+        // A store that knows whether it is closed keeps its own state.
         if let Some(at) = batch.iter().position(|document| auth::is_state_path(&document.path))
             && let Some(state) = batch.get(at).map(|document| document.path.clone())
             && self.store.get(&state).await?.is_some()

@@ -235,7 +235,7 @@ impl Keys {
 }
 
 impl InForce {
-    /// Whether whoever reaches the server is its admin.
+    /// Whether every caller is the admin.
     pub fn is_open(&self) -> bool {
         self.is_local && self.is_empty() && self.closed.is_none()
     }

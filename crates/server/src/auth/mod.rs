@@ -19,7 +19,7 @@ use crate::forget::FORGETS;
 use crate::http::error::{ApiError, Code, Result};
 use crate::peers::NODES;
 
-/// Whose threads and documents those are of whoever speaks for no user.
+/// The user of threads and documents of callers that name none.
 pub const ANONYMOUS: &str = "anonymous";
 
 /// Who is calling.

@@ -290,7 +290,7 @@ async fn key(client: &Client, command: KeyCommand, out: &Output) -> anyhow::Resu
 
 async fn open_store(client: &Client, yes: bool, out: &Output) -> anyhow::Result<()> {
     const MEANING: &str =
-        "whoever can reach the server on this machine, every program and user of it, becomes its admin";
+        "every program and user of this machine that can reach the server becomes its admin";
     if !yes && !confirmed(&format!("{MEANING}; open it? [y/N] "))? {
         bail!("it was not opened");
     }

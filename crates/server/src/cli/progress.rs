@@ -41,7 +41,7 @@ fn style(template: &str) -> ProgressStyle {
 pub struct FileBody {
     file: File,
     bar: ProgressBar,
-    /// Lines that were taken so far, and who is told of them before the next are.
+    /// Lines read so far, and what is called with their number before the next are read.
     lines: u64,
     watcher: Option<Box<dyn FnMut(u64) + Send>>,
 }

@@ -1,7 +1,7 @@
 //! Forgetting: the one way in which documents of a user leave together.
 //!
-//! Owns the order of it. Whoever writes in the background is held up, the documents go, and with them all that was made
-//! from them. Invariant: what was made from a forgotten document is neither stored nor served afterwards: whoever stores
+//! Owns the order of it. Background writers are paused, the documents are removed, and with them all that was made
+//! from them. Invariant: what was made from a forgotten document is neither stored nor served afterwards: code that stores
 //! such a thing names the document in the same write (`Op::Expect`), so that it holds for a forget on any node.
 
 mod derived;

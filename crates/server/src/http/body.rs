@@ -20,7 +20,7 @@ use super::error::{ApiError, Code, Result};
 use crate::app::App;
 use crate::auth::{Caller, routes};
 
-/// Whoever is let in may call this route, and name the user of its address.
+/// A caller that the table of routes lets in, for the user that the address names.
 impl FromRequestParts<App> for Caller {
     type Rejection = ApiError;
 

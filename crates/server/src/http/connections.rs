@@ -38,7 +38,7 @@ struct State {
 struct Entry {
     /// Its key among the idle ones.
     idle: Option<u64>,
-    /// Taken when it is told to close.
+    /// Taken when the connection must close.
     close: Option<oneshot::Sender<()>>,
 }
 

@@ -1,6 +1,6 @@
-//! The listener: sockets in, connections out, until the server is told to stop.
+//! The listener: sockets in, connections out, until the server stops.
 //!
-//! Owns the loop that accepts, and the end of each connection: one that is told to close, for another or at the end, finishes the request
+//! Owns the loop that accepts, and the end of each connection: one that must close, for another or at the end, finishes the request
 //! that it is answering. Without descriptors it closes idle connections and goes on.
 
 use std::io;

@@ -1,6 +1,6 @@
 //! Under which names the server is reached, and which pages may call it.
 //!
-//! Owns what holds while there are no keys, when whoever reaches the port is the admin: a page from elsewhere must not
+//! Owns what holds while there are no keys, when every caller is the admin: a page from elsewhere must not
 //! reach it through a browser, neither by a request of its own nor under a name of its own that leads here. The own
 //! names come from the bound address and the settings, never from a request. With keys there is nothing that a browser
 //! would send by itself, so neither `Host` nor `Origin` matters.

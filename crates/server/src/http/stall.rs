@@ -20,7 +20,7 @@ pub struct Stall<S> {
     stream: S,
     /// Until when the write that waits must get further.
     until: Pin<Box<Sleep>>,
-    /// Whether a write waits for the client; read by whoever may close the connection.
+    /// Whether a write waits for the client; read before the connection is closed for another.
     is_waiting: Arc<AtomicBool>,
     heads: HeadCheck,
 }

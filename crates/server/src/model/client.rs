@@ -33,7 +33,7 @@ const USAGE_WAIT: Duration = Duration::from_secs(2);
 /// How long the end of a connection is waited for, so that the next call can use it.
 const CLOSING_WAIT: Duration = Duration::from_millis(20);
 
-/// How long a server may ask a client's call to wait; a client that is told of more can do better than to wait.
+/// How long a server may ask a client's call to wait; a longer wait is left to the client.
 const RELAY_PAUSE_MAX: Duration = Duration::from_secs(2);
 /// Headers that tell clients when to try again.
 const RETRY_HEADERS: [&str; 3] = ["retry-after", "retry-after-ms", "x-should-retry"];

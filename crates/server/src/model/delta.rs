@@ -81,7 +81,7 @@ impl Answer {
         Ok(())
     }
 
-    /// Members that say the same in every frame are told once.
+    /// Members that repeat in every frame are passed on once.
     fn tell_answer(&mut self, chunk: &Value, out: &mut VecDeque<Delta>) {
         let mut answer = More::of_answer(chunk);
         answer.retain(|name, value| self.told.get(name) != Some(value));

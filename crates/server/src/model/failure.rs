@@ -26,7 +26,7 @@ pub enum Failure {
     Broke(FailureText),
 }
 
-/// What the log is told, and what the server said where it did.
+/// The text for the log, and the words of the server where there were any.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FailureText {
     log: String,
@@ -47,7 +47,7 @@ pub struct UpstreamError {
 }
 
 impl Failure {
-    /// What whoever talks to the model may know of it; the rest is the operator's.
+    /// The public description; the rest is for the operator.
     pub fn in_words(&self) -> &'static str {
         match self {
             Self::Slow(_) => "it took too long",

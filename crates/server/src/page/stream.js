@@ -19,7 +19,7 @@ export class Refused extends Error {
 export class Lost extends Error {}
 
 /**
- * Gives each event to `take(name, data)` until the last one; `lost()` is told of each new try. `refused(error)` says
+ * Gives each event to `take(name, data)` until the last one; `lost()` is called before each new try. `refused(error)` says
  * whether a refusal was mended, by another key, so that the reply can be read on.
  */
 export async function follow(address, { headers, signal, take, lost, refused }) {

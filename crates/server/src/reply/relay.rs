@@ -1,4 +1,4 @@
-//! What a client of a model's server is told when that fails.
+//! The error that a client gets when the model's server fails.
 //!
 //! The client has tries of its own, and acts on statuses: so what the server says reaches it as it is, but for secrets. A refusal
 //! of this server's own key is the operator's to mend, and says so. A message that the model refuses stays stored and is marked,

@@ -83,7 +83,7 @@ pub fn routes() -> Router<App> {
         .route("/assets/{name}", get(asset))
 }
 
-/// A page as a browser gets it, whoever asks.
+/// A page as a browser gets it, the same for every caller.
 pub fn page(name: &str, asked: &HeaderMap) -> Result<Response> {
     let page = PAGES.iter().find(|page| page.name == name);
     page.map(|page| page.answer(asked)).ok_or_else(|| ApiError::not_found("such page"))

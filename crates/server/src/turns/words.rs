@@ -11,7 +11,7 @@ use novelo_engine::{Message, Role};
 use super::meaning::{Nulls, fingerprint, fingerprint_of_doubles};
 use crate::trace::print;
 
-/// What tells a message from another, whoever wrote its JSON.
+/// What tells one message from another, however its JSON is written.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Words {
     pub role: Option<Role>,

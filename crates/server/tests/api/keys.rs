@@ -230,7 +230,7 @@ fn only_the_operators_command_opens_a_closed_store() {
     assert!(asked.err.ends_with("error: it was not opened\n"), "{asked:?}");
     is_closed(&server);
     let said = home.done(&["key", "open", "--yes"]);
-    assert!(said.starts_with("open: whoever can reach the server on this machine"), "{said}");
+    assert!(said.starts_with("open: every program and user of this machine"), "{said}");
     server.get("/v1/keys").ok();
     assert_eq!(home.done(&["key", "open", "--yes"]), "it was open already\n");
     let server = server.restart();

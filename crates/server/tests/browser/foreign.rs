@@ -7,7 +7,7 @@ use crate::support::browser::{Browser, DESK, ENTER};
 use crate::support::{Value, json, user};
 use crate::{RESTS, ada_key, admin_key, answered, asked_for_a_key, chat, enter, without_model};
 
-/// What the page tries; each of its tries ends with what came of it.
+/// What the page tries; each try ends with its result.
 const ATTACK: &str = r#"<!doctype html><meta charset="utf-8"><title>foreign</title><body><script>
 const [server, trace] = [SERVER, TRACE];
 const results = {};

@@ -1,4 +1,4 @@
-//! A command for one data directory never acts on another, whoever listens where its server was.
+//! A command for one data directory never acts on another, even if another server has taken its port.
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener};

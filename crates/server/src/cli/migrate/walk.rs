@@ -130,7 +130,7 @@ fn collection(document: &Exported) -> &[Box<str>] {
 
 fn difference(source: &Exported, target: &Exported) -> Option<&'static str> {
     match () {
-        // Whether a store is closed is its own matter, once that was said of it.
+        // A store that knows whether it is closed keeps its own state.
         () if crate::auth::is_state_path(&source.path) && source.path == target.path => None,
         () if source.path != target.path => Some("another document has its seq"),
         () if source.value != target.value => Some("the bytes differ"),

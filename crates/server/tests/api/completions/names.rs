@@ -55,7 +55,7 @@ fn without_a_default_it_is_refused_with_the_names_that_are_known() {
         ("NOVELO_MODELS_REWRITE_URL", &two.base),
     ]);
     server.post(AT, named("gpt-9")).refused_with(404, "model_not_found", &["gpt-9", "small", "large", "summary"]);
-    assert_eq!((one.asked().len(), two.asked().len()), (0, 0), "nobody is told");
+    assert_eq!((one.asked().len(), two.asked().len()), (0, 0), "neither server is called");
     server.post(AT, named("large")).ok();
     assert_eq!((one.asked().len(), two.asked().len()), (0, 1));
     server.post(AT, json!({"messages": [says("user", "Hi")]})).refused(503, "no_model");

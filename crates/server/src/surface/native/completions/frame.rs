@@ -35,7 +35,7 @@ impl Frame {
         Self { id, created: reader.started_at() as u64, model, wants_usage, head: reader.head() }
     }
 
-    /// The frames of an event. The last of them has its id: who comes back before that is told all of them.
+    /// The frames of an event. The last of them has its id, so a stream resumed before it repeats all of them.
     pub fn told(&self, told: &Told) -> String {
         let missed = match told.missed {
             0 => String::new(),
