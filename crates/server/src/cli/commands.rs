@@ -289,8 +289,7 @@ async fn key(client: &Client, command: KeyCommand, out: &Output) -> anyhow::Resu
 }
 
 async fn open_store(client: &Client, yes: bool, out: &Output) -> anyhow::Result<()> {
-    const MEANING: &str =
-        "every program and user of this machine that can reach the server becomes its admin";
+    const MEANING: &str = "every program and user of this machine that can reach the server becomes its admin";
     if !yes && !confirmed(&format!("{MEANING}; open it? [y/N] "))? {
         bail!("it was not opened");
     }
