@@ -149,8 +149,10 @@ impl ServerOf {
     }
 
     async fn connect_and_prove(&self) -> anyhow::Result<SendRequest<Body>> {
-        let stream = TcpStream::connect(self.addr).await.context("nobody listens there")?;
-        stream.set_nodelay(true)?;
+        // Not as an error of input and output: for `novelo chat` such an error is one of its own terminal.
+        let connected =
+            TcpStream::connect(self.addr).await.and_then(|stream| stream.set_nodelay(true).map(|()| stream));
+        let stream = connected.map_err(|error| anyhow::anyhow!("nobody listens there: {}", in_words(&error.into())))?;
         let (mut send, connection) = http1::handshake(TokioIo::new(stream)).await?;
         // It ends when the last request over it is done, or the server closes it; each request tells its own failure.
         tokio::spawn(connection);

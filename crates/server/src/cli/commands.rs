@@ -10,13 +10,12 @@ use axum::body::Body;
 use http_body_util::BodyExt;
 use hyper::Method;
 use novelo_engine::path::encode_segment;
-use novelo_store::FillKind;
 use serde_json::{Value, json};
 
 use super::client::{Client, refusal};
-use super::forgotten::ForgottenSince;
 use super::output::StandardOutput;
 use super::progress::{self, FileBody};
+use super::restore::FillSource;
 use super::{
     Command, ExplainArgs, KeyCommand, NewKeyArgs, NewKeyKind, Output, ThreadCommand, ask, chat, memory, restore,
 };
@@ -33,12 +32,9 @@ pub async fn run(command: Command, config: Config, out: &Output) -> anyhow::Resu
         bail!("there is no data directory {}\nhint: name it with --data", config.data().display());
     }
     match &command {
-        Command::Restore(args) => {
-            let since = ForgottenSince::gather(args, &config)?;
-            return restore::run(FillKind::Restore, config, &args.file, Some(since), out).await;
-        }
+        Command::Restore(args) => return restore::run(config, FillSource::Backup(args), out).await,
         Command::Thread(ThreadCommand::Import { file }) if is_local && restore::is_new(&config.data())? => {
-            return restore::run(FillKind::Import, config, file, None, out).await;
+            return restore::run(config, FillSource::Export(file), out).await;
         }
         _ => {}
     }

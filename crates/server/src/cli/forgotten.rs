@@ -10,7 +10,6 @@ use axum::body::Body;
 use bytes::Bytes;
 use futures_util::{StreamExt, stream};
 use http_body_util::BodyExt;
-use novelo_engine::limits::IMPORT_LINE_BYTES_MAX;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -48,9 +47,9 @@ struct Head {
 
 impl ForgottenSince {
     /// Reads when the backup was taken and what was forgotten since.
-    pub fn gather(args: &RestoreArgs, config: &Config) -> anyhow::Result<Self> {
+    pub fn gather(args: &RestoreArgs, backup: &FileBody, config: &Config) -> anyhow::Result<Self> {
         let RestoreArgs { file, forgets, taken_at } = args;
-        let head = first_line(file)?.and_then(|line| serde_json::from_str::<Head>(&line).ok());
+        let head = serde_json::from_slice::<Head>(backup.first_line()).ok();
         let mut warnings = Vec::new();
         let taken_at = match (taken_at, head.and_then(|head| head.at)) {
             (Some(given), _) if given.is_finite() => *given,
@@ -118,18 +117,9 @@ fn written_at(file: &Path) -> anyhow::Result<f64> {
     Ok(modified.duration_since(UNIX_EPOCH).map_or(0.0, |since| since.as_secs_f64()))
 }
 
-fn first_line(file: &Path) -> anyhow::Result<Option<String>> {
-    let open = File::open(file).with_context(|| format!("cannot read {}", file.display()))?;
-    let mut bytes = Vec::new();
-    let line = BufReader::new(std::io::Read::take(open, IMPORT_LINE_BYTES_MAX as u64)).read_until(b'\n', &mut bytes);
-    line.with_context(|| format!("cannot read {}", file.display()))?;
-    Ok(String::from_utf8(bytes).ok())
-}
-
 /// The entries of a file beside a data directory, or of a backup.
 fn read(path: &Path) -> anyhow::Result<Vec<ForgetEntry>> {
-    let is_backup = first_line(path)?.is_some_and(|line| serde_json::from_str::<Head>(&line).is_ok());
-    match is_backup {
+    match serde_json::from_slice::<Head>(FileBody::open(path)?.first_line()).is_ok() {
         true => read_backup(path),
         false => log::read_file(path)?.with_context(|| format!("cannot read {}", path.display())),
     }

@@ -1,7 +1,7 @@
 //! Progress bars on standard error, and a file as a request body that moves one.
 
 use std::fs::File;
-use std::io::Read;
+use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -10,6 +10,7 @@ use anyhow::Context as _;
 use bytes::Bytes;
 use hyper::body::Frame;
 use indicatif::{ProgressBar, ProgressStyle};
+use novelo_engine::limits::IMPORT_LINE_BYTES_MAX;
 
 const CHUNK_BYTES: usize = 64 * 1024;
 
@@ -37,9 +38,11 @@ fn style(template: &str) -> ProgressStyle {
     ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar())
 }
 
-/// A file on its way out.
+/// A file on its way out. It is opened once and read from its start to its end, so that it may be a pipe.
 pub struct FileBody {
-    file: File,
+    file: BufReader<File>,
+    /// Read already, and not sent yet.
+    first_line: Vec<u8>,
     bar: ProgressBar,
     /// Lines read so far, and what is called with their number before the next are read.
     lines: u64,
@@ -48,10 +51,18 @@ pub struct FileBody {
 
 impl FileBody {
     pub fn open(path: &Path) -> anyhow::Result<Self> {
-        let file = File::open(path).with_context(|| format!("cannot read {}", path.display()))?;
-        let bar = ProgressBar::new(file.metadata()?.len());
+        let place = || format!("cannot read {}", path.display());
+        let file = File::open(path).with_context(place)?;
+        let bar = ProgressBar::new(file.metadata().with_context(place)?.len());
         let bar = bar.with_style(style("{bar:30} {bytes}/{total_bytes} {bytes_per_sec} {eta}"));
-        Ok(Self { file, bar, lines: 0, watcher: None })
+        let (mut file, mut first_line) = (BufReader::with_capacity(CHUNK_BYTES, file), Vec::new());
+        file.by_ref().take(IMPORT_LINE_BYTES_MAX as u64).read_until(b'\n', &mut first_line).with_context(place)?;
+        Ok(Self { file, first_line, bar, lines: 0, watcher: None })
+    }
+
+    /// The first line, which says what the file is.
+    pub fn first_line(&self) -> &[u8] {
+        &self.first_line
     }
 
     /// Tells how many lines were taken, each time that more are asked for.
@@ -69,8 +80,15 @@ impl hyper::body::Body for FileBody {
         if let Some(watcher) = &mut self.watcher {
             watcher(lines);
         }
-        let mut chunk = vec![0; CHUNK_BYTES];
-        match self.file.read(&mut chunk) {
+        let mut chunk = std::mem::take(&mut self.first_line);
+        let read = match chunk.len() {
+            0 => {
+                chunk.resize(CHUNK_BYTES, 0);
+                self.file.read(&mut chunk)
+            }
+            count => Ok(count),
+        };
+        match read {
             Ok(0) => {
                 self.bar.finish_and_clear();
                 Poll::Ready(None)

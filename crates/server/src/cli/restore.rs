@@ -13,7 +13,7 @@ use novelo_store::{Error, FillKind, Incomplete};
 use super::Output;
 use super::client::Client;
 use super::commands::import;
-use super::forgotten::ForgottenSince;
+use super::forgotten::{ForgottenSince, RestoreArgs};
 use super::progress::FileBody;
 use crate::config::Config;
 use crate::incomplete::{self, FillTarget};
@@ -23,16 +23,27 @@ const NOTED_EVERY: u64 = 5_000;
 /// More than an import holds before it stores.
 const UNSTORED_MAX: u64 = 1_000;
 
+/// What a store is filled from.
+#[derive(Clone, Copy)]
+pub enum FillSource<'a> {
+    /// A backup, without what was forgotten since.
+    Backup(&'a RestoreArgs),
+    /// A user's own export, whole.
+    Export(&'a Path),
+}
+
 /// Fills a new target from a file, or goes on where that broke off.
-pub async fn run(
-    kind: FillKind,
-    config: Config,
-    file: &Path,
-    since: Option<ForgottenSince>,
-    out: &Output,
-) -> anyhow::Result<ExitCode> {
+pub async fn run(config: Config, from: FillSource<'_>, out: &Output) -> anyhow::Result<ExitCode> {
+    let (kind, file) = match from {
+        FillSource::Backup(args) => (FillKind::Restore, args.file.as_path()),
+        FillSource::Export(file) => (FillKind::Import, file),
+    };
     let source = std::fs::canonicalize(file).with_context(|| format!("cannot read {}", file.display()))?;
     let body = FileBody::open(file)?;
+    let since = match from {
+        FillSource::Backup(args) => Some(ForgottenSince::gather(args, &body, &config)?),
+        FillSource::Export(_) => None,
+    };
     let (data, is_shared) = (absolute(&config.data()), config.is_shared());
     let [from, to] = [&source, &data].map(|path| path.display().to_string());
     let words: &[&str] = match (kind, is_shared) {

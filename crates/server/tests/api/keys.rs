@@ -8,7 +8,7 @@ use crate::support::{CONFIRM, Client, Home, Ran, Server, Value, enc, json, says,
 /// What anybody may call, with or without a key.
 const OPEN: [&str; 4] = ["getLive", "getReady", "getChatPage", "getAsset"];
 /// What any key may call: it is about nobody.
-const ABOUT_NOBODY: [&str; 2] = ["listModels", "listSkills"];
+const ABOUT_NOBODY: [&str; 3] = ["listModels", "getModel", "listSkills"];
 /// What only an admin may call.
 const ADMIN: [&str; 8] =
     ["exportAll", "listKeys", "createKey", "revokeKey", "checkStore", "rebuildIndex", "getMetrics", "debugTrace"];

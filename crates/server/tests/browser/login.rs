@@ -68,7 +68,7 @@ fn logging_out_forgets_the_key_and_clears_what_is_shown() {
     browser.press(&format!("And now?{ENTER}"));
     asked_for_a_key(&browser, "");
     browser.press(ESCAPE);
-    browser.until("!document.getElementById('login').open");
+    browser.until("!document.getElementById('login').open && !document.getElementById('trouble').hidden");
     assert_eq!((typed(&browser), browser.focus()), (json!("And now?"), "question".to_owned()));
     assert_eq!(browser.text("#trouble"), "A key is needed to ask here.");
 }

@@ -58,6 +58,11 @@ fn text(path: &Path) -> String {
     std::fs::read_to_string(path).unwrap()
 }
 
+/// What a backup holds. Its first line says when it was taken, and so differs.
+fn documents_of(backup: &Path) -> String {
+    text(backup).split_once('\n').unwrap().1.to_owned()
+}
+
 /// A path as an argument.
 fn arg(path: &Path) -> &str {
     path.to_str().unwrap()

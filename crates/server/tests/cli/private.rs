@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::Command;
 
 use crate::support::{Home, Ran, Server, files};
-use crate::{HEALTHY, fill, stopped};
+use crate::{HEALTHY, documents_of, fill, stopped};
 
 #[test]
 fn data_and_backups_are_private() {
@@ -40,7 +40,7 @@ fn doctor_and_backup_read_a_directory_that_they_cannot_write() {
     let backup = place.path().join("backup.jsonl");
     let ran = as_reader(&home, &["backup", backup.to_str().unwrap()]);
     assert_eq!(ran.code, Some(0), "{ran:?}");
-    assert_eq!(std::fs::read(backup).unwrap(), std::fs::read(expected).unwrap());
+    assert_eq!(documents_of(&backup), documents_of(&expected));
     let after: Vec<_> = files(&home.data()).iter().map(|file| (file.clone(), file.metadata().unwrap().len())).collect();
     assert_eq!(after, before);
     let ran = as_reader(&home, &["forget", "ana", "--yes"]);

@@ -3,7 +3,7 @@
 use novelo_engine::limits::MESSAGE_BYTES_MAX;
 
 use crate::support::{Client, Home, Server, eventually, json, says, thread};
-use crate::{arg, fill, filled, text};
+use crate::{arg, documents_of, fill, filled, text};
 
 #[test]
 fn an_export_can_be_imported_elsewhere() {
@@ -61,8 +61,6 @@ fn a_backup_is_taken_while_the_server_writes_and_restores_byte_for_byte() {
     assert_eq!(said, format!("read {documents} documents, {documents} of them new\n"));
     let again = restored.path("again.jsonl");
     restored.done(&["backup", arg(&again)]);
-    // The first line says when each was taken.
-    let documents_of = |file: &std::path::Path| text(file).split_once('\n').unwrap().1.to_owned();
     assert!(documents_of(&again) == documents_of(&backup), "the backup of the restored store holds the same");
     let odd = |home: &Home| home.done(&["thread", "export", "u", "odd"]);
     assert_eq!(odd(&restored), odd(&home));
