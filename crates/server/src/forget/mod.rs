@@ -107,12 +107,30 @@ fn let_go(app: &Shared, user: &str, what: &[Prefix], traces: Traces<'_>) -> u64 
     count
 }
 
+/// How often a deletion is tried again because what was made from the document changed meanwhile.
+const TRIES_MAX: usize = 10;
+
 /// Applies operations of a caller. Turns, memories and documents among the deleted take along what was made from them, in the
 /// same write. The raw files are cleaned of them soon after.
 pub async fn write(app: &Shared, ops: Vec<Op>) -> Result<Vec<Outcome>> {
+    for _ in 0..TRIES_MAX {
+        match write_once(app, &ops).await {
+            // A summary was made in the background. Versions that the caller names are checked anew.
+            Err(error) if error.code == Code::Stale && ops.iter().any(is_subject) => {}
+            done => return done,
+        }
+    }
+    write_once(app, &ops).await
+}
+
+fn is_subject(op: &Op) -> bool {
+    matches!(op, Op::Delete { at, .. } if Subject::of(at).is_some())
+}
+
+async fn write_once(app: &Shared, ops: &[Op]) -> Result<Vec<Outcome>> {
     let mut derived = Derived::default();
     let mut gone = Vec::new();
-    for op in &ops {
+    for op in ops {
         let Op::Delete { at, if_version } = op else { continue };
         let Some(subject) = Subject::of(at) else { continue };
         match app.store.get(at).await? {
@@ -128,7 +146,7 @@ pub async fn write(app: &Shared, ops: Vec<Op>) -> Result<Vec<Outcome>> {
         gone.push((at, subject));
     }
     if gone.is_empty() {
-        return retract::write(&app.store, ops).await;
+        return retract::write(&app.store, ops.to_vec()).await;
     }
     // What was made from them goes first: a summary that the caller puts in the same write is to stay.
     let before = derived.ops.len();
