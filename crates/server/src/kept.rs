@@ -16,6 +16,9 @@ use crate::trace::Tracer;
 use crate::turns::{Beside, Words, is_text};
 use crate::{pens, turns};
 
+/// Turns at the end of a thread among which the reason of a refusal is looked for.
+const OLDER_MAX: usize = 200;
+
 /// Where an answer is stored: behind its question, or nowhere.
 pub struct Kept(Option<Place>);
 
@@ -108,18 +111,30 @@ impl Kept {
         }
     }
 
-    /// Marks what the question added as refused by the model. Where some of it is more than text, only that: it is the likely
-    /// reason. Else what stands behind the last answer.
-    pub async fn refuse(&self, app: &Shared, why: &str) -> Result<()> {
+    /// Marks what the model refused. What is more than text is the likely reason: of what the question added, else of older
+    /// questions that nobody answered. Text is marked only where the server blames the messages: it may mean an option.
+    pub async fn refuse(&self, app: &Shared, why: &str, blames_messages: bool) -> Result<()> {
         let Some(place) = &self.0 else { return Ok(()) };
         let Newest { seq: last, at } = place.newest();
         let turns = app.store.turns(&place.of, Range::Between { first: place.seq, last }).await?;
-        let is_answer = |turn: &&Turn| turn.message.shown().is(Role::Assistant);
-        let unlike_text: Vec<u64> = turns.iter().filter(|turn| !is_text(turn.message.shown())).map(|t| t.seq).collect();
-        let refused = match unlike_text.is_empty() {
-            true => turns.iter().rev().take_while(|turn| !is_answer(turn)).map(|turn| turn.seq).collect(),
-            false => unlike_text,
-        };
+        let older = app.store.turns(&place.of, Range::Last(OLDER_MAX)).await?;
+        let refusals = Refusals::load(&app.store, &place.user, &place.thread).await?;
+        let is = |turn: &Turn, role: Role| turn.message.shown().is(role);
+        let unlike_text = |turn: &&Turn| !is_text(turn.message.shown());
+        let mut refused: Vec<u64> = turns.iter().filter(unlike_text).map(|turn| turn.seq).collect();
+        if refused.is_empty() {
+            let answered = |at: usize| older.iter().nth(at + 1).is_some_and(|next| is(next, Role::Assistant));
+            let unanswered = older.iter().enumerate().filter(|(at, turn)| is(turn, Role::User) && !answered(*at));
+            let unlike_text = unanswered.filter(|(_, turn)| unlike_text(turn) && !refusals.holds(turn.seq));
+            refused.extend(unlike_text.map(|(_, turn)| turn.seq));
+        }
+        if refused.is_empty() && blames_messages {
+            let behind_answer = turns.iter().rev().take_while(|turn| !is(turn, Role::Assistant));
+            refused.extend(behind_answer.filter(|turn| !is(turn, Role::Tool)).map(|turn| turn.seq));
+        }
+        if refused.is_empty() {
+            return Ok(());
+        }
         let marked = Refusals::add(&app.store, &place.user, &place.thread, (&refused, at), why).await;
         unless_forgotten(marked).map(|_| ())
     }

@@ -25,17 +25,17 @@ use crate::http::body_bytes::HeldBytes;
 use crate::http::error::{ApiError, Code, Result};
 use crate::http::origin;
 use crate::peers::NODES;
-use crate::telemetry::now;
 
 const FORMAT: u32 = 1;
 const CHUNK_BYTES: usize = 64 * 1024;
 const BATCH_DOCUMENTS: usize = 500;
 const BATCH_BYTES: usize = 4 * 1024 * 1024;
 
-/// Streams an export, one chunk of lines at a time. An error on the way ends the stream without its last line.
-pub fn stream(export: Export, prefix: String) -> impl Stream<Item = std::result::Result<Bytes, Error>> {
+/// Streams an export that was asked for at a moment, one chunk of lines at a time. An error on the way ends the stream without its
+/// last line.
+pub fn stream(export: Export, prefix: String, at: f64) -> impl Stream<Item = std::result::Result<Bytes, Error>> {
     // A backup says when it was taken, so that a restore can leave out what was forgotten since.
-    let at = if prefix.is_empty() { format!(",\"at\":{}", serde_json::Value::from(now())) } else { String::new() };
+    let at = if prefix.is_empty() { format!(",\"at\":{}", serde_json::Value::from(at)) } else { String::new() };
     let head = format!("{{\"novelo_export\":{FORMAT},\"prefix\":{}{at}}}\n", json::literal(&prefix));
     futures_util::stream::try_unfold((Some(export), head, 0), |(export, mut out, mut documents)| async move {
         let Some(mut export) = export else { return Ok(None) };

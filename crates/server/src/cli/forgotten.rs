@@ -1,7 +1,7 @@
 //! What was forgotten since a backup was taken, as far as `novelo restore` can know it.
 
 use std::fs::File;
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
@@ -33,6 +33,8 @@ pub struct RestoreArgs {
 pub struct ForgottenSince {
     taken_at: f64,
     entries: Vec<ForgetEntry>,
+    /// Whether there is a record beside the backup.
+    knows: bool,
     /// What is not known, said once the backup was read.
     warnings: Vec<String>,
     words: Vec<String>,
@@ -55,6 +57,9 @@ impl ForgottenSince {
             (Some(given), _) if given.is_finite() => *given,
             (Some(_), _) => bail!("--taken-at must be a number of seconds"),
             (None, Some(said)) => said,
+            (None, None) if !file.is_file() => {
+                bail!("{} does not say when it was taken\nhint: name the time with --taken-at", file.display());
+            }
             (None, None) => {
                 let at = written_at(file)?;
                 warnings.push(format!(
@@ -66,25 +71,22 @@ impl ForgottenSince {
             }
         };
         let mut entries = Vec::new();
-        let mut knows = config.is_shared();
+        let mut knows = false;
         for path in forgets {
-            entries.extend(read(path)?);
-            knows = true;
+            let more = read(path)?;
+            if more.is_empty() {
+                warnings.push(format!("warning: {} holds no record of a forget", path.display()));
+            }
+            knows |= !more.is_empty();
+            entries.extend(more);
         }
         if let Some(beside) = log::file_of(config).and_then(|path| log::read_file(&path).transpose()) {
             entries.extend(beside?);
             knows = true;
         }
-        if !knows {
-            warnings.push(
-                "warning: there is no record of what was forgotten since this backup, so all of it was restored\nhint: restore \
-                 again with --forgets and the .forgets file of the lost directory, or a later backup"
-                    .to_owned(),
-            );
-        }
         let named = forgets.iter().flat_map(|path| ["--forgets".to_owned(), path.display().to_string()]);
         let words = named.chain(args.taken_at.iter().map(|at| format!("--taken-at={at}"))).collect();
-        Ok(Self { taken_at, entries: log::newest(entries).into_values().collect(), warnings, words })
+        Ok(Self { taken_at, entries: log::newest(entries).into_values().collect(), knows, warnings, words })
     }
 
     /// What a restore that broke off is resumed with, beside its file.
@@ -104,9 +106,15 @@ impl ForgottenSince {
         Body::from_stream(first.chain(file.into_data_stream()))
     }
 
-    /// Says what is not known.
-    pub fn warn(&self) {
+    /// Says what is not known; the store that was filled may have had a record of its own.
+    pub fn warn(&self, store_knows: bool) {
         self.warnings.iter().for_each(|warning| complain!("{warning}"));
+        if !self.knows && !store_knows {
+            complain!(
+                "warning: there is no record of what was forgotten since this backup, so all of it was restored\nhint: restore \
+                 again with --forgets and the .forgets file of the lost directory, or a later backup"
+            );
+        }
     }
 }
 
@@ -117,15 +125,20 @@ fn written_at(file: &Path) -> anyhow::Result<f64> {
     Ok(modified.duration_since(UNIX_EPOCH).map_or(0.0, |since| since.as_secs_f64()))
 }
 
-/// The entries of a file beside a data directory, or of a backup.
+/// The entries of a file beside a data directory, or of a backup. It is read once, since it may be a pipe.
 fn read(path: &Path) -> anyhow::Result<Vec<ForgetEntry>> {
-    match serde_json::from_slice::<Head>(FileBody::open(path)?.first_line()).is_ok() {
-        true => read_backup(path),
-        false => log::read_file(path)?.with_context(|| format!("cannot read {}", path.display())),
+    let place = || format!("cannot read {}", path.display());
+    let mut file = BufReader::new(File::open(path).with_context(place)?);
+    let mut text = String::new();
+    file.read_line(&mut text).with_context(place)?;
+    if serde_json::from_str::<Head>(&text).is_ok() {
+        return read_backup(file, path);
     }
+    file.read_to_string(&mut text).with_context(place)?;
+    log::read_lines(&text).with_context(|| path.display().to_string())
 }
 
-fn read_backup(path: &Path) -> anyhow::Result<Vec<ForgetEntry>> {
+fn read_backup(file: BufReader<File>, path: &Path) -> anyhow::Result<Vec<ForgetEntry>> {
     #[derive(Deserialize)]
     struct Line {
         path: String,
@@ -134,7 +147,7 @@ fn read_backup(path: &Path) -> anyhow::Result<Vec<ForgetEntry>> {
     let place = || format!("cannot read {}", path.display());
     let mut entries = Vec::new();
     let root = format!("{FORGETS}/");
-    for line in BufReader::new(File::open(path).with_context(place)?).lines() {
+    for line in file.lines() {
         let line = line.with_context(place)?;
         let Ok(Line { path, value: Some(value) }) = serde_json::from_str(&line) else { continue };
         let id = path.strip_prefix(&root);

@@ -38,7 +38,9 @@ pub async fn run(config: Config, from: FillSource<'_>, out: &Output) -> anyhow::
         FillSource::Backup(args) => (FillKind::Restore, args.file.as_path()),
         FillSource::Export(file) => (FillKind::Import, file),
     };
-    let source = std::fs::canonicalize(file).with_context(|| format!("cannot read {}", file.display()))?;
+    let named = std::path::absolute(file).with_context(|| format!("cannot read {}", file.display()))?;
+    // A pipe has no path of its own.
+    let source = std::fs::canonicalize(file).unwrap_or(named);
     let body = FileBody::open(file)?;
     let since = match from {
         FillSource::Backup(args) => Some(ForgottenSince::gather(args, &body, &config)?),
@@ -109,9 +111,10 @@ async fn fill(
         Some(since) => (since.path(), since.before(body)),
         None => ("/v1/import".to_owned(), Body::new(body)),
     };
+    let store_knows = !crate::forget::log::entries(&app.store).await?.is_empty();
     let done = import(client, &path, body, file, out).await;
     done.map_err(|error| anyhow::anyhow!("{error:#}\nhint: {hint}"))?;
-    since.into_iter().for_each(ForgottenSince::warn);
+    since.into_iter().for_each(|since| since.warn(store_knows));
     target.clear().await
 }
 

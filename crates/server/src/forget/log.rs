@@ -119,14 +119,23 @@ impl ForgetLog {
         if known.is_empty() {
             return Ok(log);
         }
-        let there = newest(read_file(&file)?.unwrap_or_default());
+        let there = newest(read_leniently(&file));
         let is_missing = |entry: &ForgetEntry| there.get(&entry.digest).is_none_or(|there| there.at < entry.at);
         log.append(known.into_values().filter(is_missing).collect()).await;
         Ok(log)
     }
 
-    /// Records that these places are about to be forgotten; `unerased` says that the raw files are to be cleaned later.
-    pub async fn record(&self, store: &Store, what: &[Prefix], unerased: bool) -> Result<()> {
+    /// Records that these places are forgotten.
+    pub async fn record(&self, store: &Store, what: &[Prefix]) -> Result<()> {
+        let (ops, entries) = self.prepare(store, what, false).await?;
+        store.write(ops).await?;
+        self.append(entries).await;
+        Ok(())
+    }
+
+    /// The operations that record it, for the write that removes the places, and the entries for `append` after it. `unerased` says
+    /// that the raw files are to be cleaned later.
+    pub async fn prepare(&self, store: &Store, what: &[Prefix], unerased: bool) -> Result<(Vec<Op>, Vec<ForgetEntry>)> {
         let (salt, at) = (salt(store).await?, now());
         let entries: Vec<ForgetEntry> =
             what.iter().map(|prefix| ForgetEntry::of(&salt, prefix.segments(), at)).collect();
@@ -135,9 +144,7 @@ impl ForgetLog {
             let value = serde_json::json!({ "at": at }).to_string();
             ops.push(Op::Put { at: unerased_mark()?, value: value.into(), terms: terms() });
         }
-        store.write(ops).await?;
-        self.append(entries).await;
-        Ok(())
+        Ok((ops, entries))
     }
 
     /// Takes entries of other sources in, where they are newer than those that are there.
@@ -149,16 +156,14 @@ impl ForgetLog {
             store.write(some.iter().map(ForgetEntry::put).collect::<Result<_>>()?).await?;
         }
         let file = self.file.as_ref().map(|file| file.lock().unwrap_or_else(PoisonError::into_inner).clone());
-        let there = file.map(|file| read_file(&file)).transpose();
-        let there = there.map_err(|e| ApiError::new(Code::Internal, format!("{e:#}")))?.flatten();
-        let there = newest(there.unwrap_or_default());
+        let there = newest(file.map(|file| read_leniently(&file)).unwrap_or_default());
         let is_there = |entry: &ForgetEntry| there.get(&entry.digest).is_some_and(|there| there.at >= entry.at);
         self.append(news.into_iter().filter(|entry| !is_there(entry)).collect()).await;
         Ok(())
     }
 
     /// A file that cannot be written holds up no forget: the entry is in the store, and the next start tries again.
-    async fn append(&self, entries: Vec<ForgetEntry>) {
+    pub async fn append(&self, entries: Vec<ForgetEntry>) {
         let Some(file) = self.file.clone().filter(|_| !entries.is_empty()) else { return };
         let append = move || {
             let file = file.lock().unwrap_or_else(PoisonError::into_inner);
@@ -191,6 +196,28 @@ fn append_to(path: &Path, entries: &[ForgetEntry]) -> std::io::Result<()> {
     file.sync_all()
 }
 
+/// The entries of such a file that can be read. The store has them all, so a damaged file keeps no server from starting.
+fn read_leniently(path: &Path) -> Vec<ForgetEntry> {
+    let bytes = match std::fs::read(path) {
+        Ok(bytes) => bytes,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Vec::new(),
+        Err(error) => {
+            tracing::warn!(%error, file = %path.display(), "the record of forgets beside the data directory cannot be read");
+            return Vec::new();
+        }
+    };
+    let text = String::from_utf8_lossy(&bytes);
+    let (lines, entries): (Vec<&str>, Vec<ForgetEntry>) = (
+        text.lines().filter(|line| !line.trim().is_empty()).collect(),
+        text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect(),
+    );
+    if entries.len() < lines.len() {
+        let damaged = lines.len() - entries.len();
+        tracing::warn!(damaged, file = %path.display(), "the record of forgets has lines that are none");
+    }
+    entries
+}
+
 /// The entries of such a file; `None` where there is none. A last line that broke off counts as none.
 pub fn read_file(path: &Path) -> anyhow::Result<Option<Vec<ForgetEntry>>> {
     let file = match File::open(path) {
@@ -202,7 +229,7 @@ pub fn read_file(path: &Path) -> anyhow::Result<Option<Vec<ForgetEntry>>> {
     read_lines(&text).with_context(|| path.display().to_string()).map(Some)
 }
 
-fn read_lines(text: &str) -> anyhow::Result<Vec<ForgetEntry>> {
+pub fn read_lines(text: &str) -> anyhow::Result<Vec<ForgetEntry>> {
     let mut entries = Vec::new();
     for (number, line) in text.split_inclusive('\n').enumerate() {
         match serde_json::from_str::<ForgetEntry>(line.trim_end()) {

@@ -48,7 +48,7 @@ async fn the_newest_entry_of_a_place_counts_and_others_are_adopted() {
     let store = Store::memory();
     let log = ForgetLog { file: None };
     let what = DocumentPath::new(&["users", "ana"]).unwrap().prefix();
-    log.record(&store, std::slice::from_ref(&what), false).await.unwrap();
+    log.record(&store, std::slice::from_ref(&what)).await.unwrap();
     let first = entries(&store).await.unwrap().into_values().next().unwrap();
     assert_eq!(first.digest, digest(&first.salt, what.segments()));
     log.adopt(&store, [ForgetEntry { at: 1.0, ..first.clone() }, entry(5.0, &["users", "bia"])]).await.unwrap();

@@ -64,18 +64,21 @@ pub async fn forget(app: &Shared, user: &str, what: &[Prefix], traces: Traces<'_
     let memories = derived.ops.iter().filter(|op| is_memory(op)).count() as u64;
     derived.skill_results(app, user).await?;
     let note = erase::begin(app, user).await?;
-    app.forgets.record(&app.store, &[what, &derived.places].concat(), false).await?;
+    let places = [what, &derived.places].concat();
+    app.forgets.record(&app.store, &places).await?;
     let recorder = app.recorder.pause().await;
     let vectors = app.indexes.waiting.pause().await;
     if !derived.ops.is_empty() {
         app.store.write(derived.ops).await?;
     }
     let mut forgotten = from_store(app, what).await?;
+    // Again, with a time behind the removal: a backup that was taken in between holds what is gone now.
+    app.forgets.record(&app.store, &places).await?;
     forgotten.documents += memories;
-    forgotten.traces += let_go(app, user, &[what, &derived.places].concat(), traces);
+    forgotten.traces += let_go(app, user, &places, traces);
     app.indexes.forget(user);
     drop((vectors, recorder));
-    let is_erased = erase::finish(app, user, &[what, &derived.places].concat(), note).await;
+    let is_erased = erase::finish(app, user, &places, note).await;
     forgotten.erasing = app.store.health().erasing || !is_erased;
     Ok(forgotten)
 }
@@ -128,6 +131,11 @@ fn is_subject(op: &Op) -> bool {
 }
 
 async fn write_once(app: &Shared, ops: &[Op]) -> Result<Vec<Outcome>> {
+    if !ops.iter().any(is_subject) {
+        return retract::write(&app.store, ops.to_vec()).await;
+    }
+    // Before what was made is looked for: a trace or a vector that is stored afterwards would stay.
+    let background = (app.recorder.pause().await, app.indexes.waiting.pause().await);
     let mut derived = Derived::default();
     let mut gone = Vec::new();
     for op in ops {
@@ -145,14 +153,15 @@ async fn write_once(app: &Shared, ops: &[Op]) -> Result<Vec<Outcome>> {
         }
         gone.push((at, subject));
     }
-    if gone.is_empty() {
-        return retract::write(&app.store, ops.to_vec()).await;
-    }
     // What was made from them goes first: a summary that the caller puts in the same write is to stay.
     let before = derived.ops.len();
     let all = derived.ops.into_iter().chain(ops.iter().cloned()).collect();
-    let outcomes = delete(app, all, &gone, &derived.places).await?;
-    Ok(outcomes.into_iter().skip(before).collect())
+    let (outcomes, notes) = delete(app, all, &gone, &derived.places).await?;
+    drop(background);
+    for (user, note) in notes {
+        erase::finish(app, user, &derived.places, note).await;
+    }
+    Ok(outcomes.into_iter().skip(before).take(ops.len()).collect())
 }
 
 fn check_version(expected: Option<u64>, actual: u64) -> Result<()> {
@@ -162,23 +171,29 @@ fn check_version(expected: Option<u64>, actual: u64) -> Result<()> {
     }
 }
 
-async fn delete(
+/// What is left to be erased in Qdrant, by user.
+type ErasureNotes<'p> = Vec<(&'p str, Option<DocumentPath>)>;
+
+async fn delete<'p>(
     app: &Shared,
-    ops: Vec<Op>,
-    gone: &[(&DocumentPath, Subject<'_>)],
+    mut ops: Vec<Op>,
+    gone: &[(&DocumentPath, Subject<'p>)],
     places: &[Prefix],
-) -> Result<Vec<Outcome>> {
-    let mut notes = Vec::new();
+) -> Result<(Vec<Outcome>, ErasureNotes<'p>)> {
+    let (mut notes, mut entries) = (Vec::new(), Vec::new());
     if !places.is_empty() {
         for user in gone.iter().map(|(_, subject)| subject.user()).collect::<BTreeSet<_>>() {
             notes.push((user, erase::begin(app, user).await?));
         }
-        app.forgets.record(&app.store, places, true).await?;
+        let (recording, recorded) = app.forgets.prepare(&app.store, places, true).await?;
+        ops.extend(recording);
+        entries = recorded;
+    }
+    let outcomes = retract::write(&app.store, ops).await?;
+    if !places.is_empty() {
+        app.forgets.append(entries).await;
         app.erasure.request();
     }
-    let recorder = app.recorder.pause().await;
-    let vectors = app.indexes.waiting.pause().await;
-    let outcomes = retract::write(&app.store, ops).await?;
     for (at, subject) in gone {
         let (traces, corpus) = match subject {
             Subject::Turn { thread, .. } => (Traces::OfThread(thread), Corpus::Turns),
@@ -192,11 +207,7 @@ async fn delete(
         }
     }
     places.iter().for_each(|place| app.caches.forget(place));
-    drop((vectors, recorder));
-    for (user, note) in notes {
-        erase::finish(app, user, places, note).await;
-    }
-    Ok(outcomes)
+    Ok((outcomes, notes))
 }
 
 /// All at once, so that the raw files are cleaned once.

@@ -152,26 +152,34 @@ pub fn require_unguessable(id: &str) -> Result<()> {
 pub async fn claim(app: &Shared, guest: &str) -> Result<()> {
     let bad_id = |e| ApiError::bad_id("guestId", &e);
     let mark = scope::user(guest).and_then(|user| user.child("guest")?.document("mark")).map_err(bad_id)?;
+    let is_of_a_user = || ApiError::new(Code::Forbidden, "guestId is that of a user");
+    // A guest whose id became a user's is a guest no more.
+    if has_key(app, guest).await? {
+        return Err(is_of_a_user());
+    }
     if app.store.get(&mark).await?.is_some() {
         return Ok(());
     }
-    // Whoever comes first as a guest, here or on another node, says something soon, which must not make a user of it.
+    // The first message of a guest, here or on another node, must not make a user of its id.
     if is_taken(app, guest).await? && app.store.get(&mark).await?.is_none() {
-        return Err(ApiError::new(Code::Forbidden, "guestId is that of a user"));
+        return Err(is_of_a_user());
     }
     let terms = PutTerms { now: now(), ..PutTerms::default() };
     app.store.put(&mark, Bytes::from_static(b"{}"), terms).await?;
     Ok(())
 }
 
-/// Whether somebody has a key of this name, or something that was said or is known.
+async fn has_key(app: &Shared, user: &str) -> Result<bool> {
+    Ok(app.keys.now(&app.store).await?.list().iter().any(|key| key.kind.user() == Some(user)))
+}
+
+/// Whether something was said or is known under this id.
 async fn is_taken(app: &Shared, user: &str) -> Result<bool> {
-    let has_key = app.keys.now(&app.store).await?.list().iter().any(|key| key.kind.user() == Some(user));
     let memories = app.store.turns(&place::memories(user)?, Range::Last(1)).await?;
     let known = user_data::get(app, user).await?;
     let of = scope::threads(user).map_err(|e| ApiError::bad_id("guestId", &e))?;
     let threads = app.store.threads(&of, scope::TURNS, None, 1).await?;
-    Ok(has_key || !memories.is_empty() || known.len() > b"{}".len() || !threads.items.is_empty())
+    Ok(!memories.is_empty() || known.len() > b"{}".len() || !threads.items.is_empty())
 }
 
 #[cfg(test)]

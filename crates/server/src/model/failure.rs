@@ -87,6 +87,13 @@ impl UpstreamError {
     }
 }
 
+impl UpstreamError {
+    /// Whether it says itself that a message is the reason.
+    pub fn blames_messages(&self) -> bool {
+        self.param.is_some() || self.code.as_deref().is_some_and(|code| code.contains("content"))
+    }
+}
+
 impl FailureText {
     pub fn said(log: String, upstream: UpstreamError) -> Self {
         Self { log, upstream: Some(Box::new(upstream)) }

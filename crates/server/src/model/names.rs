@@ -52,6 +52,11 @@ impl Listing {
         self.refresh(server, |listed| is_old(listed) || !has(&listed.models, name)).await
     }
 
+    /// Whether the server has ever listed its models.
+    async fn is_read(&self) -> bool {
+        self.0.lock().await.answered.is_some()
+    }
+
     async fn refresh(&self, server: &Server, is_wanted: impl Fn(&Listed) -> bool) -> Arc<[Value]> {
         let mut listed = self.0.lock().await;
         let may_ask = listed.asked.is_none_or(|at| at.elapsed() >= REST);
@@ -99,6 +104,10 @@ impl Models {
             }
         }
         match self.get(Job::Answer) {
+            // A name that another server may know does not go to the default one.
+            Some(default) if !self.are_others_read(default).await => {
+                Err(UnknownModel { known: self.known_names().await })
+            }
             Some(default) => Ok((Job::Answer, Some(default.with_name(name, false)))),
             None if self.all().is_empty() => Ok((Job::Answer, None)),
             None => Err(UnknownModel { known: self.known_names().await }),
@@ -135,6 +144,16 @@ impl Models {
     }
 
     /// One model of each server, the one that answers first.
+    /// Whether every server but this model's has listed its models.
+    async fn are_others_read(&self, default: &Model) -> bool {
+        for other in self.servers().filter(|other| !Arc::ptr_eq(&other.server, &default.server)) {
+            if !other.server.known.is_read().await {
+                return false;
+            }
+        }
+        true
+    }
+
     fn servers(&self) -> impl Iterator<Item = &Model> {
         let is_first = |at: usize, model: &Model| {
             !self.all().iter().take(at).any(|other| Arc::ptr_eq(&other.server, &model.server))

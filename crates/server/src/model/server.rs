@@ -173,7 +173,21 @@ impl Server {
 
     /// What a client may know of a refusal: the server's words without keys and addresses.
     fn told(&self, status: Option<u16>, said: &Said) -> UpstreamError {
-        let mut words = said.words.clone();
+        // A name that has to be cleaned is no name that a client could act on.
+        let clean = |name: &Option<String>| name.clone().filter(|name| self.cleaned(name) == *name);
+        UpstreamError {
+            status,
+            message: cut(&self.cleaned(&said.words), TOLD_CHARS_MAX),
+            kind: clean(&said.kind),
+            code: clean(&said.code),
+            param: clean(&said.param),
+            headers: Vec::new(),
+        }
+    }
+
+    /// Words of the server without keys and addresses.
+    fn cleaned(&self, words: &str) -> String {
+        let mut words = words.to_owned();
         for place in [self.base.as_str(), self.host(), self.host().rsplit_once(':').map_or("", |(name, _)| name)] {
             if place.len() > 3 {
                 words = words.replace(place, "(the model's server)");
@@ -183,14 +197,7 @@ impl Server {
             "" => words,
             key => words.replace(key, "***"),
         };
-        UpstreamError {
-            status,
-            message: cut(&without_secrets(&words), TOLD_CHARS_MAX),
-            kind: said.kind.clone(),
-            code: said.code.clone(),
-            param: said.param.clone(),
-            headers: Vec::new(),
-        }
+        without_secrets(&words)
     }
 }
 

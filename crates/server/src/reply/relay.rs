@@ -31,14 +31,15 @@ pub async fn failed(work: &Work<'_>, draft: &mut Draft, failure: &Failure) -> Re
     {
         let why = cut(&said.message, REASON_CHARS_MAX);
         work.asked.tracer.error("refused", &*why);
-        work.kept.refuse(work.app, &why).await?;
+        work.kept.refuse(work.app, &why, said.blames_messages()).await?;
     }
     Err(error)
 }
 
-/// Whether an answer without words is one all the same: its server gives another reason to end, or says something else.
+/// Whether an answer without words is one all the same: a client gets what the model's server says, and models say nothing at
+/// times, for instance after the result of a tool.
 pub fn is_empty_answer(asked: &Asked, draft: &Draft) -> bool {
-    asked.is_relayed() && !draft.has_begun && (draft.finish != "stop" || !draft.more.message.is_empty())
+    asked.is_relayed() && !draft.has_begun
 }
 
 /// Whether a stream that broke before its first word is asked for once more, whole. What a status says is for the client to act on.

@@ -97,6 +97,7 @@ impl StoredThread {
         };
         let longest = (0..self.turns.len()).map(run).max().unwrap_or(0);
         let longest = if longest == 0 && self.is_trimmed { self.known_behind_trimmed(sent) } else { longest };
+        let longest = longest.max(self.known_with_gaps(sent));
         let is_asked = sent.last().is_some_and(|last| last.role == Some(Role::User));
         let is_answered = self.turns.last().is_some_and(|turn| turn.words.are_an_answer());
         match longest > 0 && longest == sent.len() && is_answered && is_asked {
@@ -112,6 +113,32 @@ impl StoredThread {
             (length > 1 && end == self.turns.len()).then_some(before + length)
         };
         (1..sent.len()).find_map(|before| run(&before)).unwrap_or(0)
+    }
+
+    /// The same where the thread holds turns that the client dropped: an answer that was made again, a question that was
+    /// edited, a middle that was trimmed. The last turn of the thread must be among the messages, with an answer in its run.
+    fn known_with_gaps(&self, sent: &[&Words]) -> usize {
+        let is_known = |count: &usize| self.ends_with(sent.get(..*count).unwrap_or_default());
+        (2..=sent.len()).rev().find(is_known).unwrap_or(0)
+    }
+
+    fn ends_with(&self, sent: &[&Words]) -> bool {
+        let mut turns = self.turns.iter().rev();
+        let (mut has_gap, mut has_answer) = (false, false);
+        for (back, said) in sent.iter().rev().enumerate() {
+            loop {
+                let Some(turn) = turns.next() else { return false };
+                if turn.words.is_alike(said) {
+                    has_answer |= !has_gap && turn.words.are_an_answer();
+                    break;
+                }
+                if back == 0 {
+                    return false;
+                }
+                has_gap |= !turn.may_lack;
+            }
+        }
+        has_answer
     }
 
     /// The length of the run of messages that begins at a turn, and the turn behind it.
@@ -203,6 +230,23 @@ mod tests {
         let (one, two) = (answer("1"), answer("2"));
         check(&["u", &calls, &one, &two], &["u", &calls, &two, &one, "next"], 4);
         check(&["u", &calls, &one], &["u", &calls, &two, &one], 3);
+    }
+
+    #[test]
+    fn what_the_client_dropped_makes_nothing_new() {
+        // An answer that was made again, then a question later.
+        check(&["u1", "a:1", "u2", "a:2", "u2", "a:3"], &["u1", "a:1", "u2", "a:3", "u3"], 4);
+        check(&["u1", "a:1", "u2", "a:2", "u2", "a:3", "u3", "a:4"], &["u1", "a:1", "u2", "a:3", "u3", "a:4", "u4"], 6);
+        // Two questions that were edited.
+        let kept = ["u1", "a:1", "u2", "a:2", "u2 edited", "a:3", "u3", "a:4", "u3 edited", "a:5"];
+        check(&kept, &["u1", "a:1", "u2 edited", "a:3", "u3 edited", "a:5", "u4"], 6);
+        // An answer that broke off.
+        check(&["u1", "a:1", "u2", "a:par", "u2", "a:3"], &["u1", "a:1", "u2", "a:3", "u3"], 4);
+        // A middle that the client trimmed.
+        check(&["u1", "a:1", "u2", "a:2", "u3", "a:3"], &["u1", "a:1", "u3", "a:3", "u4"], 4);
+        // The same words again, and no answer of the end of the thread: new.
+        check(&["u1", "a:1", "u2", "a:2", "u3"], &["u1", "a:1", "u3"], 2);
+        check(&["u1", "a:1", "u2", "a:2", "u3", "a:3"], &["u1", "a:1", "u3"], 2);
     }
 
     #[test]

@@ -19,6 +19,7 @@ use crate::http::origin;
 use crate::memory::check;
 use crate::model::Detail;
 use crate::recall::points;
+use crate::telemetry::now;
 use crate::transfer::{self, Imported};
 
 #[derive(Deserialize)]
@@ -127,9 +128,11 @@ pub async fn export_thread(
 
 /// Streams JSON Lines. The header tells a progress bar about how many there are.
 async fn export(app: &App, what: &Prefix) -> Result<Response> {
+    // Before the moment that the export shows: what is forgotten from now on is left out of a restore.
+    let at = now();
     let export = app.store.export(what).await?;
     let hint = export.documents_hint();
-    let lines = transfer::stream(export, what.to_string());
+    let lines = transfer::stream(export, what.to_string(), at);
     let headers = [(header::CONTENT_TYPE, "application/x-ndjson".to_owned()), (HINT, hint.to_string())];
     Ok((headers, Body::from_stream(lines)).into_response())
 }

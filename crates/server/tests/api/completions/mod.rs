@@ -140,14 +140,24 @@ fn what_is_wrong_is_named() {
 }
 
 #[test]
+fn an_answer_without_words_is_passed_on() {
+    let models = Models::start();
+    let server = serve(&models);
+    models.play([Act::says(&[""])]);
+    let answer = in_thread(&server, "t").post(AT, json!({"user": "ana", "messages": [says("user", "One")]})).ok();
+    assert_eq!(answer.pointer("/choices/0/message/content"), Some(&json!("")), "{answer}");
+    assert_eq!(answer.pointer("/choices/0/finish_reason"), Some(&json!("stop")), "{answer}");
+    assert_eq!(models.asked().len(), 1, "it is not asked for again");
+}
+
+#[test]
 fn what_failed_can_be_sent_again_and_is_stored_once() {
     let models = Models::start();
     let server = serve(&models);
     let client = in_thread(&server, "t");
     let say = |messages: Value| client.post(AT, json!({"user": "ana", "messages": messages}));
-    models.play([Act::Status(500, "no".into()), Act::says(&[""])]);
+    models.play([Act::Status(500, "no".into())]);
     say(json!([says("user", "One")])).refused(502, "model_failed");
-    say(json!([says("user", "One")])).refused_with(502, "model_failed", &["with nothing"]);
     models.play([Act::Slowly(Duration::from_millis(300), words(&["Hello there."]))]);
     let forgetting = std::thread::spawn({
         let client = server.client();
