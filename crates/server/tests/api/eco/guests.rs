@@ -285,3 +285,14 @@ fn nobody_is_a_guest_by_the_name_of_a_user() {
     server.post(PATH, asks("new", "t", "Agora tenho conta")).ok();
     speak(&server, "new", 3).ok();
 }
+
+#[test]
+fn a_guest_whose_id_became_a_users_is_a_guest_no_more() {
+    let server = home().serve_with(&[MAX]);
+    let admin = server.admin_key();
+    let guest_key = server.key_of_kind(&admin, "guest");
+    let id = "3f0c9a52-5a57-4c0d-9d6f-0123456789cd";
+    speak(&guest_key, id, 0).ok();
+    server.user_key(&admin, id);
+    speak(&guest_key, id, 1).refused_with(403, "forbidden", &["guestId"]);
+}
