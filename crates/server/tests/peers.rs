@@ -8,8 +8,8 @@ use std::io::{ErrorKind, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::time::Duration;
 
+use novelo_conversation::sample;
 use novelo_engine::limits::BODY_BYTES_MAX;
-use novelo_server::sample;
 use novelo_store::{PutTerms, Store};
 use support::models::{Act, Models, words};
 use support::node::{Node, place};

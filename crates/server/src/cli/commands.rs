@@ -19,7 +19,7 @@ use super::restore::FillSource;
 use super::{
     Command, ExplainArgs, KeyCommand, NewKeyArgs, NewKeyKind, Output, ThreadCommand, ask, chat, memory, restore,
 };
-use crate::config::Config;
+use novelo_conversation::settings::Config;
 
 pub async fn run(command: Command, config: Config, out: &Output) -> anyhow::Result<ExitCode> {
     let makes = matches!(

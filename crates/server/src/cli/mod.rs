@@ -31,7 +31,7 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 use serde_json::Value;
 
-use crate::config::Config;
+use novelo_conversation::settings::Config;
 
 /// A conversation-context engine: turns in, an explained context out.
 #[derive(Parser)]

@@ -8,7 +8,7 @@ use std::io::{self, ErrorKind, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use crate::outbound::without_number;
+use novelo_conversation::outbound::without_number;
 
 /// Prints a line to standard output.
 macro_rules! say {

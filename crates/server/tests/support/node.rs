@@ -2,9 +2,10 @@
 
 use std::ops::Deref;
 
-use novelo_server::app::{self, App, Tasks};
-use novelo_server::config::{Config, SETTINGS};
+use novelo_conversation::app::{self, App, Tasks};
+use novelo_conversation::settings::{Config, SETTINGS};
 use novelo_server::peers::Joined;
+use novelo_server::server::Server;
 use novelo_server::{http, peers};
 use novelo_store::Store;
 use tokio::runtime::Runtime;
@@ -34,11 +35,12 @@ impl Node {
         let config = Config::gather(None, env, &[]).unwrap();
         let (app, tasks, joined, addr, served, stop) = runtime.block_on(async {
             let (app, tasks) = app::open_with(config, store.clone()).await.unwrap();
-            let listener = http::bind(&app, app.config.addr()).await.unwrap();
+            let server = Server::new(app.clone()).await.unwrap();
+            let listener = http::bind(&server, app.config.addr()).await.unwrap();
             let addr = listener.local_addr().unwrap();
-            let joined = peers::join(&app, app.config.node_url(addr)).await.unwrap();
+            let joined = peers::join(&server, app.config.node_url(addr)).await.unwrap();
             let (stop, stopped) = oneshot::channel::<()>();
-            let (router, connections) = (http::router(app.clone()), app.connections.clone());
+            let (router, connections) = (http::router(server.clone()), server.connections.clone());
             let served = tokio::spawn(http::serve(router, listener, connections, async move { drop(stopped.await) }));
             (app, tasks, joined, addr, served, stop)
         });
@@ -81,5 +83,5 @@ impl Deref for Node {
 
 /// Where a node says where it is.
 pub fn place(node: &str) -> novelo_engine::path::DocumentPath {
-    novelo_engine::path::CollectionPath::new(&[peers::NODES]).unwrap().document(node).unwrap()
+    novelo_engine::path::CollectionPath::new(&[novelo_conversation::caller::NODES]).unwrap().document(node).unwrap()
 }

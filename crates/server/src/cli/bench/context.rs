@@ -11,10 +11,10 @@ use serde_json::json;
 use super::raw::{agent_thread, message};
 use super::thread::document;
 use super::{Row, Target, settle, time_us};
-use crate::app;
-use crate::config::Config;
-use crate::flow;
-use crate::request::Request;
+use novelo_conversation::app;
+use novelo_conversation::context;
+use novelo_conversation::context::request::Request;
+use novelo_conversation::settings::Config;
 
 const ROUNDS: usize = 401;
 
@@ -97,12 +97,12 @@ pub async fn sizes() -> anyhow::Result<Vec<Row>> {
                 chunk.iter().map(|n| document(message(if n % 2 == 0 { "user" } else { "assistant" }, *n))).collect();
             app.store.append(&to, documents, AppendTerms::default()).await?;
         }
-        let bytes = flow::context(&app, request(&name)).await?.body;
+        let bytes = context::context(&app, request(&name)).await?.body;
         let mut pairs = Vec::new();
         for _ in 0..ROUNDS.min(200_000 / messages) {
             app.made.retain(|_| false);
             let started = std::time::Instant::now();
-            std::hint::black_box(flow::context(&app, request(&name)).await?);
+            std::hint::black_box(context::context(&app, request(&name)).await?);
             let ours = started.elapsed().as_secs_f64() * 1e6;
             pairs.push((ours, time_us(|| bytes.to_vec())));
         }

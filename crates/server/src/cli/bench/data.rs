@@ -8,9 +8,10 @@ use serde_json::{Value, json};
 use super::http::{HttpClient, ask, client, start_ours};
 use super::raw::{RawLog, message};
 use super::{Row, settle};
-use crate::app::{self, App};
-use crate::config::Config;
 use crate::http::router;
+use crate::server::Server;
+use novelo_conversation::app::{self, App};
+use novelo_conversation::settings::Config;
 
 const ROUNDS: usize = 301;
 const ENTITY: &str = "fiis_quota_prices";
@@ -51,7 +52,8 @@ async fn measure(policy: &str, question: &str) -> anyhow::Result<Pairs> {
     let at = |name: &str| Some(dir.path().join(name).display().to_string());
     let flags = [("data", at("data")), ("policies", at("policies"))];
     let (app, tasks) = app::open(Config::gather(None, |_| None, &flags)?).await?;
-    let (address, (stop, served)) = start_ours(&app, router(app.clone())).await?;
+    let server = Server::new(app.clone()).await?;
+    let (address, (stop, served)) = start_ours(&server, router(server.clone())).await?;
     let (address, client) = (format!("{address}/ask"), client());
     let bare = Bare::open(&app)?;
     ask(&client, &address, body("qual o preço do HGLG11?")).await?;

@@ -10,10 +10,11 @@ use serde_json::{Value, json};
 
 use super::http::{HttpClient, ask, client, start, start_ours};
 use super::{Row, Target, median, settle};
-use crate::app;
-use crate::config::Config;
 use crate::http::body::Json;
 use crate::http::router;
+use crate::server::Server;
+use novelo_conversation::app;
+use novelo_conversation::settings::Config;
 
 const ROUNDS: usize = 301;
 /// The first rounds make everything warm.
@@ -31,7 +32,8 @@ pub async fn message() -> anyhow::Result<Vec<Row>> {
     let answers = Some(format!("{model}/v1"));
     let flags = [("data", at("data")), ("policies", at("policies")), ("models.answer.url", answers)];
     let (app, tasks) = app::open(Config::gather(None, |_| None, &flags)?).await?;
-    let (address, (stop, served)) = start_ours(&app, router(app.clone())).await?;
+    let server = Server::new(app.clone()).await?;
+    let (address, (stop, served)) = start_ours(&server, router(server.clone())).await?;
     let bench = Bench {
         client: client(),
         eco: format!("{address}/ask-eco"),

@@ -23,13 +23,14 @@ use tokio::task::JoinHandle;
 use super::raw::{agent_thread, message};
 use super::thread::{document, rate};
 use super::{Row, Target, settle};
-use crate::app::{self, App};
-use crate::collapse::{Places, index};
-use crate::config::Config;
 use crate::files;
 use crate::http::body::{Json, Raw};
 use crate::http::connections::Connections;
 use crate::http::{router, serve};
+use crate::server::Server;
+use novelo_conversation::app::{self, App};
+use novelo_conversation::context::collapse::{Places, index};
+use novelo_conversation::settings::Config;
 
 const ROUNDS: usize = 5;
 const CLIENTS: usize = 8;
@@ -135,14 +136,15 @@ struct Beside {
 
 impl Beside {
     async fn start(app: &App, path: &str, body: &str) -> anyhow::Result<Self> {
-        let (at, ours) = start_ours(app, router(app.clone())).await?;
+        let server = Server::new(app.clone()).await?;
+        let (at, ours) = start_ours(&server, router(server.clone())).await?;
         let ours_at = format!("{at}{path}");
         let answer = ask(&client(), &ours_at, body.to_owned()).await?;
         let answer_bytes = answer.len();
-        let forgetful = router(app.clone()).layer(map_request_with_state(app.clone(), forgetting));
-        let (at, anew) = start_ours(app, forgetful).await?;
+        let forgetful = router(server.clone()).layer(map_request_with_state(app.clone(), forgetting));
+        let (at, anew) = start_ours(&server, forgetful).await?;
         let anew_at = format!("{at}{path}");
-        let (raw_at, raw) = start(same_bytes(app.clone(), answer)).await?;
+        let (raw_at, raw) = start(same_bytes(server, answer)).await?;
         Ok(Self { ours_at, anew_at, raw_at: format!("{raw_at}/"), answer_bytes, servers: vec![ours, anew, raw] })
     }
 
@@ -160,9 +162,9 @@ impl Beside {
 type Running = (oneshot::Sender<()>, JoinHandle<()>);
 
 /// Starts a server of ours, which must know where it listens.
-pub async fn start_ours(app: &App, router: Router) -> anyhow::Result<(String, Running)> {
+pub async fn start_ours(server: &Server, router: Router) -> anyhow::Result<(String, Running)> {
     let (at, running) = start(router).await?;
-    app.names.bind(at.trim_start_matches("http://").parse()?);
+    server.names.bind(at.trim_start_matches("http://").parse()?);
     Ok((at, running))
 }
 
@@ -186,9 +188,9 @@ async fn forgetting(State(app): State<App>, request: Incoming) -> Incoming {
 }
 
 /// A handler that reads the body and returns bytes that are ready.
-fn same_bytes(app: App, answer: Bytes) -> Router {
+fn same_bytes(server: Server, answer: Bytes) -> Router {
     let answer = Arc::new(answer);
-    Router::new().route("/", post(async move |Raw(_): Raw| Json::written(answer.to_vec()))).with_state(app)
+    Router::new().route("/", post(async move |Raw(_): Raw| Json::written(answer.to_vec()))).with_state(server)
 }
 
 pub type HttpClient = Client<hyper_util::client::legacy::connect::HttpConnector, Body>;

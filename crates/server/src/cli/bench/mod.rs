@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 
 use super::{Output, progress};
-use crate::config::Config;
+use novelo_conversation::settings::Config;
 
 #[derive(clap::Args)]
 pub struct BenchArgs {

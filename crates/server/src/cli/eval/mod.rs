@@ -13,7 +13,7 @@ use serde::Serialize;
 use self::recall::EmbedChoice;
 use self::rewrite::Rewriter;
 use super::Output;
-use crate::config::Config;
+use novelo_conversation::settings::Config;
 
 #[derive(Subcommand)]
 pub enum EvalCommand {

@@ -9,7 +9,7 @@ use novelo_recall::embed::Model;
 use novelo_recall::eval::{self, Conversation, Embed, Report, Shares};
 
 use super::super::progress;
-use crate::config::Config;
+use novelo_conversation::settings::Config;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum EmbedChoice {

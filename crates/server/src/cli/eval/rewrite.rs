@@ -7,10 +7,10 @@ use clap::ValueEnum;
 use novelo_recall::eval::rewrite::{self, Case, Figures, Found, Report, Retrieval};
 
 use super::super::progress;
-use crate::config::Config;
-use crate::model::{Job, Models};
-use crate::policy::Policies;
-use crate::reply::rewrite::by_model;
+use novelo_conversation::answer::reply::rewrite::by_model;
+use novelo_conversation::model::{Job, Models};
+use novelo_conversation::policy::Policies;
+use novelo_conversation::settings::Config;
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Rewriter {

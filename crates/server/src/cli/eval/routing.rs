@@ -5,8 +5,8 @@ use std::path::Path;
 use anyhow::Context;
 use novelo_recall::eval::routing::{self, Confusion, Report, Share};
 
-use crate::config::Config;
-use crate::data;
+use novelo_conversation::data;
+use novelo_conversation::settings::Config;
 
 pub fn measure(file: &Path, config: &Config) -> anyhow::Result<Report> {
     let text = std::fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()))?;
