@@ -57,6 +57,16 @@ impl File {
     }
 }
 
+/// The part of the repository that a path belongs to: the name of a crate, a top folder, or `root`.
+pub fn part(path: &str) -> &str {
+    let mut folders = path.split('/');
+    match (folders.next(), folders.next()) {
+        (Some("crates"), Some(name)) => name,
+        (Some(folder), Some(_)) => folder,
+        _ => "root",
+    }
+}
+
 /// The root of the workspace, wherever in it the command was started.
 pub fn root() -> anyhow::Result<PathBuf> {
     let metadata = run(cargo().args(["metadata", "--format-version", "1", "--no-deps"]))?;
