@@ -1,4 +1,5 @@
-//! Work on the tree itself: `cargo run -p xtask -- tidy` checks what the compiler cannot, `ci` runs all that must hold.
+//! Work on the tree itself: `cargo run -p xtask -- tidy` checks what the compiler cannot, and `ci` runs
+//! `make test`.
 
 mod source;
 mod tidy;

@@ -1,8 +1,8 @@
 //! A Rust file as the checks see it: code and comments apart, functions with their lengths, test code marked.
 //!
-//! It is a scanner, not a parser: it knows strings, comments and balanced brackets, which is enough to say where a
-//! function ends and what `#[cfg(test)]` covers. Invariant: `code`, `comments` and `literals` are as long as the file, so an
-//! offset in one is the same place in the other.
+//! It is a scanner, not a parser: it knows strings, comments and balanced brackets, which is enough to say
+//! where a function ends and what `#[cfg(test)]` covers. Invariant: `code`, `comments` and `literals` are as
+//! long as the file, so an offset in one is the same place in the other.
 
 use std::ops::Range;
 

@@ -1,4 +1,5 @@
-//! The files of the repository and the dependency graph, read once; every check looks at this and at nothing else.
+//! The files of the repository and the dependency graph, read once; every check looks at this and at nothing
+//! else.
 //!
 //! Owns which files count: what git tracks or would track. Files that are not UTF-8 are left out.
 

@@ -1,7 +1,8 @@
 //! How many findings of a check a part of the repository may still have. The numbers only go down.
 //!
-//! `xtask/allowance.txt` has one line per check and part: `cycles server 23`. More findings fail, and so do fewer, until
-//! the line is lowered. `tidy --renew` writes the file from what it finds, also over a file with conflict marks.
+//! `xtask/allowance.txt` has one line per check and part: `cycles server 23`. More findings fail, and so do
+//! fewer, until the line is lowered. `tidy --renew` writes the file from what it finds, also over a file with
+//! conflict marks.
 
 use std::collections::BTreeMap;
 use std::path::Path;

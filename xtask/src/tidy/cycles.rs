@@ -1,7 +1,7 @@
 //! The top-level modules of a crate have an order: no module imports another that leads back to it.
 //!
-//! Imports are read by name: `crate::x`, and `super::…` where it reaches the root of the crate. A name that the root
-//! re-exports counts as its module. Test code may import anything.
+//! Imports are read by name: `crate::x`, and `super::…` where it reaches the root of the crate. A name that
+//! the root re-exports counts as its module. Test code may import anything.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -89,7 +89,8 @@ fn module_path(path: &str) -> Vec<&str> {
     parts
 }
 
-/// Names that a file takes from the root of its crate, with their offsets; `depth` is the file's own below the root.
+/// Names that a file takes from the root of its crate, with their offsets; `depth` is the file's own below
+/// the root.
 fn root_names(code: &str, depth: usize) -> Vec<(usize, &str)> {
     let from_crate = phrases(code, "crate::").map(|at| at + "crate::".len());
     let from_super = chains(code).filter(|(at, supers)| *supers == depth + inline_modules(code, *at));

@@ -50,7 +50,8 @@ const ABSENT: [(&str, &[&str]); 5] = [
     ("novelo-conversation", &["axum", "clap", "tower"]),
 ];
 
-/// Parts of a package that a crate must not name although it may use the rest: an HTTP client is not a server.
+/// Parts of a package that a crate must not name although it may use the rest: an HTTP client is not a
+/// server.
 const UNNAMED: [(&str, &str); 2] =
     [("crates/conversation/src/", "hyper::server"), ("crates/conversation/src/", "hyper_util::server")];
 

@@ -1,6 +1,7 @@
 //! Links between pages resolve: to a file or folder of the repository, and to a heading of that page.
 //!
-//! It reads `[text](target)`, `src="…"` and `srcset="…"` of every Markdown page, outside code. Addresses on the web are not checked.
+//! It reads `[text](target)`, `src="…"` and `srcset="…"` of every Markdown page, outside code. Addresses on
+//! the web are not checked.
 
 use super::Finding;
 use crate::tree::{File, Tree};

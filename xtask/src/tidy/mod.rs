@@ -1,6 +1,7 @@
 //! What the compiler cannot check and a reviewer should not have to.
 //!
-//! One file per check; each looks at the tree and returns what it found. A check that cannot fail does not belong here.
+//! One file per check; each looks at the tree and returns what it found. A check that cannot fail does not
+//! belong here.
 
 mod allowance;
 mod comments;

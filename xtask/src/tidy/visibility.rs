@@ -1,7 +1,8 @@
-//! `pub` only where another crate uses the name, because `pub` switches the compiler's search for dead code off.
+//! `pub` only where another crate uses the name: `pub` hides dead code from the compiler.
 //!
-//! It compares names, not paths, and so lets through what shares a name with something used. Users are the crates that
-//! name this one, fuzz targets, binaries and test folders. A type in the signature of a used item counts as used.
+//! It compares names, not paths, and so lets through what shares a name with something used. Users are the
+//! crates that name this one, fuzz targets, binaries and test folders. A type in the signature of a used item
+//! counts as used.
 
 use std::collections::BTreeSet;
 
@@ -61,7 +62,8 @@ fn is_public(code: &str, offset: usize) -> bool {
     before.strip_suffix("pub").is_some_and(|rest| !rest.ends_with(|c: char| c.is_alphanumeric() || c == '_'))
 }
 
-/// The types on the right of `type Item = …` in implementations: the compiler wants them as public as their trait.
+/// The types on the right of `type Item = …` in implementations: the compiler wants them as public as their
+/// trait.
 fn associated_types(source: &Source) -> impl Iterator<Item = &str> {
     let blocks = implementations(&source.code);
     let types = declarations(&source.code).filter(|declared| declared.keyword == "type");
