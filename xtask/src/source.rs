@@ -1,8 +1,8 @@
 //! A Rust file as the checks see it: code and comments apart, functions with their lengths, test code marked.
 //!
-//! It is a scanner, not a parser: it knows strings, comments and balanced brackets, which is enough to say where a
-//! function ends and what `#[cfg(test)]` covers. Invariant: `code` and `comments` have the length of the file, so an
-//! offset in one is the same place in the other.
+//! It is a scanner, not a parser: it knows strings, comments and balanced brackets, which is enough to say
+//! where a function ends and what `#[cfg(test)]` covers. Invariant: `code`, `comments` and `literals` are as
+//! long as the file, so an offset in one is the same place in the other.
 
 use std::ops::Range;
 
@@ -11,6 +11,8 @@ pub struct Source {
     pub code: String,
     /// The text with everything but comments blanked.
     pub comments: String,
+    /// The text with everything but string and character literals blanked.
+    pub literals: String,
     pub functions: Vec<Function>,
     line_starts: Vec<usize>,
     /// Sorted; they may nest.
@@ -40,12 +42,13 @@ impl Source {
         let tokens = tokens(text);
         let code = only(Kind::Code, text, &tokens);
         let comments = only(Kind::Comment, text, &tokens);
+        let literals = only(Kind::Literal, text, &tokens);
         let line_starts: Vec<usize> = [0].into_iter().chain(text.match_indices('\n').map(|(at, _)| at + 1)).collect();
         let tests = match is_test_path(path) {
             true => std::iter::once(0..text.len()).collect(),
             false => test_items(&code),
         };
-        let mut source = Self { code, comments, functions: Vec::new(), line_starts, tests };
+        let mut source = Self { code, comments, literals, functions: Vec::new(), line_starts, tests };
         source.functions = source.find_functions();
         source
     }
@@ -93,7 +96,7 @@ pub struct Declared<'a> {
 
 /// Named items: `fn name`, `struct Name` and their like. `fn(u8)`, a type, has no name and is none.
 pub fn declarations(code: &str) -> impl Iterator<Item = Declared<'_>> {
-    const KEYWORDS: [&str; 8] = ["fn", "struct", "enum", "trait", "type", "mod", "const", "static"];
+    const KEYWORDS: [&str; 9] = ["fn", "struct", "enum", "union", "trait", "type", "mod", "const", "static"];
     let pairs = words(code).zip(words(code).skip(1));
     pairs.filter_map(move |((offset, keyword), (name_at, name))| {
         let between = code.get(offset + keyword.len()..name_at)?;
@@ -143,14 +146,15 @@ fn test_items(code: &str) -> Vec<Range<usize>> {
 }
 
 /// The offset of the brace or semicolon that ends the item that begins at `start`.
-fn item_end(code: &str, start: usize) -> Option<usize> {
+pub fn item_end(code: &str, start: usize) -> Option<usize> {
     match opening(code, start)? {
         (at, b'{') => closing(code, at),
         (at, _) => Some(at),
     }
 }
 
-fn body(code: &str, start: usize) -> Option<Range<usize>> {
+/// What stands between the braces of the item that begins at `start`; `None` if it ends with a semicolon.
+pub fn body(code: &str, start: usize) -> Option<Range<usize>> {
     match opening(code, start)? {
         (at, b'{') => Some(at + 1..closing(code, at)?),
         _ => None,

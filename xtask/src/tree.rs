@@ -1,4 +1,5 @@
-//! The files of the repository and the dependency graph, read once; every check looks at this and at nothing else.
+//! The files of the repository and the dependency graph, read once; every check looks at this and at nothing
+//! else.
 //!
 //! Owns which files count: what git tracks or would track. Files that are not UTF-8 are left out.
 
@@ -54,6 +55,16 @@ impl File {
     fn new(path: &str, text: String) -> Self {
         let source = path.ends_with(".rs").then(|| Source::read(path, &text));
         Self { path: path.to_owned(), text, source }
+    }
+}
+
+/// The part of the repository that a path belongs to: the name of a crate, a top folder, or `root`.
+pub fn part(path: &str) -> &str {
+    let mut folders = path.split('/');
+    match (folders.next(), folders.next()) {
+        (Some("crates"), Some(name)) => name,
+        (Some(folder), Some(_)) => folder,
+        _ => "root",
     }
 }
 

@@ -1,7 +1,8 @@
 //! A promise is a clause that a scenario proves: `contract/**/*.md`.
 //!
-//! A clause is a line that opens with `**TC-LIM-2**`, as a paragraph or a bullet; a scenario is a fenced block tagged
-//! `http` with the clauses it proves. The server's `contract` test runs the scenarios; this check holds the two together.
+//! A clause is a line that opens with `**TC-LIM-2**`, as a paragraph or a bullet; a scenario is a fenced
+//! block tagged `http` with the clauses it proves. The server's `contract` test runs the scenarios; this
+//! check holds the two together.
 
 use std::collections::{BTreeMap, BTreeSet};
 

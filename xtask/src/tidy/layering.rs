@@ -7,35 +7,53 @@ use serde_json::Value;
 use super::Finding;
 use crate::tree::Tree;
 
-/// A crate and what its tree of normal dependencies must not hold.
-const ABSENT: [(&str, &[&str]); 3] = [
+/// Every crate of ours, and the crates of ours that it may use. A crate that is not there yet is skipped.
+const LAYERS: [(&str, &[&str]); 8] = [
+    ("novelo-engine", &[]),
+    ("novelo-language", &["novelo-engine"]),
+    ("novelo-recall", &["novelo-engine", "novelo-language"]),
+    ("novelo-store", &["novelo-engine"]),
+    ("novelo-conversation", &["novelo-engine", "novelo-language", "novelo-recall", "novelo-store"]),
+    ("novelo-server", &["novelo-conversation", "novelo-engine", "novelo-language", "novelo-recall", "novelo-store"]),
     (
-        "novelo-engine",
-        &[
-            "async-std",
-            "axum",
-            "fjall",
-            "fred",
-            "getrandom",
-            "hyper",
-            "lsm-tree",
-            "mio",
-            "novelo-store",
-            "rand",
-            "redis",
-            "reqwest",
-            "rusqlite",
-            "smol",
-            "socket2",
-            "tokio",
-        ],
+        "novelo-bench",
+        &["novelo-conversation", "novelo-engine", "novelo-language", "novelo-recall", "novelo-server", "novelo-store"],
     ),
-    ("novelo-recall", &["axum", "fjall", "getrandom", "hyper", "mio", "novelo-store", "reqwest", "tokio"]),
-    ("novelo-store", &["axum", "hyper", "novelo-recall"]),
+    ("xtask", &[]),
 ];
 
-/// The top of the tree: nothing may depend on it in any way.
-const TOP: &str = "novelo-server";
+/// A runtime, a socket, a database, a source of randomness.
+const IMPURE: [&str; 15] = [
+    "async-std",
+    "axum",
+    "fjall",
+    "fred",
+    "getrandom",
+    "hyper",
+    "lsm-tree",
+    "mio",
+    "rand",
+    "redis",
+    "reqwest",
+    "rusqlite",
+    "smol",
+    "socket2",
+    "tokio",
+];
+
+/// A crate, and the packages that its tree of normal dependencies must not contain.
+const ABSENT: [(&str, &[&str]); 5] = [
+    ("novelo-engine", &IMPURE),
+    ("novelo-language", &IMPURE),
+    ("novelo-recall", &IMPURE),
+    ("novelo-store", &["axum", "clap", "hyper", "tower"]),
+    ("novelo-conversation", &["axum", "clap", "tower"]),
+];
+
+/// Parts of a package that a crate must not name although it may use the rest: an HTTP client is not a
+/// server.
+const UNNAMED: [(&str, &str); 2] =
+    [("crates/conversation/src/", "hyper::server"), ("crates/conversation/src/", "hyper_util::server")];
 
 pub fn check(tree: &Tree) -> Vec<Finding> {
     let graph = Graph::read(&tree.metadata);
@@ -43,8 +61,33 @@ pub fn check(tree: &Tree) -> Vec<Finding> {
         let chains = unwanted.iter().filter_map(|unwanted| graph.chain(name, unwanted));
         chains.map(|chain| finding(tree, name, &chain)).collect::<Vec<_>>()
     });
-    let above_top = graph.any.iter().filter(|(_, dependencies)| dependencies.contains(TOP));
-    absent.chain(above_top.map(|(name, _)| finding(tree, name, &[name, TOP]))).collect()
+    absent.chain(upward(tree, &graph)).chain(named(tree)).collect()
+}
+
+/// Dependencies of one crate of ours on another that the table does not list. Tests obey it too.
+fn upward(tree: &Tree, graph: &Graph<'_>) -> Vec<Finding> {
+    let is_ours = |name: &str| name == "xtask" || name.starts_with("novelo-");
+    let mut findings = Vec::new();
+    for (from, dependencies) in graph.any.iter().filter(|(name, _)| is_ours(name)) {
+        let Some((_, below)) = LAYERS.iter().find(|(name, _)| name == from) else {
+            findings.push(finding(tree, from, &[from, "no row in the table of layers"]));
+            continue;
+        };
+        let unlisted = dependencies.iter().filter(|to| is_ours(to) && !below.contains(to));
+        findings.extend(unlisted.map(|to| finding(tree, from, &[from, to])));
+    }
+    findings
+}
+
+fn named(tree: &Tree) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for (file, source) in tree.sources() {
+        for (_, phrase) in UNNAMED.iter().filter(|(folder, _)| file.path.starts_with(folder)) {
+            let places = source.find(phrase);
+            findings.extend(places.map(|at| Finding::at(file, source, at, format!("layering: {phrase}"))));
+        }
+    }
+    findings
 }
 
 /// Names of packages; versions do not matter here.
@@ -111,6 +154,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::tidy::lines;
 
     /// Packages named by `from kind to` triples; `normal` is what cargo writes as null.
     fn tree(edges: &[(&str, &str, &str)]) -> Tree {
@@ -150,8 +194,32 @@ mod tests {
         assert_eq!(found.iter().map(|f| &*f.what).collect::<Vec<_>>(), ["layering: novelo-store → hyper"]);
     }
 
+    fn whats(edges: &[(&str, &str, &str)]) -> Vec<String> {
+        check(&tree(edges)).into_iter().map(|finding| finding.what).collect()
+    }
+
     #[test]
-    fn nothing_stands_above_the_server_even_in_tests() {
-        assert_eq!(check(&tree(&[("xtask", "dev", "novelo-server")])).len(), 1);
+    fn only_the_benchmark_stands_above_the_server_even_in_tests() {
+        assert_eq!(whats(&[("xtask", "dev", "novelo-server")]), ["layering: xtask → novelo-server"]);
+        assert_eq!(whats(&[("novelo-bench", "normal", "novelo-server")]), [""; 0]);
+    }
+
+    #[test]
+    fn dependencies_point_down_and_every_crate_has_a_layer() {
+        let down = [("novelo-recall", "normal", "novelo-language"), ("novelo-language", "normal", "novelo-engine")];
+        assert_eq!(whats(&down), [""; 0]);
+        let up = [("novelo-language", "normal", "novelo-recall"), ("novelo-new", "normal", "novelo-engine")];
+        let expected =
+            ["layering: novelo-language → novelo-recall", "layering: novelo-new → no row in the table of layers"];
+        assert_eq!(whats(&up), expected);
+    }
+
+    #[test]
+    fn the_conversation_has_no_web_server() {
+        let edges = [("novelo-conversation", "normal", "hyper"), ("novelo-conversation", "normal", "tower")];
+        assert_eq!(whats(&edges), ["layering: novelo-conversation → tower"]);
+        let text = "use hyper::client;\nuse hyper_util::server::conn;\n";
+        assert_eq!(lines(check, "crates/conversation/src/a.rs", text), [2]);
+        assert_eq!(lines(check, "crates/server/src/a.rs", text), [0; 0]);
     }
 }

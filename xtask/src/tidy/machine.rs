@@ -6,7 +6,8 @@ use crate::tree::Tree;
 /// Top folders that exist on somebody's machine only, without their slashes.
 const FOLDERS: [&str; 4] = ["work", "root", "tmp/bash_jobs", "opt/wheels"];
 
-/// Settings that point cargo, pip or npm at another registry, cut in two so that this file does not hold them.
+/// Settings that point cargo, pip or npm at another registry, cut in two so that this file does not hold
+/// them.
 const SETTINGS: [(&str, &str); 5] =
     [("replace", "-with"), ("index", "-url"), ("find", "-links"), ("registry", "-index"), ("trusted", "-host")];
 

@@ -1,5 +1,5 @@
-//! The engine is a function of its inputs: no clock, no files, no sockets, no randomness, no order that differs
-//! between runs.
+//! The engine is a function of its inputs: no clock, no files, no sockets, no randomness, no order that
+//! differs between runs.
 
 use super::Finding;
 use crate::source::{Source, phrases};

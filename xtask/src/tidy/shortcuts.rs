@@ -37,7 +37,8 @@ fn swallowed(file: &File, source: &Source) -> Vec<Finding> {
     dropped.map(|at| Finding::at(file, source, at, ".ok(); swallows a failure: handle it or return it")).collect()
 }
 
-/// The statement that runs into `end`, back to the `;` or the brace before it, without what its brackets hold.
+/// The statement that runs into `end`, back to the `;` or the brace before it, without what its brackets
+/// hold.
 fn statement(code: &str, end: usize) -> String {
     let mut depth = 0_i32;
     let mut own = Vec::new();

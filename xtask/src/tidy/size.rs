@@ -1,4 +1,4 @@
-//! Files and functions a reader can hold in mind. The main path and the longest function are held; the rest is reported.
+//! Sizes: the main path and every function have a cap; the report lists medians and the longest.
 
 use std::fmt::Write;
 
@@ -8,7 +8,7 @@ use crate::tree::Tree;
 
 const FUNCTION_LINES_MAX: usize = 70;
 /// A function longer than this wants a second look; the report counts them.
-const FUNCTION_LINES_LONG: usize = 70;
+const FUNCTION_LINES_LONG: usize = 40;
 
 /// The one file that knows the whole order of a request.
 const MAIN_PATH: &str = "crates/conversation/src/context/mod.rs";
@@ -103,7 +103,7 @@ mod tests {
         let tree = Tree::of(&[("a.rs", &function("a();", 71)), ("b.rs", "fn b() {\n    let a = 1;\n}\n")]);
         let expected = "files: 2, median 3 lines, longest:\n     71  a.rs\n      3  b.rs\n\
                         functions: 2, median 3 lines, longest:\n     71  a.rs:1 long\n      3  b.rs:1 b\n\
-                        functions over 70 lines: 1\n";
+                        functions over 40 lines: 1\n";
         assert_eq!(report(&tree), expected);
     }
 }
