@@ -3,6 +3,9 @@
 //! Owns the shape of a recipe and its validation: components (a tree whose leaves emit), filters in order, a budget, a
 //! tokenizer. Each error names the path of the field at fault. A decoded recipe is valid; nothing checks it again.
 
+mod document;
+mod spec;
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -17,8 +20,13 @@ use crate::reach::Level;
 use crate::recall::Recall;
 use crate::tokens::Tokenizer;
 
+pub use document::{RecipeBuilder, RecipeDocument};
+pub use spec::{
+    BackfillOptions, ComponentSpec, FileLimitOptions, FilterSpec, ModuleSpec, RecallSpec, SizeLimitOptions, WindowSize,
+};
+
 /// Components, filters, budget and tokenizer.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Recipe {
     /// The leaves, in the order in which they emit.
     pub components: Vec<Component>,
@@ -262,5 +270,4 @@ fn collection(name: &str, framing: &str, shape: Shape) -> Component {
 }
 
 #[cfg(test)]
-#[path = "recipe_tests.rs"]
 mod tests;
