@@ -20,8 +20,10 @@ use crate::app::Shared;
 use crate::collapse::retract;
 use crate::http::body::Json;
 use crate::http::error::{ApiError, Code, Result};
-use crate::recall::Corpus;
 use crate::recall::points::erase;
+use crate::recall::vectors::VECTORS;
+use crate::recall::{Corpus, PASSAGES};
+use crate::trace::TRACES;
 use derived::{Derived, Subject};
 pub use erasure::{PendingErasure, erase_when_due};
 pub use filter::RestoreFilter;
@@ -46,6 +48,16 @@ pub struct Forgotten {
 }
 
 impl Forgotten {
+    /// Vectors are made from passages and count as nothing.
+    fn count(&mut self, collection: &str, documents: u64) {
+        match collection {
+            TRACES => self.traces += documents,
+            PASSAGES => self.passages += documents,
+            VECTORS => {}
+            _ => self.documents += documents,
+        }
+    }
+
     pub fn counts(&self) -> Value {
         json!({"documents": self.documents, "passages": self.passages, "traces": self.traces})
     }
@@ -220,9 +232,7 @@ async fn from_store(app: &Shared, what: &[Prefix]) -> Result<Forgotten> {
     let mut all = Forgotten::default();
     while let Some(done) = running.join_next().await {
         let one = done.map_err(|e| ApiError::new(Code::Internal, format!("a forget ended early: {e}")))??;
-        all.documents += one.documents;
-        all.passages += one.passages;
-        all.traces += one.traces;
+        one.documents_by_collection.iter().for_each(|(collection, count)| all.count(collection, *count));
     }
     Ok(all)
 }
