@@ -19,8 +19,10 @@ use tokio::task::JoinSet;
 use crate::app::Shared;
 use crate::context::collapse::retract;
 use crate::error::{Code, Error, Result};
-use crate::search::Corpus;
 use crate::search::points::erase;
+use crate::search::vectors::VECTORS;
+use crate::search::{Corpus, PASSAGES};
+use crate::trace::TRACES;
 use derived::{Derived, Subject};
 pub use erasure::{PendingErasure, erase_when_due};
 pub use filter::RestoreFilter;
@@ -45,6 +47,16 @@ pub struct Forgotten {
 }
 
 impl Forgotten {
+    /// Vectors are made from passages and count as nothing.
+    fn count(&mut self, collection: &str, documents: u64) {
+        match collection {
+            TRACES => self.traces += documents,
+            PASSAGES => self.passages += documents,
+            VECTORS => {}
+            _ => self.documents += documents,
+        }
+    }
+
     pub fn counts(&self) -> Value {
         json!({"documents": self.documents, "passages": self.passages, "traces": self.traces})
     }
@@ -219,9 +231,7 @@ async fn from_store(app: &Shared, what: &[Prefix]) -> Result<Forgotten> {
     let mut all = Forgotten::default();
     while let Some(done) = running.join_next().await {
         let one = done.map_err(|e| Error::new(Code::Internal, format!("a forget ended early: {e}")))??;
-        all.documents += one.documents;
-        all.passages += one.passages;
-        all.traces += one.traces;
+        one.documents_by_collection.iter().for_each(|(collection, count)| all.count(collection, *count));
     }
     Ok(all)
 }
