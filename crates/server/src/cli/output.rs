@@ -11,6 +11,7 @@ use std::sync::{Mutex, PoisonError};
 use crate::outbound::without_number;
 
 /// Prints a line to standard output.
+#[macro_export]
 macro_rules! say {
     ($($words:tt)*) => { $crate::cli::output::print(format_args!("{}\n", format_args!($($words)*))) };
 }
@@ -21,6 +22,7 @@ macro_rules! say_part {
 }
 
 /// Prints a line to standard error.
+#[macro_export]
 macro_rules! complain {
     ($($words:tt)*) => { $crate::cli::output::print_error(format_args!("{}\n", format_args!($($words)*))) };
 }

@@ -10,9 +10,9 @@ use novelo_store::AppendTerms;
 
 use super::thread::document;
 use super::{Row, Target, median, settle, time_us};
-use crate::app;
-use crate::config::Config;
-use crate::recall::{Ask, Corpus, search};
+use novelo_server::app;
+use novelo_server::config::Config;
+use novelo_server::recall::{Ask, Corpus, search};
 
 const MEMORIES: usize = 10_000;
 const DIMENSIONS: usize = 384;

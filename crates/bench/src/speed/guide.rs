@@ -10,10 +10,10 @@ use serde_json::{Value, json};
 
 use super::http::{HttpClient, ask, client, start, start_ours};
 use super::{Row, Target, median, settle};
-use crate::app;
-use crate::config::Config;
-use crate::http::body::Json;
-use crate::http::router;
+use novelo_server::app;
+use novelo_server::config::Config;
+use novelo_server::http::body::Json;
+use novelo_server::http::router;
 
 const ROUNDS: usize = 301;
 /// The first rounds make everything warm.

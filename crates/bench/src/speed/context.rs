@@ -11,10 +11,10 @@ use serde_json::json;
 use super::raw::{agent_thread, message};
 use super::thread::document;
 use super::{Row, Target, settle, time_us};
-use crate::app;
-use crate::config::Config;
-use crate::flow;
-use crate::request::Request;
+use novelo_server::app;
+use novelo_server::config::Config;
+use novelo_server::flow;
+use novelo_server::request::Request;
 
 const ROUNDS: usize = 401;
 

@@ -19,7 +19,8 @@ use novelo_store::{AppendTerms, Range, Redis, RedisOptions, Store};
 use super::raw::message;
 use super::thread::{LAST, ROUNDS, WRITERS, document, rate};
 use super::{Row, Target, settle};
-use crate::config::{Config, Source};
+use novelo_server::complain;
+use novelo_server::config::{Config, Source};
 
 const START_TRIES: usize = 5;
 const START_MAX: Duration = Duration::from_secs(10);
@@ -51,7 +52,7 @@ pub async fn cycle(config: &Config, time: Duration) -> anyhow::Result<Vec<Row>> 
 }
 
 async fn measure(url: &str, time: Duration) -> anyhow::Result<Vec<Row>> {
-    let prefix = format!("novelo-bench:{}:", crate::ids::short());
+    let prefix = format!("novelo-bench:{}:", novelo_server::ids::short());
     let options =
         RedisOptions { url: url.to_owned(), prefix, timeout: Duration::from_secs(10), hot_bytes_max: 64 << 20 };
     let prefix = options.prefix.clone();

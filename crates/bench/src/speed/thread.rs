@@ -91,8 +91,8 @@ pub async fn open(dir: &Path) -> anyhow::Result<Store> {
 }
 
 pub fn document(value: Bytes) -> NewDocument {
-    let id = NewId::Fresh(crate::ids::fresh_text().into());
-    NewDocument { id, create_time: crate::telemetry::now(), value, expires_at: None }
+    let id = NewId::Fresh(novelo_server::ids::fresh_text().into());
+    NewDocument { id, create_time: novelo_server::telemetry::now(), value, expires_at: None }
 }
 
 async fn cycle_us(store: &Store, thread: &CollectionPath, n: usize) -> anyhow::Result<f64> {

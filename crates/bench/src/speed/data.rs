@@ -8,9 +8,9 @@ use serde_json::{Value, json};
 use super::http::{HttpClient, ask, client, start_ours};
 use super::raw::{RawLog, message};
 use super::{Row, settle};
-use crate::app::{self, App};
-use crate::config::Config;
-use crate::http::router;
+use novelo_server::app::{self, App};
+use novelo_server::config::Config;
+use novelo_server::http::router;
 
 const ROUNDS: usize = 301;
 const ENTITY: &str = "fiis_quota_prices";
