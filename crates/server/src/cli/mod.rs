@@ -7,7 +7,7 @@
 #![deny(clippy::print_stdout, clippy::print_stderr, reason = "a closed pipe would be a panic: use say! and complain!")]
 
 #[macro_use]
-pub mod output;
+mod output;
 
 mod ask;
 mod chat;
@@ -31,6 +31,8 @@ use clap::{Parser, Subcommand};
 use serde_json::Value;
 
 pub use self::measure::{BenchArgs, EmbedChoice, EvalCommand, MeasureCommand, Rewriter, main_of_bench};
+#[doc(hidden)]
+pub use self::output::{print, print_error};
 pub use self::progress::steps as progress_bar;
 use crate::config::Config;
 
