@@ -6,7 +6,6 @@
 mod analyse;
 pub mod decide;
 pub mod embed;
-pub mod eval;
 pub mod extract;
 pub mod finish;
 pub mod index;
@@ -18,5 +17,6 @@ pub mod split;
 mod top;
 
 pub use analyse::dates::{iso_date, iso_day};
+pub use analyse::{Language, Words};
 pub use index::sparse;
 pub use index::{Hit, Index, Near, Passage, Query, Ranked, Score, Why};

@@ -282,8 +282,8 @@ fn the_node_that_gets_a_request_judges_who_sends_it() {
     assert_eq!(idle.accept().unwrap_err().kind(), ErrorKind::WouldBlock, "a stranger makes no other node work");
     two.block_on(store.delete(&place("aaaaaaaa"), None)).unwrap();
     // What the second node's own command line presents is known there alone; the second node vouches for it.
-    with(&one, &two.app.own_secret).get("/v1/keys").refused(401, "unauthorized");
-    assert_eq!(back(&with(&two, &two.app.own_secret), path, &at).status, 200);
+    with(&one, &two.own_secret).get("/v1/keys").refused(401, "unauthorized");
+    assert_eq!(back(&with(&two, &two.own_secret), path, &at).status, 200);
 
     let ask = json!({"messages": [says("user", "hi")], "filters": []});
     let made = with(&one, &ana).context(ask);

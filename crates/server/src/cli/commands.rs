@@ -61,8 +61,7 @@ async fn dispatch(command: Command, client: &Client, out: &Output) -> anyhow::Re
         Command::Serve(_)
         | Command::Config
         | Command::Doctor
-        | Command::Eval(_)
-        | Command::Bench(_)
+        | Command::Measure(_)
         | Command::Migrate(_)
         | Command::Restore(_) => Ok(()),
     };

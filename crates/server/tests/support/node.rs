@@ -17,6 +17,8 @@ use super::Client;
 /// A running node. It takes calls as a client without a key.
 pub struct Node {
     pub app: App,
+    /// What its own command line presents instead of a key.
+    pub own_secret: String,
     tasks: Tasks,
     joined: Joined,
     stop: oneshot::Sender<()>,
@@ -33,7 +35,7 @@ impl Node {
         let env = |name: &str| settings.iter().chain(&own).find(|(of, _)| *of == name).map(|(_, v)| (*v).to_owned());
         assert!(settings.iter().all(|(name, _)| SETTINGS.iter().any(|s| s.env_names().any(|of| of == *name))));
         let config = Config::gather(None, env, &[]).unwrap();
-        let (app, tasks, joined, addr, served, stop) = runtime.block_on(async {
+        let (app, own_secret, tasks, joined, addr, served, stop) = runtime.block_on(async {
             let (app, tasks) = app::open_with(config, store.clone()).await.unwrap();
             let server = Server::new(app.clone()).await.unwrap();
             let listener = http::bind(&server, app.config.addr()).await.unwrap();
@@ -42,9 +44,9 @@ impl Node {
             let (stop, stopped) = oneshot::channel::<()>();
             let (router, connections) = (http::router(server.clone()), server.connections.clone());
             let served = tokio::spawn(http::serve(router, listener, connections, async move { drop(stopped.await) }));
-            (app, tasks, joined, addr, served, stop)
+            (app, server.own_secret.clone(), tasks, joined, addr, served, stop)
         });
-        Self { app, tasks, joined, stop, served, client: Client::new(addr), runtime }
+        Self { app, own_secret, tasks, joined, stop, served, client: Client::new(addr), runtime }
     }
 
     /// Ends it as a power cut would: nobody is told.

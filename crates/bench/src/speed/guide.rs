@@ -10,11 +10,11 @@ use serde_json::{Value, json};
 
 use super::http::{HttpClient, ask, client, start, start_ours};
 use super::{Row, Target, median, settle};
-use crate::http::body::Json;
-use crate::http::router;
-use crate::server::Server;
 use novelo_conversation::app;
 use novelo_conversation::settings::Config;
+use novelo_server::http::body::Json;
+use novelo_server::http::router;
+use novelo_server::server::Server;
 
 const ROUNDS: usize = 301;
 /// The first rounds make everything warm.

@@ -8,10 +8,10 @@ use serde_json::{Value, json};
 use super::http::{HttpClient, ask, client, start_ours};
 use super::raw::{RawLog, message};
 use super::{Row, settle};
-use crate::http::router;
-use crate::server::Server;
 use novelo_conversation::app::{self, App};
 use novelo_conversation::settings::Config;
+use novelo_server::http::router;
+use novelo_server::server::Server;
 
 const ROUNDS: usize = 301;
 const ENTITY: &str = "fiis_quota_prices";

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::Asked;
-use crate::{Index, Passage, Query};
+use novelo_recall::{Index, Passage, Query};
 
 const DEPTHS: [usize; 3] = [1, 5, 10];
 const DEPTH_MAX: usize = 10;

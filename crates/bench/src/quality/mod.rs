@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 pub use self::data::{Conversation, FormatError, Question, Turn, parse};
-use crate::{Index, Passage, Query, embed};
+use novelo_recall::{Index, Passage, Query, embed};
 
 /// So deep the rankings are looked at.
 const DEPTHS: [usize; 3] = [5, 10, 20];
@@ -106,7 +106,7 @@ fn embed_all(conversation: &Conversation, index: &mut Index, embed: &mut Embed<'
 }
 
 /// Where each piece of evidence stands, from 0; nothing for what was not found or does not exist.
-fn places(conversation: &Conversation, question: &Question, hits: &[crate::Hit]) -> Vec<Option<usize>> {
+fn places(conversation: &Conversation, question: &Question, hits: &[novelo_recall::Hit]) -> Vec<Option<usize>> {
     let id = |key: u64| conversation.turns.get(usize::try_from(key).ok()?).map(|turn| &turn.id);
     question.evidence.iter().map(|wanted| hits.iter().position(|hit| id(hit.key) == Some(wanted))).collect()
 }

@@ -1,6 +1,7 @@
 //! Footprint: memory when idle, time from start to the first answer, size of the binary.
 
 use std::io::{BufRead, BufReader};
+use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -14,7 +15,7 @@ use super::{Row, Target, median};
 
 const STARTS: usize = 7;
 
-/// Measures this very binary, on a data directory that has the sample in it.
+/// Measures the `novelo` beside this program, on a data directory that has the sample in it.
 pub async fn measure() -> anyhow::Result<Vec<Row>> {
     let dir = tempfile::tempdir()?;
     let mut starts_ms = Vec::new();
@@ -31,7 +32,7 @@ pub async fn measure() -> anyhow::Result<Vec<Row>> {
         child.kill()?;
         child.wait()?;
     }
-    let binary_mb = std::fs::metadata(std::env::current_exe()?)?.len() as f64 / 1e6;
+    let binary_mb = std::fs::metadata(novelo()?)?.len() as f64 / 1e6;
     let row = |what: &str, ours: f64, most: f64, unit| Row {
         name: "footprint",
         what: what.to_owned(),
@@ -48,10 +49,16 @@ pub async fn measure() -> anyhow::Result<Vec<Row>> {
     ])
 }
 
+fn novelo() -> anyhow::Result<PathBuf> {
+    let program = std::env::current_exe()?.with_file_name("novelo");
+    anyhow::ensure!(program.exists(), "there is no {}\nhint: `cargo build --release` builds it", program.display());
+    Ok(program)
+}
+
 /// Starts the server and waits for its first context.
 async fn start(data: &str) -> anyhow::Result<(Child, Duration)> {
     let started = Instant::now();
-    let mut child = Command::new(std::env::current_exe()?)
+    let mut child = Command::new(novelo()?)
         .args(["serve", "--addr", "127.0.0.1:0", "--data", data])
         .env("NOVELO_LOG_LEVEL", "error")
         .stdout(Stdio::piped())

@@ -3,39 +3,33 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use clap::ValueEnum;
 use indicatif::ProgressBar;
-use novelo_recall::embed::Model;
-use novelo_recall::eval::{self, Conversation, Embed, Report, Shares};
-
-use super::super::progress;
 use novelo_conversation::settings::Config;
+use novelo_recall::embed::Model;
+use novelo_server::cli::{EmbedChoice, progress_bar};
+use novelo_server::say;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum EmbedChoice {
-    None,
-    Local,
-}
+use crate::quality::{self, Conversation, Embed, Report, Shares};
 
 /// Texts that are embedded between two steps of the progress bar.
 const STEP: usize = 16;
 
 pub fn measure(file: &Path, embed: EmbedChoice, config: &Config) -> anyhow::Result<Report> {
     let text = std::fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()))?;
-    let conversations = eval::parse(&text).with_context(|| file.display().to_string())?;
+    let conversations = quality::parse(&text).with_context(|| file.display().to_string())?;
     if embed == EmbedChoice::None {
-        let bar = progress::steps(conversations.len() as u64);
-        let report = eval::run(&conversations, None, &mut |done, _| bar.set_position(done as u64));
+        let bar = progress_bar(conversations.len() as u64);
+        let report = quality::run(&conversations, None, &mut |done, _| bar.set_position(done as u64));
         bar.finish_and_clear();
         return Ok(report);
     }
     let dir = PathBuf::from(config.text("embedding.dir"));
     let hint = "hint: `make model` fetches one; embedding.dir (NOVELO_EMBEDDING_DIR) says where it is";
     let model = Model::open(&dir).map_err(|e| anyhow::anyhow!("{e}\n{hint}"))?;
-    let bar = progress::steps(conversations.iter().map(texts).sum());
+    let bar = progress_bar(conversations.iter().map(texts).sum());
     let mut embed = |texts: &[&str]| embed_in_steps(&model, texts, &bar);
     let embed: &mut Embed<'_> = &mut embed;
-    let report = eval::run(&conversations, Some(embed), &mut |done, of| {
+    let report = quality::run(&conversations, Some(embed), &mut |done, of| {
         bar.set_message(format!("texts, {done} of {of} conversations"));
     });
     bar.finish_and_clear();

@@ -3,25 +3,19 @@
 use std::path::Path;
 
 use anyhow::Context;
-use clap::ValueEnum;
-use novelo_recall::eval::rewrite::{self, Case, Figures, Found, Report, Retrieval};
-
-use super::super::progress;
 use novelo_conversation::answer::reply::rewrite::by_model;
 use novelo_conversation::model::{Job, Models};
 use novelo_conversation::policy::Policies;
 use novelo_conversation::settings::Config;
+use novelo_server::cli::{Rewriter, progress_bar};
+use novelo_server::{complain, say};
 
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Rewriter {
-    Rules,
-    Model,
-}
+use crate::quality::rewrite::{self, Case, Figures, Found, Report, Retrieval};
 
 pub fn measure(file: &Path, with: Rewriter, config: &Config) -> anyhow::Result<Report> {
     let text = std::fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()))?;
     let cases = rewrite::parse(&text).with_context(|| file.display().to_string())?;
-    let bar = progress::steps(cases.len() as u64);
+    let bar = progress_bar(cases.len() as u64);
     let mut told = |done: usize, _| bar.set_position(done as u64);
     let report = match with {
         Rewriter::Rules => rewrite::run(&cases, &mut by_rules, &mut told),

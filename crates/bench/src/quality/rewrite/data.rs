@@ -3,7 +3,7 @@
 use serde::Deserialize;
 
 use super::super::FormatError;
-use crate::extract::Said;
+use novelo_recall::extract::Said;
 
 #[derive(Debug, Clone, Deserialize)]
 pub struct Case {

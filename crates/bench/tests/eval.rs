@@ -1,5 +1,10 @@
 //! `novelo eval rewrite`: by rules and by a model. `novelo eval routing`: by the shipped ontology and by one's own.
 
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "a panic is how a test fails")]
+
+#[path = "../../server/tests/support/mod.rs"]
+mod support;
+
 use std::path::Path;
 
 use crate::support::models::{Act, Models};

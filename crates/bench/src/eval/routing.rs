@@ -3,10 +3,11 @@
 use std::path::Path;
 
 use anyhow::Context;
-use novelo_recall::eval::routing::{self, Confusion, Report, Share};
-
 use novelo_conversation::data;
 use novelo_conversation::settings::Config;
+use novelo_server::say;
+
+use crate::quality::routing::{self, Confusion, Report, Share};
 
 pub fn measure(file: &Path, config: &Config) -> anyhow::Result<Report> {
     let text = std::fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()))?;

@@ -20,6 +20,7 @@ use super::raw::message;
 use super::thread::{LAST, ROUNDS, WRITERS, document, rate};
 use super::{Row, Target, settle};
 use novelo_conversation::settings::{Config, Source};
+use novelo_server::complain;
 
 const START_TRIES: usize = 5;
 const START_MAX: Duration = Duration::from_secs(10);

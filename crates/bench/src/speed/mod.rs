@@ -13,22 +13,12 @@ mod recall;
 mod redis;
 mod thread;
 
-use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use serde_json::json;
-
-use super::{Output, progress};
 use novelo_conversation::settings::Config;
-
-#[derive(clap::Args)]
-pub struct BenchArgs {
-    /// Which to run: W1 redis W2 W3 W4 W5 W6 W7 HTTP footprint appends contexts; all without names
-    names: Vec<String>,
-    /// Seconds for each measurement of a rate
-    #[arg(long, default_value_t = 1.0)]
-    seconds: f64,
-}
+use novelo_server::cli::{BenchArgs, Output, progress_bar};
+use novelo_server::say;
+use serde_json::json;
 
 /// One line of the table.
 pub struct Row {
@@ -67,13 +57,13 @@ impl Target {
 const NAMES: [&str; 12] =
     ["W1", "redis", "W2", "W3", "W4", "W5", "W6", "W7", "HTTP", "footprint", "appends", "contexts"];
 
-pub async fn run(args: BenchArgs, config: &Config, out: &Output) -> anyhow::Result<ExitCode> {
+pub async fn run(args: BenchArgs, config: &Config, out: &Output) -> anyhow::Result<()> {
     let chosen: Vec<&str> = match args.names.is_empty() {
         true => NAMES.to_vec(),
         false => args.names.iter().map(|name| known(name)).collect::<anyhow::Result<_>>()?,
     };
     let time = Duration::from_secs_f64(args.seconds);
-    let bar = progress::steps(chosen.len() as u64);
+    let bar = progress_bar(chosen.len() as u64);
     let mut rows = Vec::new();
     for name in chosen {
         bar.set_message(name);
@@ -95,7 +85,7 @@ pub async fn run(args: BenchArgs, config: &Config, out: &Output) -> anyhow::Resu
     }
     bar.finish_and_clear();
     print(&rows, out);
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }
 
 fn known(name: &str) -> anyhow::Result<&'static str> {
