@@ -2,8 +2,8 @@
 
 use novelo_engine::module::Manifest;
 use novelo_engine::policy::Policy;
-use novelo_recall::decide::{self, Files};
-use novelo_recall::plan::{Ontology, Rules};
+use novelo_language::decide::{self, Files};
+use novelo_language::plan::{Ontology, Rules};
 use novelo_server::data::entity::Entity;
 use novelo_server::policy::{Answers, Preset};
 use novelo_server::yaml::Yaml;

@@ -5,7 +5,7 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use novelo_recall::rewrite::{Said, rewrite};
+use novelo_language::rewrite::{Said, rewrite};
 use novelo_recall::{Index, Passage, Query, eval};
 
 const TURNS: u64 = 10_000;

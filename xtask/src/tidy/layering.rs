@@ -8,7 +8,7 @@ use super::Finding;
 use crate::tree::Tree;
 
 /// A crate and what its tree of normal dependencies must not hold.
-const ABSENT: [(&str, &[&str]); 3] = [
+const ABSENT: [(&str, &[&str]); 4] = [
     (
         "novelo-engine",
         &[
@@ -20,6 +20,8 @@ const ABSENT: [(&str, &[&str]); 3] = [
             "hyper",
             "lsm-tree",
             "mio",
+            "novelo-language",
+            "novelo-recall",
             "novelo-store",
             "rand",
             "redis",
@@ -30,8 +32,12 @@ const ABSENT: [(&str, &[&str]); 3] = [
             "tokio",
         ],
     ),
+    (
+        "novelo-language",
+        &["axum", "fjall", "getrandom", "hyper", "mio", "novelo-recall", "novelo-store", "reqwest", "tokio"],
+    ),
     ("novelo-recall", &["axum", "fjall", "getrandom", "hyper", "mio", "novelo-store", "reqwest", "tokio"]),
-    ("novelo-store", &["axum", "hyper", "novelo-recall"]),
+    ("novelo-store", &["axum", "hyper", "novelo-language", "novelo-recall"]),
 ];
 
 /// The top of the tree: nothing may depend on it in any way.
