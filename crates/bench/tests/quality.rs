@@ -6,7 +6,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use novelo_bench::quality;
-use novelo_recall::rewrite::rewrite;
+use novelo_language::rewrite::rewrite;
 
 /// all@5, all@10 and all@20, by words alone, of a data set beside the workspace.
 #[track_caller]

@@ -4,7 +4,7 @@
 
 use std::time::{Duration, Instant};
 
-use novelo_recall::rewrite::{Said, rewrite};
+use novelo_language::rewrite::{Said, rewrite};
 use novelo_recall::{Index, Passage, Query};
 
 const TURNS: u64 = 10_000;

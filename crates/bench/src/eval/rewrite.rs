@@ -53,7 +53,7 @@ fn with_model(cases: &[Case], config: &Config, told: &mut dyn FnMut(usize, usize
 }
 
 fn by_rules(case: &Case) -> String {
-    novelo_recall::rewrite::rewrite(&case.said(), &case.question).question
+    novelo_language::rewrite::rewrite(&case.said(), &case.question).question
 }
 
 pub fn print(report: &Report) {

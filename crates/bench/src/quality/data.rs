@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use novelo_engine::Role;
 use serde::{Deserialize, Deserializer};
 
-use novelo_recall::iso_day;
+use novelo_language::analyse::dates::iso_day;
 
 /// Why a file is not one of them, with the place.
 #[derive(Debug, thiserror::Error)]

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::FormatError;
-use novelo_recall::plan::{Ontology, Subjects};
+use novelo_language::plan::{Ontology, Subjects};
 
 /// Where a question goes that no intent wins.
 pub const UNROUTABLE: &str = "unroutable";

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use novelo_engine::decode::DecodeError;
 use novelo_engine::limits::ENTITIES_MAX;
-use novelo_recall::plan::{Ontology, Rules, Subjects};
+use novelo_language::plan::{Ontology, Rules, Subjects};
 use serde_json::Value;
 
 use super::database::{Bounds, Database};

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use novelo_recall::plan::{Parameters, Span};
+use novelo_language::plan::{Parameters, Span};
 use serde_json::{Value, json};
 
 use super::Data;
@@ -88,7 +88,7 @@ fn run(
             .query(sql, &[], LAST_DAY)?
             .rows
             .first()
-            .and_then(|row| row.first().and_then(Value::as_str).and_then(novelo_recall::iso_day)),
+            .and_then(|row| row.first().and_then(Value::as_str).and_then(novelo_language::iso_day)),
         None => None,
     };
     let data_day = last_day.unwrap_or(today).min(today);
@@ -103,7 +103,7 @@ fn run(
         ("from", span.from.clone().map_or(Value::Null, Value::from)),
         ("to", span.to.clone().map_or(Value::Null, Value::from)),
         ("limit", parameters.limit.map_or(Value::Null, Value::from)),
-        ("today", novelo_recall::iso_date(f64::from(data_day) * DAY_S).into()),
+        ("today", novelo_language::iso_date(f64::from(data_day) * DAY_S).into()),
         ("aggregation", parameters.aggregation.as_str().into()),
     ];
     for choice in catalogue.rules.choices() {

@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::Context;
-use novelo_recall::plan::{Ontology, Subjects};
+use novelo_language::plan::{Ontology, Subjects};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 

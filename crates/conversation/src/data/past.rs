@@ -5,7 +5,7 @@ use novelo_engine::path::{DocumentPath, PathError};
 use novelo_engine::policy::{Line, Policy};
 use novelo_engine::reference::{Reference, References};
 use novelo_engine::{Role, Turn, scope};
-use novelo_recall::plan::{Candidate, Parameters};
+use novelo_language::plan::{Candidate, Parameters};
 use novelo_store::{Op, PutTerms, Range};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use novelo_engine::policy::Policy;
 use novelo_engine::reference::{self, Reference, Resolved};
 use novelo_engine::{Message, Role};
-use novelo_recall::plan::{Candidate, Given, Parameters, Question, Scores};
+use novelo_language::plan::{Candidate, Given, Parameters, Question, Scores};
 use serde_json::json;
 
 use super::catalogue::Catalogue;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use novelo_recall::plan::{Given, Parameters};
+use novelo_language::plan::{Given, Parameters};
 
 use super::SAMPLE;
 use super::catalogue::{self, Catalogue};

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use novelo_engine::reference::Reason;
-use novelo_recall::plan::{Because, Candidate, Scores, Span, Taken, Verdict};
+use novelo_language::plan::{Because, Candidate, Scores, Span, Taken, Verdict};
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value, json};
 

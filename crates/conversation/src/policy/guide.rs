@@ -10,7 +10,7 @@ use std::sync::{Arc, LazyLock};
 
 use novelo_engine::decode::{DecodeError, nearest};
 use novelo_engine::module::Manifest;
-use novelo_recall::decide::{Files, Rules};
+use novelo_language::decide::{Files, Rules};
 use rustc_hash::FxHasher;
 use serde_json::Value;
 

@@ -74,7 +74,7 @@ fn with(object: Value, name: &str, value: Option<impl Into<Value>>) -> Value {
 fn iso(seconds: f64) -> Option<String> {
     const DAY_MS: i64 = 86_400_000;
     let ms = (seconds * 1e3).round() as i64;
-    let day = novelo_recall::iso_date((ms.div_euclid(DAY_MS) * 86_400) as f64);
+    let day = novelo_language::iso_date((ms.div_euclid(DAY_MS) * 86_400) as f64);
     let ms = ms.rem_euclid(DAY_MS);
     let (hours, minutes, seconds) = (ms / 3_600_000, ms / 60_000 % 60, ms / 1_000 % 60);
     (!day.is_empty()).then(|| format!("{day}T{hours:02}:{minutes:02}:{seconds:02}.{:03}Z", ms % 1_000))

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use novelo_recall::{Language, Words};
+use novelo_language::analyse::{Language, Words};
 
 /// No question has more words.
 const WORDS_MAX: usize = 10_000;

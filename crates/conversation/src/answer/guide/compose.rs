@@ -14,7 +14,7 @@ use novelo_engine::path::DocumentPath;
 use novelo_engine::piece::{Fate, Origin, Why};
 use novelo_engine::reach::Reach;
 use novelo_engine::{Message, Recipe, Tokenizer, scope};
-use novelo_recall::decide::{Decision, Mode, Route};
+use novelo_language::decide::{Decision, Mode, Route};
 use novelo_store::{Op, PutTerms};
 use serde_json::{Value, json};
 

@@ -1,7 +1,7 @@
 //! What comes of an answer: what it is about, the turn, and what is remembered.
 
-use novelo_recall::decide::Decision;
-use novelo_recall::finish::Block;
+use novelo_language::decide::Decision;
+use novelo_language::finish::Block;
 use serde_json::json;
 use serde_json::value::to_raw_value;
 

@@ -9,7 +9,7 @@ use novelo_engine::decode::Fields;
 use novelo_engine::path::DocumentPath;
 use novelo_engine::recall::{Recall, Recalled};
 use novelo_engine::{Message, Role};
-use novelo_recall::decide::{Fired, Mode, Route};
+use novelo_language::decide::{Fired, Mode, Route};
 use serde_json::{Value, json};
 use tokio::sync::Mutex;
 

@@ -15,8 +15,8 @@ mod voice;
 use std::borrow::Cow;
 
 use novelo_engine::Message;
-use novelo_recall::decide::Step;
-use novelo_recall::finish::Block;
+use novelo_language::decide::Step;
+use novelo_language::finish::Block;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 

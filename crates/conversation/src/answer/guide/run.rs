@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use novelo_recall::decide::{self, Decision, Read, Route, route};
+use novelo_language::decide::{self, Decision, Read, Route, route};
 use novelo_store::Op;
 
 use super::cached::{self, Key};

@@ -4,8 +4,8 @@
 //! already cannot be taken back: then the answer is in the last event alone.
 
 use novelo_engine::Message;
-use novelo_recall::decide::{Decision, Mode, Route};
-use novelo_recall::finish::{Block, Cleaner};
+use novelo_language::decide::{Decision, Mode, Route};
+use novelo_language::finish::{Block, Cleaner};
 use serde_json::{Map, Value};
 
 use super::compose::Prompt;

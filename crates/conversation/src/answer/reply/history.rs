@@ -1,7 +1,7 @@
 //! What was said in a thread, as far as a follow-up may refer to it.
 
 use novelo_engine::{Role, scope};
-use novelo_recall::rewrite::Said;
+use novelo_language::rewrite::Said;
 use novelo_store::Range;
 
 use super::offline;

@@ -2,7 +2,8 @@
 
 use std::borrow::Cow;
 
-use novelo_recall::quote::{self, Language};
+use novelo_language::Language;
+use novelo_recall::quote;
 
 use super::Source;
 

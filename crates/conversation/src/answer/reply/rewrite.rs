@@ -3,8 +3,8 @@
 //! No model is asked for the first question of a thread, which is taken as it is, nor where a caller asked for one call of
 //! one model. What a model says is not trusted to be the question: what cannot be is left to the rules.
 
+use novelo_language::rewrite::{Said, rewrite as by_rules};
 use novelo_recall::quote::shares_word;
-use novelo_recall::rewrite::{Said, rewrite as by_rules};
 use serde_json::{Map, json};
 
 use super::history::History;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use novelo_engine::decode::DecodeError;
 use novelo_engine::limits::{ASKED_BY_BYTES_MAX, ASKED_BY_MAX, ENTITY_COLUMNS_MAX, TEMPLATE_BYTES_MAX};
-use novelo_recall::plan::{Phrase, Question};
+use novelo_language::plan::{Phrase, Question};
 use serde::Deserialize;
 
 use super::format::Format;

@@ -17,7 +17,7 @@ use novelo_engine::decode::{DecodeError, nearest};
 use novelo_engine::limits::{
     ENTITY_CACHE_S_MAX, ENTITY_QUERIES_MAX, QUERY_WAIT_MS_MAX, ROWS_MAX, SQL_BYTES_MAX, TEMPLATE_BYTES_MAX,
 };
-use novelo_recall::plan::Question;
+use novelo_language::plan::Question;
 use serde::Deserialize;
 use serde_json::Value;
 

@@ -1,4 +1,4 @@
-use novelo_recall::plan::Question;
+use novelo_language::plan::Question;
 use proptest::prelude::*;
 use serde_json::json;
 

@@ -19,7 +19,7 @@ use axum::routing::post;
 use novelo_engine::limits::{INLINE_MESSAGES_MAX, QUESTION_BYTES_MAX};
 use novelo_engine::path::check_id;
 use novelo_engine::{Message, Role};
-use novelo_recall::finish::Block;
+use novelo_language::finish::Block;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};

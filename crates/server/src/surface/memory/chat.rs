@@ -6,7 +6,7 @@ use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::response::Response;
 use novelo_engine::limits::QUESTION_BYTES_MAX;
-use novelo_recall::iso_date;
+use novelo_language::iso_date;
 use serde::Deserialize;
 use serde_json::{Value, json};
 

@@ -1,7 +1,7 @@
-//! What the rewriter promises, on cases of our own and on the data set where it is at hand.
+//! What the rewriter promises on conversations of our own.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "a panic is how a test fails")]
 
-use novelo_recall::rewrite::{ChangeKind, Said, rewrite};
+use novelo_language::rewrite::{ChangeKind, Said, rewrite};
 use proptest::prelude::*;
 
 /// A conversation, the question that follows it and how it stands alone.

@@ -37,7 +37,6 @@ use self::sought::Sought;
 use self::token::Token;
 use self::topic::{BRIEF_TOKENS, Topics};
 use crate::analyse::{Language, Words};
-pub use crate::extract::Said;
 
 /// Of what was said before, only so much is looked at.
 const MESSAGES_MAX: usize = 40;
@@ -51,6 +50,13 @@ const QUESTION_BYTES_MAX: usize = 2_000;
 const TOKENS_MAX: usize = 600;
 /// Words by which a language is told.
 const LANGUAGE_WORDS_MAX: usize = 60;
+
+/// One message of a conversation.
+#[derive(Debug, Clone, Copy)]
+pub struct Said<'a> {
+    pub speaker: &'a str,
+    pub text: &'a str,
+}
 
 /// A question that can stand alone.
 #[derive(Debug, Clone, PartialEq, Eq)]
