@@ -7,9 +7,11 @@
 use std::hash::BuildHasher;
 
 use crate::budget::{self, OverBudget};
-use crate::component::{Counting, Loaded};
+use crate::component::Counting;
 use crate::filter::{Draft, Note};
+use crate::loaded::Loaded;
 use crate::piece::{Origin, Piece, Why};
+use crate::recall::Recalled;
 use crate::recipe::Recipe;
 use crate::tokens::Tokenizer;
 
@@ -44,7 +46,7 @@ pub fn assemble<'a>(
         draft.notes.push(Note::NotLoaded { turns: loaded.turns_before });
     }
     for recalled in loaded.recalled {
-        draft.notes.extend(recalled.notes());
+        draft.notes.extend(recall_notes(recalled));
     }
     leave_out_refused(&mut draft, loaded);
     draft = recipe.filters.iter().fold(draft, |draft, filter| filter.apply(draft, loaded));
@@ -60,6 +62,12 @@ pub fn assemble<'a>(
         tokenizer,
         turns_before: loaded.turns_before,
     })
+}
+
+fn recall_notes(recalled: &Recalled) -> impl Iterator<Item = Note> {
+    let (from, hits, near) = (recalled.recall.from, recalled.hits.clone(), recalled.near.clone());
+    let problems = recalled.problems.iter().map(|what| Note::LookupFailed { what: what.clone() });
+    std::iter::once(Note::Recalled { from, hits, near }).chain(problems)
 }
 
 /// What a model refused would be refused again, and with it every later question.
@@ -103,8 +111,8 @@ fn emit_given<'a>(loaded: &'a Loaded<'a>, tokenizer: Tokenizer, out: &mut Vec<Pi
 
 /// One message of a prompt, for comparing prompts: equal marks are equal bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Mark {
-    pub print: u64,
+pub struct MessageMark {
+    pub fingerprint: u64,
     pub tokens: u32,
 }
 
@@ -127,22 +135,22 @@ impl<'a> Assembly<'a> {
     }
 
     /// The messages as marks.
-    pub fn marks(&self) -> Vec<Mark> {
+    pub fn marks(&self) -> Vec<MessageMark> {
         let mut bytes = Vec::new();
         self.messages()
             .map(|piece| {
-                let print = piece.print().unwrap_or_else(|| {
+                let fingerprint = piece.fingerprint().unwrap_or_else(|| {
                     bytes.clear();
                     piece.write(&mut bytes);
                     rustc_hash::FxBuildHasher.hash_one(&bytes)
                 });
-                Mark { print, tokens: piece.tokens }
+                MessageMark { fingerprint, tokens: piece.tokens }
             })
             .collect()
     }
 }
 
 /// Tokens of the longest common front of two prompts.
-pub fn unchanged_tokens(before: &[Mark], now: &[Mark]) -> u32 {
-    before.iter().zip(now).take_while(|(a, b)| a.print == b.print).map(|(_, b)| b.tokens).sum()
+pub fn unchanged_tokens(before: &[MessageMark], now: &[MessageMark]) -> u32 {
+    before.iter().zip(now).take_while(|(a, b)| a.fingerprint == b.fingerprint).map(|(_, b)| b.tokens).sum()
 }

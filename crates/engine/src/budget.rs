@@ -27,7 +27,7 @@ pub fn apply(mut draft: Draft<'_>, budget_tokens: u32) -> Result<Draft<'_>, Over
     if draft.tokens() <= budget_tokens {
         return Ok(draft);
     }
-    let pairs = Pairs::of(&draft.pieces);
+    let pairs = Pairs::find(&draft.pieces);
     let stays = mark_stays(&mut draft, &pairs);
     let is_in = |at: &usize| stays.get(*at) == Some(&true);
     let needed_tokens = tokens::total(draft.live().filter(|(at, _)| is_in(at)).map(|(_, p)| p.tokens));

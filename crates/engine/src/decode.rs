@@ -1,4 +1,4 @@
-//! Reading requests and policy files, field by field.
+//! LevelScope requests and policy files, field by field.
 //!
 //! Owns the errors that name a path (`recipe.filters[1].options.maxTokens`) and the nearest known name for one that is
 //! not known. Refuses unknown fields, wrong kinds and numbers out of range; never fills in a default for a bad value.
@@ -30,7 +30,7 @@ pub struct Fields<'v> {
 
 impl<'v> Fields<'v> {
     /// The object at `path`.
-    pub fn of(path: impl Into<String>, value: &'v Value) -> Result<Self, DecodeError> {
+    pub fn from_value(path: impl Into<String>, value: &'v Value) -> Result<Self, DecodeError> {
         let path = path.into();
         match value {
             Value::Object(map) => Ok(Self { path, map: Some(map), known: Vec::new() }),
@@ -152,7 +152,7 @@ mod tests {
     #[test]
     fn a_stranger_is_told_its_nearest_name() {
         let value = serde_json::json!({"maxTokns": 3});
-        let mut fields = Fields::of("filters[0].options", &value).unwrap();
+        let mut fields = Fields::from_value("filters[0].options", &value).unwrap();
         fields.number("maxTokens", 0, 9).unwrap();
         let error = fields.finish().unwrap_err().to_string();
         assert_eq!(error, "filters[0].options.maxTokns is not known; did you mean maxTokens?");
@@ -161,7 +161,7 @@ mod tests {
     #[test]
     fn numbers_keep_their_range() {
         let value = serde_json::json!({"a": 9, "b": 10, "c": 1.5, "d": -1, "e": 4.0, "f": "1", "g": 1e300});
-        let mut fields = Fields::of("x", &value).unwrap();
+        let mut fields = Fields::from_value("x", &value).unwrap();
         assert_eq!(fields.number("a", 0, 9), Ok(Some(9)));
         assert_eq!(fields.number("e", 0, 9), Ok(Some(4)));
         assert_eq!(fields.number("absent", 0, 9), Ok(None));

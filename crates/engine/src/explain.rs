@@ -1,6 +1,6 @@
 //! The explanation of an assembly, as data.
 //!
-//! Owns the wire form of `explain`: one row for each piece that was considered, in or out, and the notes. Rows
+//! Owns the wire form of `explain`: one row for each piece that was considered, in or out, and the notes. ExplanationRows
 //! partition the input; turns too old to be looked at share one row that says how many they are.
 
 use serde::Serialize;
@@ -11,12 +11,12 @@ use crate::piece::{Fate, Origin, Piece};
 
 #[derive(Debug, Serialize)]
 pub struct Explanation {
-    pub pieces: Vec<Row>,
+    pub pieces: Vec<ExplanationRow>,
     pub notes: Vec<Note>,
 }
 
 #[derive(Debug, Serialize)]
-pub struct Row {
+pub struct ExplanationRow {
     pub origin: String,
     pub role: Option<&'static str>,
     pub tokens: u32,
@@ -35,17 +35,18 @@ pub struct Row {
     pub turns: Option<u64>,
 }
 
-impl Explanation {
-    pub fn of(assembly: &Assembly<'_>) -> Self {
-        let mut pieces = Vec::with_capacity(assembly.pieces.len() + 1);
-        pieces.extend((assembly.turns_before > 0).then(|| Row::not_loaded(assembly.turns_before)));
-        pieces.extend(assembly.pieces.iter().map(Row::of));
-        Self { pieces, notes: assembly.notes.clone() }
+impl Assembly<'_> {
+    /// Explains what became of everything that was considered, and why.
+    pub fn explain(&self) -> Explanation {
+        let mut pieces = Vec::with_capacity(self.pieces.len() + 1);
+        pieces.extend((self.turns_before > 0).then(|| ExplanationRow::not_loaded(self.turns_before)));
+        pieces.extend(self.pieces.iter().map(ExplanationRow::from_piece));
+        Explanation { pieces, notes: self.notes.clone() }
     }
 }
 
-impl Row {
-    fn of(piece: &Piece<'_>) -> Self {
+impl ExplanationRow {
+    fn from_piece(piece: &Piece<'_>) -> Self {
         let (origin, id, seq, index) = match piece.origin {
             Origin::Turn { seq, id } => ("history".into(), Some(id.to_owned()), Some(seq), None),
             Origin::Inline { index } => ("inline".into(), None, None, Some(index)),

@@ -1,4 +1,4 @@
-//! Reading JSON text in place.
+//! LevelScope JSON text in place.
 //!
 //! Owns spans, lengths and spellings of text that a parser has already accepted: where a member stands, how long the
 //! text is once compact, what a literal says. It builds no tree, so that messages keep the bytes they came with.
@@ -19,7 +19,7 @@ impl Span {
     }
 
     /// The part of `text` that this span covers.
-    pub fn of<'t>(&self, text: &'t str) -> &'t str {
+    pub fn slice<'t>(&self, text: &'t str) -> &'t str {
         text.get(self.start as usize..self.end as usize).unwrap_or("")
     }
 
@@ -56,7 +56,7 @@ pub fn members(text: &str) -> impl Iterator<Item = (Span, Span)> + '_ {
 
 /// The value of `name` in an object; the last, as most readers take it, where there are two.
 pub fn member(text: &str, name: &str) -> Option<Span> {
-    members(text).filter(|(key, _)| unescape(key.of(text)).as_deref() == Some(name)).last().map(|(_, value)| value)
+    members(text).filter(|(key, _)| unescape(key.slice(text)).as_deref() == Some(name)).last().map(|(_, value)| value)
 }
 
 /// The elements of an array; nothing when `text` is not an array.
@@ -159,7 +159,7 @@ pub fn compact_units(text: &str) -> u32 {
 }
 
 /// The length in UTF-16 code units of what a string literal says.
-pub fn said_units(literal: &str) -> u32 {
+pub fn unescaped_units(literal: &str) -> u32 {
     let mut units = 0;
     walk(literal, |token| match token {
         Token::Verbatim(part) if part.starts_with('\\') => units += 1,
@@ -382,10 +382,10 @@ mod tests {
     #[test]
     fn members_and_elements_stand_where_they_are() {
         let text = r#"{ "a": [1, {"b":"]"}], "c\"": null }"#;
-        let found: Vec<_> = members(text).map(|(k, v)| (k.of(text), v.of(text))).collect();
+        let found: Vec<_> = members(text).map(|(k, v)| (k.slice(text), v.slice(text))).collect();
         assert_eq!(found, [(r#""a""#, r#"[1, {"b":"]"}]"#), (r#""c\"""#, "null")]);
         let list = r#"[1, {"b":"]"}, "x"]"#;
-        assert_eq!(elements(list).map(|s| s.of(list)).collect::<Vec<_>>(), ["1", r#"{"b":"]"}"#, r#""x""#]);
+        assert_eq!(elements(list).map(|s| s.slice(list)).collect::<Vec<_>>(), ["1", r#"{"b":"]"}"#, r#""x""#]);
         assert_eq!(elements(" [ ] ").count() + members("{}").count() + members("[1]").count(), 0);
     }
 
@@ -393,7 +393,7 @@ mod tests {
     fn said_units_count_what_is_said() {
         for literal in [r#""a\nb""#, r#""\u00e9""#, r#""😀""#, r#""\ud83d\ude00""#, r#""""#, r#""\"\\""#] {
             let said = unescape(literal).unwrap();
-            assert_eq!(said_units(literal), said.encode_utf16().count() as u32, "{literal}");
+            assert_eq!(unescaped_units(literal), said.encode_utf16().count() as u32, "{literal}");
         }
     }
 

@@ -16,7 +16,7 @@ pub struct Pairs {
 }
 
 impl Pairs {
-    pub fn of(pieces: &[Piece<'_>]) -> Self {
+    pub fn find(pieces: &[Piece<'_>]) -> Self {
         let mut owners = vec![None; pieces.len()];
         let mut issued: FxHashMap<&str, usize> = FxHashMap::default();
         let mut waiting: FxHashMap<&str, Vec<usize>> = FxHashMap::default();

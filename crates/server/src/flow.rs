@@ -136,7 +136,7 @@ pub async fn replay(app: &Shared, trace: &Trace) -> Result<(Vec<u8>, Explanation
     let mut messages = Vec::new();
     assembly.write(&mut messages);
     let identical = digest(&messages) == trace.digest;
-    Ok((messages, Explanation::of(&assembly), identical))
+    Ok((messages, assembly.explain(), identical))
 }
 
 /// Chooses the recipe and the budget. Without a thread only the given filters run, and nothing bounds the answer that

@@ -4,15 +4,15 @@
 //! is, and noted.
 
 use super::{Draft, Note};
-use crate::component::Loaded;
-use crate::group::Shown;
+use crate::group::ShownGroup;
+use crate::loaded::Loaded;
 use crate::piece::{Origin, Piece, Why};
 
 const NAME: &str = "collapseGroupReplacer";
 
 /// A group that turns of this prompt collapse into.
 struct Met<'a> {
-    shown: &'a Shown,
+    shown: &'a ShownGroup,
     /// The place of its first turn.
     first: usize,
     turns: usize,

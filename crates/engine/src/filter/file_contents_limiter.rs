@@ -71,7 +71,7 @@ impl FileContentsLimiter {
         if piece.is_rewritten(file.literal) {
             return None;
         }
-        let same = |known: &FilePayload| known.print == file.print && known.path == file.path;
+        let same = |known: &FilePayload| known.fingerprint == file.fingerprint && known.path == file.path;
         let place = match seen.iter().position(|(known, _)| same(known)) {
             Some(place) => place,
             None if seen.len() >= self.files_max as usize => return Some(FileLimit::Files),

@@ -35,7 +35,7 @@ impl HistoryWindow {
     }
 
     pub fn apply<'a>(&self, mut draft: Draft<'a>) -> Draft<'a> {
-        let pairs = Pairs::of(&draft.pieces);
+        let pairs = Pairs::find(&draft.pieces);
         let pinned = draft.pinned(&pairs);
         let newest_user = draft.newest_user();
         let (why, start) = match *self {

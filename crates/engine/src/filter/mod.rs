@@ -6,11 +6,11 @@
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::component::Loaded;
 use crate::decode::{DecodeError, Fields};
+use crate::loaded::Loaded;
 use crate::pairs::Pairs;
 use crate::piece::Piece;
-use crate::recall::{Hit, Source};
+use crate::recall::{RecallHit, RecallSource};
 use crate::tokens::{self, Tokenizer};
 
 mod collapse_group_replacer;
@@ -101,9 +101,9 @@ pub enum Note {
     },
     /// What a search found for the prompt, best first, and what nearly made it.
     Recalled {
-        from: Source,
-        hits: Vec<Hit>,
-        near: Vec<Hit>,
+        from: RecallSource,
+        hits: Vec<RecallHit>,
+        near: Vec<RecallHit>,
     },
     /// Turns that are older than what one context looks at.
     NotLoaded {
@@ -128,11 +128,11 @@ impl Filter {
         if let Value::String(name) = entry {
             return Self::named(name, Fields::none(format!("{path}.options")));
         }
-        let mut fields = Fields::of(path, entry)?;
+        let mut fields = Fields::from_value(path, entry)?;
         let name = fields.string("name")?.ok_or_else(|| DecodeError::new(fields.path("name"), "is missing"))?;
         let options_path = fields.path("options");
         let options = match fields.value("options") {
-            Some(options) => Fields::of(options_path, options)?,
+            Some(options) => Fields::from_value(options_path, options)?,
             None => Fields::none(options_path),
         };
         fields.finish()?;

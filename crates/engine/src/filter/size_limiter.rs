@@ -33,7 +33,7 @@ impl SizeLimiter {
             prioritize_user: options.flag("prioritizeUser")?.unwrap_or(true),
             preserve_system: options.flag("preserveAtLeastOneSystem")?.unwrap_or(true),
             content_units_max: options.number("maxContentChars", 0, u32::MAX)?.unwrap_or(50_000),
-            tokenizer: crate::recipe::decode_tokenizer(options)?,
+            tokenizer: Tokenizer::decode(options)?,
         })
     }
 

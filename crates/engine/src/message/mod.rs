@@ -19,8 +19,8 @@ use crate::json::{self, Span};
 use crate::limits::{JSON_DEPTH_MAX, MESSAGE_BYTES_MAX};
 use crate::payload::FilePayload;
 use crate::tokens::{self, OVERHEAD_TOKENS, Tokenizer};
-use exact::{Edited, Exact};
-use read::{Fields, check_fields};
+use exact::{EditedCount, Exact};
+use read::{MessageFields, check_fields};
 
 pub use read::check_size;
 
@@ -44,11 +44,11 @@ pub struct Message {
     content: Option<Content>,
     text_start: Option<NonZeroU32>,
     has_doc_id: bool,
-    tools: Option<Arc<Tools>>,
+    tools: Option<Arc<ToolUse>>,
     /// The message that this document wraps, where it is none itself.
     wrapped: Option<Arc<Message>>,
     exact: Exact,
-    edited: Edited,
+    edited: EditedCount,
 }
 
 /// The same bytes.
@@ -72,27 +72,27 @@ pub struct Turn {
 pub struct Content {
     pub literal: Span,
     /// UTF-16 code units of what the literal says.
-    pub said_units: u32,
+    pub unescaped_units: u32,
 }
 
 /// What ties a message to tools.
 #[derive(Debug, Default)]
-pub struct Tools {
-    pub calls: Vec<Call>,
-    pub answer: Option<Answer>,
+pub struct ToolUse {
+    pub calls: Vec<ToolCall>,
+    pub answer: Option<ToolAnswer>,
     /// A file in the content of a tool's answer.
     pub file: Option<FilePayload>,
 }
 
 #[derive(Debug)]
-pub struct Call {
+pub struct ToolCall {
     pub id: Box<str>,
     /// A file in the arguments.
     pub file: Option<FilePayload>,
 }
 
 #[derive(Debug)]
-pub struct Answer {
+pub struct ToolAnswer {
     /// The id of the call it answers, if it names one.
     pub id: Option<Box<str>>,
     pub role: Span,
@@ -161,7 +161,7 @@ impl Message {
     pub fn from_stored(raw: Bytes) -> Self {
         SCANNED.fetch_add(1, Ordering::Relaxed);
         let text = std::str::from_utf8(&raw).unwrap_or("");
-        let fields = Fields::read(text);
+        let fields = MessageFields::read(text);
         let role = fields.role(text);
         Self {
             role,
@@ -172,7 +172,7 @@ impl Message {
             tools: fields.tools(text).map(Arc::new),
             wrapped: fields.value.filter(|_| role.is_none()).and_then(|value| unwrap(&raw, value)).map(Arc::new),
             exact: Exact::default(),
-            edited: Edited::default(),
+            edited: EditedCount::default(),
             raw,
         }
     }
@@ -223,15 +223,15 @@ impl Message {
     }
 
     /// What the content says, where it is one string.
-    pub fn said(&self) -> Option<Cow<'_, str>> {
-        json::unescape(self.content?.literal.of(self.as_str()))
+    pub fn content_text(&self) -> Option<Cow<'_, str>> {
+        json::unescape(self.content?.literal.slice(self.as_str()))
     }
 
-    pub fn tools(&self) -> Option<&Tools> {
+    pub fn tools(&self) -> Option<&ToolUse> {
         self.tools.as_deref()
     }
 
-    pub fn calls(&self) -> &[Call] {
+    pub fn calls(&self) -> &[ToolCall] {
         self.tools().map(|t| t.calls.as_slice()).unwrap_or_default()
     }
 
@@ -243,9 +243,9 @@ impl Message {
         }
     }
 
-    /// Tokens of an edited form of this message, known by its print. The exact count of the newest one is kept.
-    pub fn edited_tokens(&self, tokenizer: Tokenizer, print: u64, count: impl FnOnce() -> u32) -> u32 {
-        self.edited.get_or_count(tokenizer, print, count)
+    /// Tokens of an edited form of this message, known by its fingerprint. The exact count of the newest one is kept.
+    pub fn edited_tokens(&self, tokenizer: Tokenizer, fingerprint: u64, count: impl FnOnce() -> u32) -> u32 {
+        self.edited.get_or_count(tokenizer, fingerprint, count)
     }
 
     /// What it costs in a prompt.
@@ -256,7 +256,7 @@ impl Message {
 
     /// Bytes it takes in memory, more or less.
     pub fn weight(&self) -> usize {
-        let files = |t: &Tools| {
+        let files = |t: &ToolUse| {
             t.calls.iter().filter_map(|c| c.file.as_ref()).chain(&t.file).map(FilePayload::weight).sum::<usize>()
         };
         let tools: usize = self.tools().map(|t| 96 + t.calls.len() * 64 + files(t)).unwrap_or(0);
@@ -267,8 +267,8 @@ impl Message {
 
 /// The message at `value`, if one stands there. It shares the bytes of the whole.
 fn unwrap(raw: &Bytes, value: Span) -> Option<Message> {
-    let text = value.of(std::str::from_utf8(raw).unwrap_or(""));
-    Fields::read(text).role(text)?;
+    let text = value.slice(std::str::from_utf8(raw).unwrap_or(""));
+    MessageFields::read(text).role(text)?;
     Some(Message::from_stored(raw.slice_ref(text.as_bytes())))
 }
 

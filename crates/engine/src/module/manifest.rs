@@ -24,7 +24,7 @@ const ROOT: &str = "modules";
 pub struct Manifest {
     budget_tokens: u32,
     modules: Vec<Entry>,
-    print: u64,
+    fingerprint: u64,
 }
 
 #[derive(Debug, Clone)]
@@ -74,7 +74,7 @@ pub struct Chosen {
 impl Manifest {
     /// Reads what stands under `modules`; `text` gives the text of a name that was checked.
     pub fn decode(value: &Value, text: impl Fn(&str) -> Option<String>) -> Result<Self, DecodeError> {
-        let mut fields = Fields::of(ROOT, value)?;
+        let mut fields = Fields::from_value(ROOT, value)?;
         let budget_tokens = fields.number("budget_tokens", 1, BUDGET_TOKENS_MAX as u32)?;
         let budget_tokens =
             budget_tokens.ok_or_else(|| DecodeError::new(fields.path("budget_tokens"), "is missing"))?;
@@ -95,7 +95,7 @@ impl Manifest {
             raw.hash(&mut hasher);
             modules.push(module);
         }
-        Ok(Self { budget_tokens, modules, print: hasher.finish() })
+        Ok(Self { budget_tokens, modules, fingerprint: hasher.finish() })
     }
 
     /// The heuristics that some module waits for, each with the path of its name.
@@ -126,8 +126,8 @@ impl Manifest {
     }
 
     /// Changes when any text or rule changes.
-    pub fn print(&self) -> u64 {
-        self.print
+    pub fn fingerprint(&self) -> u64 {
+        self.fingerprint
     }
 
     /// The components that put these modules in a recipe.
@@ -140,7 +140,7 @@ impl Manifest {
 impl Entry {
     /// Reads an entry of the list; the module, and its text as written.
     fn decode(path: &str, entry: &Value, text: impl Fn(&str) -> Option<String>) -> Result<(Self, String), DecodeError> {
-        let mut fields = Fields::of(path, entry)?;
+        let mut fields = Fields::from_value(path, entry)?;
         let missing = |fields: &Fields<'_>, name| DecodeError::new(fields.path(name), "is missing");
         let name = fields.string("name")?.ok_or_else(|| missing(&fields, "name"))?;
         if !is_name(name) {
@@ -150,7 +150,7 @@ impl Entry {
         let tokens = fields.number("tokens", 1, TEXT_TOKENS_MAX)?.ok_or_else(|| missing(&fields, "tokens"))?;
         let (priority, pinned) = decode_weight(&mut fields)?;
         let when = match fields.value("when") {
-            Some(when) => When::decode(Fields::of(fields.path("when"), when)?)?,
+            Some(when) => When::decode(Fields::from_value(fields.path("when"), when)?)?,
             None => When::default(),
         };
         let (name_path, tokens_path) = (fields.path("name"), fields.path("tokens"));

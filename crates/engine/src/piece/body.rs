@@ -6,7 +6,7 @@
 use std::hash::{Hash, Hasher};
 
 use super::Framing;
-use super::edit::{Edit, Edited, Splice};
+use super::edit::{Edit, EditedMessage, Splice};
 use crate::json::{self, Span};
 use crate::message::{Message, Role};
 use crate::payload::{FilePayload, Placeholder};
@@ -26,7 +26,7 @@ pub(super) enum Body<'a> {
         placeholder: &'a Placeholder,
         framing: Option<&'a Framing>,
     },
-    Edited(Box<Edited<'a>>),
+    Edited(Box<EditedMessage<'a>>),
     Made(Box<Message>),
 }
 
@@ -95,9 +95,9 @@ impl<'a> Body<'a> {
     pub fn hash(&self, hasher: &mut impl Hasher) {
         match self {
             Self::Stored(_) | Self::Made(_) => {}
-            Self::Framed { framing, .. } => (0, framing.print).hash(hasher),
+            Self::Framed { framing, .. } => (0, framing.fingerprint).hash(hasher),
             Self::Hidden { file, placeholder, framing, .. } => {
-                (1, file.literal, placeholder.text(), framing.map(|f| f.print)).hash(hasher)
+                (1, file.literal, placeholder.text(), framing.map(|f| f.fingerprint)).hash(hasher)
             }
             Self::Edited(edited) => edited.hash_edits(hasher),
         }
@@ -106,9 +106,9 @@ impl<'a> Body<'a> {
     /// UTF-16 code units of the text, where the content is one string.
     pub fn content_units(&self) -> Option<u32> {
         let content = self.base().content()?;
-        let framed = |framing: Option<&Framing>| framing.map_or(0, |f| f.said_units);
+        let framed = |framing: Option<&Framing>| framing.map_or(0, |f| f.unescaped_units);
         Some(match self {
-            Self::Framed { framing, .. } => content.said_units + framing.said_units,
+            Self::Framed { framing, .. } => content.unescaped_units + framing.unescaped_units,
             Self::Hidden { file, placeholder, framing, .. } if file.literal == content.literal => {
                 file.said_units_hidden(placeholder) + framed(*framing)
             }
@@ -116,17 +116,17 @@ impl<'a> Body<'a> {
                 Some(Splice::Hidden(file, placeholder, framing)) => {
                     file.said_units_hidden(placeholder) + framed(*framing)
                 }
-                Some(splice) => json::said_units(&splice.text()),
-                None => content.said_units + framed(edited.framing_in(content.literal)),
+                Some(splice) => json::unescaped_units(&splice.text()),
+                None => content.unescaped_units + framed(edited.framing_in(content.literal)),
             },
-            _ => content.said_units,
+            _ => content.unescaped_units,
         })
     }
 
     /// Cuts the text to the first `units_max` UTF-16 code units, where the content is one string.
     pub fn cut(&mut self, units_max: u32) {
         let Some(content) = self.base().content() else { return };
-        let original = content.literal.of(self.base().as_str());
+        let original = content.literal.slice(self.base().as_str());
         let framed = |framing: &Framing| format!("\"{}{}", framing.escaped, original.get(1..).unwrap_or("\""));
         let shorter = match &*self {
             Self::Framed { framing, .. } => json::truncate(&framed(framing), units_max),
@@ -182,7 +182,7 @@ impl<'a> Body<'a> {
     pub fn splice(&mut self, edits: Vec<Edit<'a>>) {
         if let Self::Made(message) = self {
             let mut raw = Vec::new();
-            edits.into_iter().fold(Edited::of(message), Edited::with).write(&mut raw);
+            edits.into_iter().fold(EditedMessage::unchanged(message), EditedMessage::with).write(&mut raw);
             *self = Self::Made(Box::new(Message::from_stored(raw.into())));
         } else if let Some(edited) = self.edited() {
             edits.into_iter().for_each(|edit| edited.put(edit));
@@ -190,15 +190,15 @@ impl<'a> Body<'a> {
     }
 
     /// Its edits, begun where there are none; `None` for a message that was made here.
-    fn edited(&mut self) -> Option<&mut Edited<'a>> {
+    fn edited(&mut self) -> Option<&mut EditedMessage<'a>> {
         let begun = match self {
-            Self::Stored(base) => Some(Edited::of(base)),
+            Self::Stored(base) => Some(EditedMessage::unchanged(base)),
             Self::Framed { base, framing } => {
                 let edit = base.text_start().map(|start| Edit::framing(start, framing));
-                Some(edit.into_iter().fold(Edited::of(base), Edited::with))
+                Some(edit.into_iter().fold(EditedMessage::unchanged(base), EditedMessage::with))
             }
             Self::Hidden { base, file, placeholder, framing } => {
-                Some(Edited::of(base).with(Edit::hidden(file, placeholder, *framing)))
+                Some(EditedMessage::unchanged(base).with(Edit::hidden(file, placeholder, *framing)))
             }
             Self::Edited(_) | Self::Made(_) => None,
         };

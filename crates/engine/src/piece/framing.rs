@@ -10,8 +10,8 @@ pub struct Framing {
     pub escaped: Box<str>,
     /// Length in UTF-16 code units: as written, and as said.
     pub written_units: u32,
-    pub said_units: u32,
-    pub print: u64,
+    pub unescaped_units: u32,
+    pub fingerprint: u64,
 }
 
 impl Framing {
@@ -21,8 +21,8 @@ impl Framing {
         json::escape_into(text, &mut escaped);
         (!text.is_empty()).then(|| Self {
             written_units: json::utf16_units(&escaped),
-            said_units: json::utf16_units(text),
-            print: rustc_hash::FxBuildHasher.hash_one(text),
+            unescaped_units: json::utf16_units(text),
+            fingerprint: rustc_hash::FxBuildHasher.hash_one(text),
             escaped: escaped.into(),
         })
     }

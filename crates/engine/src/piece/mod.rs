@@ -13,13 +13,13 @@ use std::hash::{BuildHasher, Hash, Hasher};
 
 use rustc_hash::{FxBuildHasher, FxHasher};
 
-use crate::component::Item;
-use crate::group::Shown;
+use crate::group::ShownGroup;
 use crate::json::{self, Span};
+use crate::loaded::CollectionItem;
 use crate::message::{Message, Role};
 use crate::module::Module;
 use crate::payload::{FilePayload, Placeholder};
-use crate::recall::Source;
+use crate::recall::RecallSource;
 use crate::tokens::{self, OVERHEAD_TOKENS, Tokenizer};
 use body::Body;
 use edit::Edit;
@@ -38,13 +38,13 @@ pub struct Piece<'a> {
     pub why: Why<'a>,
     /// What else was done to it before that.
     earlier: Option<Box<Earlier<'a>>>,
-    tag: Tag,
+    tag: DocIdMode,
     body: Body<'a>,
 }
 
 /// What becomes of the id of the document that a message comes from.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
-pub enum Tag {
+pub enum DocIdMode {
     /// It is not on the message.
     #[default]
     None,
@@ -75,15 +75,15 @@ pub enum Origin<'a> {
     /// A component that is not the log: its name, and the document where there is one.
     Component {
         name: &'a str,
-        item: Option<&'a Item>,
+        item: Option<&'a CollectionItem>,
     },
     /// What a search found.
     Recall {
-        from: Source,
+        from: RecallSource,
     },
     Module(&'a Module),
     /// Stands in for the turns of a group.
-    Group(&'a Shown),
+    Group(&'a ShownGroup),
     /// Made by a filter, to stand after another piece.
     Made,
 }
@@ -99,18 +99,18 @@ impl<'a> Piece<'a> {
             by,
             why: Why::Emitted,
             earlier: None,
-            tag: Tag::None,
+            tag: DocIdMode::None,
             body: Body::Stored(message),
         }
     }
 
     pub fn made(origin: Origin<'a>, by: &'static str, why: Why<'a>, message: Message, tokenizer: Tokenizer) -> Self {
         let (tokens, body) = (message.tokens(tokenizer), Body::Made(Box::new(message)));
-        Self { origin, tokens, fate: Fate::Made, by, why, earlier: None, tag: Tag::None, body }
+        Self { origin, tokens, fate: Fate::Made, by, why, earlier: None, tag: DocIdMode::None, body }
     }
 
     /// What stands in for the turns of a group.
-    pub fn stand_in(by: &'static str, why: Why<'a>, group: &'a Shown, tokenizer: Tokenizer) -> Self {
+    pub fn stand_in(by: &'static str, why: Why<'a>, group: &'a ShownGroup, tokenizer: Tokenizer) -> Self {
         let stored = Self::stored(Origin::Group(group), by, &group.placeholder, tokenizer);
         Self { fate: Fate::Made, why, ..stored }
     }
@@ -173,10 +173,10 @@ impl<'a> Piece<'a> {
 
     /// What tells its bytes from any other's, where that is known without writing them. Of a turn it is where it
     /// stands, as long as nobody replaces it, and what was done to it.
-    pub fn print(&self) -> Option<u64> {
+    pub fn fingerprint(&self) -> Option<u64> {
         let of = match self.origin {
             Origin::Turn { seq, .. } => seq,
-            Origin::Group(group) => group.print,
+            Origin::Group(group) => group.fingerprint,
             _ => return None,
         };
         let is_stored = !matches!(self.body, Body::Made(_));
@@ -271,12 +271,12 @@ impl<'a> Piece<'a> {
 
     /// Puts the id of its document on it. It costs what it did until it is counted again.
     #[inline]
-    pub fn tag(&mut self, tag: Tag) {
+    pub fn tag(&mut self, tag: DocIdMode) {
         let Some(id) = self.id() else { return };
         match (self.base().doc_id(), tag) {
             (None, tag) => self.tag = tag,
-            (Some(own), Tag::Shown) => {
-                let edit = Edit::text(own, json::literal(id), own.of(self.base().as_str()));
+            (Some(own), DocIdMode::Shown) => {
+                let edit = Edit::text(own, json::literal(id), own.slice(self.base().as_str()));
                 self.body.splice(vec![edit]);
             }
             (Some(_), _) => {}
@@ -288,7 +288,7 @@ impl<'a> Piece<'a> {
         let text = self.base().as_str();
         let first = members.trim_start_matches(',').split(':').next().unwrap_or("");
         let Some(end) = text.rfind('}') else { return };
-        if !json::members(text).any(|(key, _)| key.of(text) == first) {
+        if !json::members(text).any(|(key, _)| key.slice(text) == first) {
             self.edit(vec![Edit::members(end as u32, members)], tokenizer);
         }
     }
@@ -297,7 +297,7 @@ impl<'a> Piece<'a> {
     pub fn recast(&mut self, role: Role, strip_id: bool, tokenizer: Tokenizer) {
         let text = self.base().as_str();
         let Some(answer) = self.base().tools().and_then(|t| t.answer.as_ref()) else { return };
-        let edit = |at: Span, instead| Edit::text(at, instead, at.of(text));
+        let edit = |at: Span, instead| Edit::text(at, instead, at.slice(text));
         let mut edits = vec![edit(answer.role, json::literal(role.name()))];
         edits.extend(answer.id_member.filter(|_| strip_id).map(|member| edit(member, String::new())));
         self.edit(edits, tokenizer);
@@ -307,7 +307,7 @@ impl<'a> Piece<'a> {
     /// Writes the message as the model will see it.
     pub fn write(&self, out: &mut Vec<u8>) {
         self.body.write(out);
-        if self.tag == Tag::Shown {
+        if self.tag == DocIdMode::Shown {
             self.write_tag(out);
         }
     }
@@ -325,12 +325,12 @@ impl<'a> Piece<'a> {
     pub fn text_tokens(&self, tokenizer: Tokenizer) -> u32 {
         match (tokenizer, &self.body) {
             (Tokenizer::Approx, _) => tokens::approx(self.units()),
-            (exact, Body::Stored(message)) if self.tag == Tag::None => message.text_tokens(exact),
-            (exact, Body::Made(message)) if self.tag == Tag::None => message.text_tokens(exact),
+            (exact, Body::Stored(message)) if self.tag == DocIdMode::None => message.text_tokens(exact),
+            (exact, Body::Made(message)) if self.tag == DocIdMode::None => message.text_tokens(exact),
             (exact, _) => self.base().edited_tokens(exact, self.form(), || {
                 let mut raw = Vec::new();
                 self.body.write(&mut raw);
-                if self.tag != Tag::None {
+                if self.tag != DocIdMode::None {
                     self.write_tag(&mut raw);
                 }
                 exact.count(&json::compact(&String::from_utf8_lossy(&raw)))
@@ -341,14 +341,14 @@ impl<'a> Piece<'a> {
     /// UTF-16 code units of its compact JSON, with its id where that counts.
     #[inline]
     fn units(&self) -> u32 {
-        let tagged = self.id().filter(|_| self.tag != Tag::None);
+        let tagged = self.id().filter(|_| self.tag != DocIdMode::None);
         self.body.units() + tagged.map_or(0, |id| DOC_ID.len() as u32 + json::literal_units(id))
     }
 
     /// What tells this form of a message from another.
     fn form(&self) -> u64 {
         let mut hasher = FxHasher::default();
-        self.id().filter(|_| self.tag != Tag::None).hash(&mut hasher);
+        self.id().filter(|_| self.tag != DocIdMode::None).hash(&mut hasher);
         self.body.hash(&mut hasher);
         hasher.finish()
     }

@@ -6,7 +6,6 @@
 mod document;
 mod spec;
 
-use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::Role;
@@ -15,11 +14,12 @@ use crate::filter::Filter;
 use crate::limits::{BUDGET_TOKENS_MAX, RECIPE_DEPTH_MAX, RECIPE_FILTERS_MAX, RECIPE_NODES_MAX};
 use crate::message::Message;
 use crate::module::Module;
-use crate::piece::{Framing, Tag};
-use crate::reach::Level;
+use crate::piece::{DocIdMode, Framing};
 use crate::recall::Recall;
+use crate::time_scope::Level;
 use crate::tokens::Tokenizer;
 
+pub use crate::loaded::Shape;
 pub use document::{RecipeBuilder, RecipeDocument};
 pub use spec::{
     BackfillOptions, ComponentSpec, FileLimitOptions, FilterSpec, ModuleSpec, RecallSpec, SizeLimitOptions, WindowSize,
@@ -35,7 +35,7 @@ pub struct Recipe {
     pub tokenizer: Tokenizer,
     /// Whether collections are also read where they lie above the thread.
     pub promotes: bool,
-    pub doc_ids: Tag,
+    pub doc_ids: DocIdMode,
 }
 
 /// What proposes pieces.
@@ -63,17 +63,6 @@ pub enum Component {
         empty: Option<Message>,
     },
     Module(Module),
-}
-
-/// What a document of a collection is shown as.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Shape {
-    /// A message where it is one, else a system message of its JSON.
-    #[default]
-    Message,
-    /// A system message of its JSON, with a label of where it was read.
-    Data,
 }
 
 /// What goes before the text of each document.
@@ -107,10 +96,10 @@ const KINDS: [&str; 10] =
 impl Recipe {
     /// Reads a recipe that stands at `path`.
     pub fn decode(path: &str, value: &Value) -> Result<Self, DecodeError> {
-        let mut fields = Fields::of(path, value)?;
+        let mut fields = Fields::from_value(path, value)?;
         let mut components = Vec::new();
         if let Some(intro) = fields.value("intro") {
-            let mut intro = Fields::of(fields.path("intro"), intro)?;
+            let mut intro = Fields::from_value(fields.path("intro"), intro)?;
             components.extend(intro.string("system")?.map(|text| literal(Role::System, text)));
             intro.finish()?;
         }
@@ -119,7 +108,7 @@ impl Recipe {
         let recipe = Self {
             filters: decode_filters(&fields.path("filters"), fields.list("filters")?)?,
             budget_tokens: decode_budget(&mut fields)?,
-            tokenizer: decode_tokenizer(&mut fields)?.unwrap_or_default(),
+            tokenizer: Tokenizer::decode(&mut fields)?.unwrap_or_default(),
             promotes: fields.flag("promoteUpstream")?.unwrap_or(false),
             doc_ids: decode_doc_ids(&mut fields)?,
             components,
@@ -148,24 +137,16 @@ pub fn decode_filters(path: &str, entries: &[Value]) -> Result<Vec<Filter>, Deco
     entries.iter().enumerate().map(|(i, entry)| Filter::decode(&format!("{path}[{i}]"), entry)).collect()
 }
 
-/// Reads the field `tokenizer`.
-pub fn decode_tokenizer(fields: &mut Fields<'_>) -> Result<Option<Tokenizer>, DecodeError> {
-    let Some(name) = fields.string("tokenizer")? else { return Ok(None) };
-    let known = Tokenizer::ALL.map(Tokenizer::name).join(", ");
-    let refuse = || DecodeError::new(fields.path("tokenizer"), format!("must be one of {known}"));
-    Tokenizer::from_name(name).map(Some).ok_or_else(refuse)
-}
-
 /// Reads the field `budget_tokens`.
 pub fn decode_budget(fields: &mut Fields<'_>) -> Result<Option<u32>, DecodeError> {
     fields.number("budget_tokens", 1, BUDGET_TOKENS_MAX as u32)
 }
 
-fn decode_doc_ids(fields: &mut Fields<'_>) -> Result<Tag, DecodeError> {
+fn decode_doc_ids(fields: &mut Fields<'_>) -> Result<DocIdMode, DecodeError> {
     match fields.string("docIds")? {
-        None => Ok(Tag::None),
-        Some("counted") => Ok(Tag::Counted),
-        Some("shown") => Ok(Tag::Shown),
+        None => Ok(DocIdMode::None),
+        Some("counted") => Ok(DocIdMode::Counted),
+        Some("shown") => Ok(DocIdMode::Shown),
         Some(_) => Err(DecodeError::new(fields.path("docIds"), "must be counted or shown")),
     }
 }
@@ -198,7 +179,7 @@ impl Tree<'_> {
     }
 
     fn node(&mut self, path: &str, node: &Value, depth: usize) -> Result<(), DecodeError> {
-        let mut fields = Fields::of(path, node)?;
+        let mut fields = Fields::from_value(path, node)?;
         let kind = fields.string("kind")?.ok_or_else(|| DecodeError::new(fields.path("kind"), "is missing"))?;
         let children = fields.list("children")?;
         if matches!(kind, "literal" | "module") && fields.value("children").is_some() {

@@ -10,6 +10,8 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde::Serialize;
+
+use crate::decode::{DecodeError, Fields};
 use vocabulary::Vocabulary;
 
 /// Tokens that frame a message, beside its text.
@@ -38,6 +40,14 @@ impl Tokenizer {
 
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|t| t.name() == name)
+    }
+
+    /// Reads the field `tokenizer`.
+    pub(crate) fn decode(fields: &mut Fields<'_>) -> Result<Option<Self>, DecodeError> {
+        let Some(name) = fields.string("tokenizer")? else { return Ok(None) };
+        let known = Self::ALL.map(Self::name).join(", ");
+        let refuse = || DecodeError::new(fields.path("tokenizer"), format!("must be one of {known}"));
+        Self::from_name(name).map(Some).ok_or_else(refuse)
     }
 
     /// Loads the vocabulary. The first count with an exact tokenizer does it too, and then takes longer.

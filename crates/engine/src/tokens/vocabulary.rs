@@ -20,12 +20,12 @@ pub struct Vocabulary {
 
 /// The data that makes a vocabulary: its tokens as the build script wrote them, and how it splits words. The trailing
 /// rule of both, that space before a word belongs to the word, is [`space_end`].
-pub struct Source {
+pub struct VocabularySource {
     pub tokens: &'static [u8],
     pub words: &'static [&'static str],
 }
 
-pub const O200K: Source = Source {
+pub const O200K: VocabularySource = VocabularySource {
     tokens: include_bytes!(concat!(env!("OUT_DIR"), "/o200k_base")),
     words: &[
         r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?",
@@ -36,7 +36,7 @@ pub const O200K: Source = Source {
     ],
 };
 
-pub const CL100K: Source = Source {
+pub const CL100K: VocabularySource = VocabularySource {
     tokens: include_bytes!(concat!(env!("OUT_DIR"), "/cl100k_base")),
     words: &[
         r"(?i:'s|'t|'re|'ve|'m|'ll|'d)",
@@ -48,7 +48,7 @@ pub const CL100K: Source = Source {
 };
 
 impl Vocabulary {
-    pub fn load(source: &Source) -> Self {
+    pub fn load(source: &VocabularySource) -> Self {
         let mut ranks = FxHashMap::default();
         let mut rest = source.tokens;
         while let Some((token, after)) = split_token(rest) {
