@@ -23,7 +23,7 @@ pub struct OverBudget {
 }
 
 /// Brings a draft within the budget.
-pub fn apply(mut draft: Draft<'_>, budget_tokens: u32) -> Result<Draft<'_>, OverBudget> {
+pub(crate) fn apply(mut draft: Draft<'_>, budget_tokens: u32) -> Result<Draft<'_>, OverBudget> {
     if draft.tokens() <= budget_tokens {
         return Ok(draft);
     }

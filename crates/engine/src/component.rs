@@ -53,14 +53,14 @@ impl Recipe {
 
 /// How pieces are counted and tagged.
 #[derive(Debug, Clone, Copy)]
-pub struct Counting {
+pub(crate) struct Counting {
     pub tokenizer: Tokenizer,
     pub tag: DocIdMode,
 }
 
 impl Component {
     /// Proposes its pieces.
-    pub fn emit<'a>(&'a self, loaded: &'a Loaded<'a>, counting: Counting, out: &mut Vec<Piece<'a>>) {
+    pub(crate) fn emit<'a>(&'a self, loaded: &'a Loaded<'a>, counting: Counting, out: &mut Vec<Piece<'a>>) {
         let tokenizer = counting.tokenizer;
         let aside = |name, item| Origin::Component { name, item };
         match self {

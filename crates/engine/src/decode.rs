@@ -58,7 +58,7 @@ impl<'v> Fields<'v> {
     }
 
     /// A text that is added to each of many messages, and is short for that reason.
-    pub fn added_text(&mut self, name: &'static str) -> Result<Option<&'v str>, DecodeError> {
+    pub(crate) fn added_text(&mut self, name: &'static str) -> Result<Option<&'v str>, DecodeError> {
         let problem = format!("must be a string of at most {ADDED_TEXT_BYTES_MAX} bytes (ADDED_TEXT_BYTES_MAX)");
         self.read(name, &problem, |v| v.as_str().filter(|text| text.len() <= ADDED_TEXT_BYTES_MAX))
     }

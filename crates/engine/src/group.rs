@@ -155,7 +155,7 @@ const NOWHERE: u32 = u32::MAX;
 
 impl Membership {
     /// The place of a turn's group, if it is known whether the turn has one.
-    pub fn get(&self, seq: u64) -> Option<Option<usize>> {
+    pub(crate) fn get(&self, seq: u64) -> Option<Option<usize>> {
         let at = seq.checked_sub(self.first?)?;
         self.of.get(at as usize).map(|place| (*place != NOWHERE).then_some(*place as usize))
     }
@@ -166,11 +166,11 @@ impl Membership {
 pub struct ShownGroup {
     pub group: Group,
     /// Stands in for the turns of a group that is collapsed.
-    pub placeholder: Message,
+    pub(crate) placeholder: Message,
     /// Goes into each turn of a group that is expanded.
-    pub members: String,
+    pub(crate) members: String,
     /// Tells its placeholder from any other message.
-    pub fingerprint: u64,
+    pub(crate) fingerprint: u64,
 }
 
 impl Groups {
@@ -195,7 +195,7 @@ impl Groups {
         known
     }
 
-    pub fn shown(&self, place: usize) -> Option<&ShownGroup> {
+    pub(crate) fn shown(&self, place: usize) -> Option<&ShownGroup> {
         self.shown.get(place)
     }
 

@@ -24,17 +24,17 @@ impl Span {
     }
 
     /// A place between two bytes.
-    pub fn at(place: u32) -> Self {
+    pub(crate) fn at(place: u32) -> Self {
         Self { start: place, end: place }
     }
 
     /// Whether a place lies between the first and the last byte.
-    pub fn holds(&self, place: u32) -> bool {
+    pub(crate) fn holds(&self, place: u32) -> bool {
         self.start < place && place < self.end
     }
 
     /// The same range, seen from a text in which this one begins at `offset`.
-    pub fn shifted(&self, offset: u32) -> Self {
+    pub(crate) fn shifted(&self, offset: u32) -> Self {
         Self { start: self.start + offset, end: self.end + offset }
     }
 }
@@ -106,7 +106,7 @@ pub fn unescape(literal: &str) -> Option<Cow<'_, str>> {
 }
 
 /// Writes `text` as a JSON string literal without its quotes, escaping only what must be.
-pub fn escape_into(text: &str, out: &mut String) {
+pub(crate) fn escape_into(text: &str, out: &mut String) {
     for c in text.chars() {
         match c {
             '"' => out.push_str("\\\""),
@@ -132,7 +132,7 @@ pub fn literal(text: &str) -> String {
 }
 
 /// The length of [`literal`] in UTF-16 code units.
-pub fn literal_units(text: &str) -> u32 {
+pub(crate) fn literal_units(text: &str) -> u32 {
     match text.bytes().all(|b| matches!(b, b' '..=b'~') && b != b'"' && b != b'\\') {
         true => text.len() as u32 + 2,
         false => utf16_units(&literal(text)),
@@ -152,14 +152,14 @@ pub fn compact(text: &str) -> String {
 }
 
 /// The length of [`compact`] in UTF-16 code units.
-pub fn compact_units(text: &str) -> u32 {
+pub(crate) fn compact_units(text: &str) -> u32 {
     let mut units = 0;
     walk(text, |token| units += token.units());
     units
 }
 
 /// The length in UTF-16 code units of what a string literal says.
-pub fn unescaped_units(literal: &str) -> u32 {
+pub(crate) fn unescaped_units(literal: &str) -> u32 {
     let mut units = 0;
     walk(literal, |token| match token {
         Token::Verbatim(part) if part.starts_with('\\') => units += 1,
@@ -172,7 +172,7 @@ pub fn unescaped_units(literal: &str) -> u32 {
 }
 
 /// The literal that says the first `units_max` UTF-16 code units of this one, never half a character.
-pub fn truncate(literal: &str, units_max: u32) -> String {
+pub(crate) fn truncate(literal: &str, units_max: u32) -> String {
     let mut out = String::from("\"");
     let mut units = 0;
     let mut full = false;
@@ -201,7 +201,7 @@ pub fn truncate(literal: &str, units_max: u32) -> String {
 }
 
 /// UTF-16 code units of a text.
-pub fn utf16_units(text: &str) -> u32 {
+pub(crate) fn utf16_units(text: &str) -> u32 {
     text.bytes().map(|b| u32::from(b & 0xC0 != 0x80) + u32::from(b >= 0xF0)).sum()
 }
 

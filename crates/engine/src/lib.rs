@@ -3,21 +3,23 @@
 //! Pure: no I/O, no clock, no randomness. `now` and everything loaded come in as values, so that the same inputs give
 //! the same bytes, and any past prompt can be built again. Start at [`assemble`].
 
+#![warn(unreachable_pub)]
+
 pub mod assemble;
-pub mod budget;
-pub mod component;
+mod budget;
+mod component;
 pub mod decode;
 pub mod explain;
-pub mod filter;
+mod filter;
 pub mod group;
 pub mod json;
 pub mod limits;
 pub mod loaded;
 pub mod message;
 pub mod module;
-pub mod pairs;
+mod pairs;
 pub mod path;
-pub mod payload;
+mod payload;
 pub mod piece;
 pub mod policy;
 
@@ -32,8 +34,9 @@ pub mod tokens;
 pub use assemble::{Assembly, assemble};
 pub use budget::OverBudget;
 pub use component::Need;
-pub use explain::Explanation;
+pub use explain::{Explanation, ExplanationRow};
+pub use filter::Note;
 pub use loaded::Loaded;
 pub use message::{Message, Role, Turn};
-pub use recipe::Recipe;
+pub use recipe::{Recipe, RecipeBuilder, RecipeDocument};
 pub use tokens::Tokenizer;

@@ -12,7 +12,7 @@ use crate::json::{self, Span};
 
 /// A file in a string of a message.
 #[derive(Debug)]
-pub struct FilePayload {
+pub(crate) struct FilePayload {
     /// The string literal that holds the payload.
     pub literal: Span,
     pub path: Box<str>,
@@ -30,7 +30,7 @@ pub struct FilePayload {
 
 /// The text that stands in for a hidden file, ready to be spliced in.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Placeholder {
+pub(crate) struct Placeholder {
     text: Box<str>,
     escaped: String,
     written_units: u32,
@@ -38,7 +38,7 @@ pub struct Placeholder {
 }
 
 impl Placeholder {
-    pub fn new(text: &str) -> Self {
+    pub(crate) fn new(text: &str) -> Self {
         let inner = json::literal(text);
         let mut escaped = String::new();
         json::escape_into(&inner, &mut escaped);
@@ -50,14 +50,14 @@ impl Placeholder {
         }
     }
 
-    pub fn text(&self) -> &str {
+    pub(crate) fn text(&self) -> &str {
         &self.text
     }
 }
 
 impl FilePayload {
     /// Reads the payload in the string literal at `literal`, if there is one.
-    pub fn read(text: &str, literal: Span) -> Option<Self> {
+    pub(crate) fn read(text: &str, literal: Span) -> Option<Self> {
         let said = json::unescape(literal.slice(text))?;
         if !said.trim_start().starts_with('{') || !(said.contains("filepath") || said.contains("\\u")) {
             return None;
@@ -86,23 +86,23 @@ impl FilePayload {
     }
 
     /// Writes the literal with its content hidden, after an escaped framing.
-    pub fn write_hidden(&self, framing: &str, placeholder: &Placeholder, out: &mut Vec<u8>) {
+    pub(crate) fn write_hidden(&self, framing: &str, placeholder: &Placeholder, out: &mut Vec<u8>) {
         for part in ["\"", framing, &self.before, &placeholder.escaped, &self.after, "\""] {
             out.extend_from_slice(part.as_bytes());
         }
     }
 
     /// How many UTF-16 code units of compact JSON the message gains by hiding the content; negative as a rule.
-    pub fn units_gained(&self, placeholder: &Placeholder) -> i64 {
+    pub(crate) fn units_gained(&self, placeholder: &Placeholder) -> i64 {
         i64::from(self.written_units + placeholder.written_units + 2) - i64::from(self.literal_units)
     }
 
     /// UTF-16 code units that the literal says once the content is hidden.
-    pub fn said_units_hidden(&self, placeholder: &Placeholder) -> u32 {
+    pub(crate) fn said_units_hidden(&self, placeholder: &Placeholder) -> u32 {
         self.unescaped_units + placeholder.unescaped_units
     }
 
-    pub fn weight(&self) -> usize {
+    pub(crate) fn weight(&self) -> usize {
         std::mem::size_of::<Self>() + self.before.len() + self.after.len() + self.path.len()
     }
 }

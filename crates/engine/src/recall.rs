@@ -119,7 +119,7 @@ impl Recall {
     }
 
     /// What stands in the prompt where nothing was found, if anything does.
-    pub fn show_empty(&self) -> Option<Message> {
+    pub(crate) fn show_empty(&self) -> Option<Message> {
         self.empty.as_deref().map(|text| Message::text(Role::System, text))
     }
 

@@ -8,8 +8,8 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
+use novelo_engine::Note;
 use novelo_engine::assemble::assemble;
-use novelo_engine::filter::Note;
 use novelo_engine::{Assembly, Explanation, Loaded, Recipe};
 use rustc_hash::FxHasher;
 use serde_json::Value;

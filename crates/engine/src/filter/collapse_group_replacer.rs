@@ -18,7 +18,7 @@ struct Met<'a> {
     turns: usize,
 }
 
-pub fn apply<'a>(mut draft: Draft<'a>, loaded: &'a Loaded<'a>) -> Draft<'a> {
+pub(super) fn apply<'a>(mut draft: Draft<'a>, loaded: &'a Loaded<'a>) -> Draft<'a> {
     let Some(groups) = loaded.groups else { return draft };
     let known_place = |seq| loaded.membership.and_then(|known| known.get(seq));
     draft.notes.extend(groups.problems.iter().map(|what| Note::LookupFailed { what: what.clone() }));

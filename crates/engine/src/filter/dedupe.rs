@@ -12,7 +12,7 @@ use crate::piece::{Piece, Why};
 
 const NAME: &str = "dedupe";
 
-pub fn apply(mut draft: Draft<'_>) -> Draft<'_> {
+pub(super) fn apply(mut draft: Draft<'_>) -> Draft<'_> {
     let mut instructed = FxHashSet::default();
     let mut last = None;
     let mut dropped = 0;

@@ -22,16 +22,16 @@ mod size_limiter;
 mod stable_window;
 mod tool_call_backfill;
 
-pub use file_contents_limiter::FileContentsLimiter;
-pub use history_window::HistoryWindow;
-pub use module_budget::ModuleBudget;
-pub use size_limiter::SizeLimiter;
-pub use stable_window::StableWindow;
-pub use tool_call_backfill::ToolCallBackfill;
+pub(crate) use file_contents_limiter::FileContentsLimiter;
+pub(crate) use history_window::HistoryWindow;
+pub(crate) use module_budget::ModuleBudget;
+pub(crate) use size_limiter::SizeLimiter;
+pub(crate) use stable_window::StableWindow;
+pub(crate) use tool_call_backfill::ToolCallBackfill;
 
 /// One step of the pipeline.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Filter {
+pub(crate) enum Filter {
     SizeLimiter(SizeLimiter),
     FileContentsLimiter(FileContentsLimiter),
     ToolCallBackfill(ToolCallBackfill),
@@ -46,7 +46,7 @@ pub enum Filter {
 
 /// Pieces on their way to the prompt, and what was noticed on the way.
 #[derive(Debug)]
-pub struct Draft<'a> {
+pub(crate) struct Draft<'a> {
     pub pieces: Vec<Piece<'a>>,
     pub notes: Vec<Note>,
     pub tokenizer: Tokenizer,
@@ -124,7 +124,7 @@ impl Note {
 
 impl Filter {
     /// Reads one entry of a filter list: a name, or `{name, options}`.
-    pub fn decode(path: &str, entry: &Value) -> Result<Self, DecodeError> {
+    pub(crate) fn decode(path: &str, entry: &Value) -> Result<Self, DecodeError> {
         if let Value::String(name) = entry {
             return Self::named(name, Fields::none(format!("{path}.options")));
         }
@@ -154,7 +154,7 @@ impl Filter {
         options.finish().map(|()| filter)
     }
 
-    pub fn apply<'a>(&'a self, mut draft: Draft<'a>, loaded: &'a Loaded<'a>) -> Draft<'a> {
+    pub(crate) fn apply<'a>(&'a self, mut draft: Draft<'a>, loaded: &'a Loaded<'a>) -> Draft<'a> {
         match self {
             Self::SizeLimiter(options) => options.apply(draft),
             Self::FileContentsLimiter(options) => options.apply(draft),
@@ -174,22 +174,22 @@ impl Filter {
 
 impl<'a> Draft<'a> {
     /// The pieces that are in, with their places.
-    pub fn live(&self) -> impl DoubleEndedIterator<Item = (usize, &Piece<'a>)> {
+    pub(crate) fn live(&self) -> impl DoubleEndedIterator<Item = (usize, &Piece<'a>)> {
         self.pieces.iter().enumerate().filter(|(_, p)| !p.is_out())
     }
 
-    pub fn tokens(&self) -> u32 {
+    pub(crate) fn tokens(&self) -> u32 {
         tokens::total(self.live().map(|(_, p)| p.tokens))
     }
 
     /// The newest user turn, which every window keeps.
-    pub fn newest_user(&self) -> Option<usize> {
+    pub(crate) fn newest_user(&self) -> Option<usize> {
         self.live().rev().find(|(_, p)| p.is_user_turn()).map(|(at, _)| at)
     }
 
     /// By place, what no window may drop beside the newest user turn: what is not log, the instructions that lead it,
     /// and the calls and answers that are tied to one of these.
-    pub fn pinned(&self, pairs: &Pairs) -> Vec<bool> {
+    pub(crate) fn pinned(&self, pairs: &Pairs) -> Vec<bool> {
         let leading = self.leading();
         let mut pinned: Vec<bool> = self.pieces.iter().enumerate().map(|(at, p)| !p.is_log() || at < leading).collect();
         pairs.spread(&mut pinned);
@@ -197,7 +197,7 @@ impl<'a> Draft<'a> {
     }
 
     /// Where the log begins to be evictable: past what is not log, and past the instructions that lead it.
-    pub fn leading(&self) -> usize {
+    pub(crate) fn leading(&self) -> usize {
         self.live().find(|(_, p)| p.is_log() && !p.instructs()).map_or(self.pieces.len(), |(at, _)| at)
     }
 }

@@ -16,13 +16,13 @@ const NAME: &str = "stableWindow";
 const KEEP_DEFAULT: f64 = 0.7;
 
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct StableWindow {
+pub(crate) struct StableWindow {
     max_tokens: u32,
     keep_tokens: u32,
 }
 
 impl StableWindow {
-    pub fn decode(options: &mut Fields<'_>) -> Result<Self, DecodeError> {
+    pub(crate) fn decode(options: &mut Fields<'_>) -> Result<Self, DecodeError> {
         let max_tokens = options
             .number("maxTokens", 1, BUDGET_TOKENS_MAX as u32)?
             .ok_or_else(|| DecodeError::new(options.path("maxTokens"), "is missing"))?;
@@ -35,7 +35,7 @@ impl StableWindow {
         Ok(Self { max_tokens, keep_tokens: keep_tokens as u32 })
     }
 
-    pub fn apply<'a>(&self, mut draft: Draft<'a>) -> Draft<'a> {
+    pub(crate) fn apply<'a>(&self, mut draft: Draft<'a>) -> Draft<'a> {
         let pairs = Pairs::find(&draft.pieces);
         let pinned = draft.pinned(&pairs);
         let start = self.front(&draft, &pairs, &pinned);

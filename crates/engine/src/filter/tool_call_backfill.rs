@@ -17,7 +17,7 @@ const NAME: &str = "toolCallBackfill";
 const CALLS_COMPARED_MAX: usize = 16;
 
 #[derive(Debug, Clone, PartialEq)]
-pub struct ToolCallBackfill {
+pub(crate) struct ToolCallBackfill {
     missing_content: String,
     role: Role,
     orphan_role: Role,
@@ -25,7 +25,7 @@ pub struct ToolCallBackfill {
 }
 
 impl ToolCallBackfill {
-    pub fn decode(options: &mut Fields<'_>) -> Result<Self, DecodeError> {
+    pub(crate) fn decode(options: &mut Fields<'_>) -> Result<Self, DecodeError> {
         let mut role = |name: &'static str, default: Role| match options.string(name)? {
             None => Ok(default),
             Some(given) => Role::from_name(given).ok_or_else(|| DecodeError::new(options.path(name), "must be a role")),
@@ -38,7 +38,7 @@ impl ToolCallBackfill {
         })
     }
 
-    pub fn apply<'a>(&'a self, mut draft: Draft<'a>) -> Draft<'a> {
+    pub(crate) fn apply<'a>(&'a self, mut draft: Draft<'a>) -> Draft<'a> {
         if in_order(&draft) {
             return draft;
         }

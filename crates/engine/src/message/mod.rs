@@ -69,35 +69,35 @@ pub struct Turn {
 
 /// The text of a message, where it is one string.
 #[derive(Debug, Clone, Copy)]
-pub struct Content {
-    pub literal: Span,
+pub(crate) struct Content {
+    pub(crate) literal: Span,
     /// UTF-16 code units of what the literal says.
-    pub unescaped_units: u32,
+    pub(crate) unescaped_units: u32,
 }
 
 /// What ties a message to tools.
 #[derive(Debug, Default)]
-pub struct ToolUse {
-    pub calls: Vec<ToolCall>,
-    pub answer: Option<ToolAnswer>,
+pub(crate) struct ToolUse {
+    pub(crate) calls: Vec<ToolCall>,
+    pub(crate) answer: Option<ToolAnswer>,
     /// A file in the content of a tool's answer.
-    pub file: Option<FilePayload>,
+    pub(crate) file: Option<FilePayload>,
 }
 
 #[derive(Debug)]
-pub struct ToolCall {
+pub(crate) struct ToolCall {
     pub id: Box<str>,
     /// A file in the arguments.
-    pub file: Option<FilePayload>,
+    pub(crate) file: Option<FilePayload>,
 }
 
 #[derive(Debug)]
-pub struct ToolAnswer {
+pub(crate) struct ToolAnswer {
     /// The id of the call it answers, if it names one.
     pub id: Option<Box<str>>,
     pub role: Span,
     /// `"tool_call_id": …` with the comma that goes when it goes.
-    pub id_member: Option<Span>,
+    pub(crate) id_member: Option<Span>,
 }
 
 /// Why a message was refused.
@@ -204,21 +204,21 @@ impl Message {
     }
 
     /// Where the text begins that a framing precedes.
-    pub fn text_start(&self) -> Option<u32> {
+    pub(crate) fn text_start(&self) -> Option<u32> {
         self.text_start.map(NonZeroU32::get)
     }
 
     /// The value of a `docId` that it came with.
-    pub fn doc_id(&self) -> Option<Span> {
+    pub(crate) fn doc_id(&self) -> Option<Span> {
         if self.has_doc_id { json::member(self.as_str(), "docId") } else { None }
     }
 
     /// UTF-16 code units of its compact JSON.
-    pub fn units(&self) -> u32 {
+    pub(crate) fn units(&self) -> u32 {
         self.units
     }
 
-    pub fn content(&self) -> Option<Content> {
+    pub(crate) fn content(&self) -> Option<Content> {
         self.content
     }
 
@@ -227,16 +227,26 @@ impl Message {
         json::unescape(self.content?.literal.slice(self.as_str()))
     }
 
-    pub fn tools(&self) -> Option<&ToolUse> {
+    /// The ids of the tool calls that it makes.
+    pub fn call_ids(&self) -> impl Iterator<Item = &str> {
+        self.calls().iter().map(|call| &*call.id)
+    }
+
+    /// The id of the tool call that it answers, where it names one.
+    pub fn answered_call_id(&self) -> Option<&str> {
+        self.tools()?.answer.as_ref()?.id.as_deref()
+    }
+
+    pub(crate) fn tools(&self) -> Option<&ToolUse> {
         self.tools.as_deref()
     }
 
-    pub fn calls(&self) -> &[ToolCall] {
+    pub(crate) fn calls(&self) -> &[ToolCall] {
         self.tools().map(|t| t.calls.as_slice()).unwrap_or_default()
     }
 
     /// Tokens of the text alone, without the overhead. An exact count is made once and kept.
-    pub fn text_tokens(&self, tokenizer: Tokenizer) -> u32 {
+    pub(crate) fn text_tokens(&self, tokenizer: Tokenizer) -> u32 {
         match tokenizer {
             Tokenizer::Approx => tokens::approx(self.units),
             exact => self.exact.get_or_count(exact, || exact.count(&json::compact(self.as_str()))),
@@ -244,7 +254,7 @@ impl Message {
     }
 
     /// Tokens of an edited form of this message, known by its fingerprint. The exact count of the newest one is kept.
-    pub fn edited_tokens(&self, tokenizer: Tokenizer, fingerprint: u64, count: impl FnOnce() -> u32) -> u32 {
+    pub(crate) fn edited_tokens(&self, tokenizer: Tokenizer, fingerprint: u64, count: impl FnOnce() -> u32) -> u32 {
         self.edited.get_or_count(tokenizer, fingerprint, count)
     }
 

@@ -33,7 +33,7 @@ pub(super) enum Body<'a> {
 impl<'a> Body<'a> {
     /// The message that the bytes come from.
     #[inline]
-    pub fn base(&self) -> &Message {
+    pub(super) fn base(&self) -> &Message {
         match self {
             Self::Stored(base) | Self::Framed { base, .. } | Self::Hidden { base, .. } => base,
             Self::Edited(edited) => edited.base,
@@ -42,7 +42,7 @@ impl<'a> Body<'a> {
     }
 
     /// The stored message that the bytes come from.
-    pub fn source(&self) -> Option<&'a Message> {
+    pub(super) fn source(&self) -> Option<&'a Message> {
         match self {
             Self::Stored(base) | Self::Framed { base, .. } | Self::Hidden { base, .. } => Some(base),
             Self::Edited(edited) => Some(edited.base),
@@ -50,14 +50,14 @@ impl<'a> Body<'a> {
         }
     }
 
-    pub fn role(&self) -> Option<Role> {
+    pub(super) fn role(&self) -> Option<Role> {
         match self {
             Self::Edited(edited) => edited.role,
             _ => self.base().role(),
         }
     }
 
-    pub fn write(&self, out: &mut Vec<u8>) {
+    pub(super) fn write(&self, out: &mut Vec<u8>) {
         match self {
             Self::Stored(message) => out.extend_from_slice(message.raw()),
             Self::Made(message) => out.extend_from_slice(message.raw()),
@@ -78,7 +78,7 @@ impl<'a> Body<'a> {
 
     /// UTF-16 code units of the compact JSON.
     #[inline]
-    pub fn units(&self) -> u32 {
+    pub(super) fn units(&self) -> u32 {
         let base = i64::from(self.base().units());
         let units = match self {
             Self::Stored(_) | Self::Made(_) => base,
@@ -92,7 +92,7 @@ impl<'a> Body<'a> {
     }
 
     /// Tells one form of a message from another.
-    pub fn hash(&self, hasher: &mut impl Hasher) {
+    pub(super) fn hash(&self, hasher: &mut impl Hasher) {
         match self {
             Self::Stored(_) | Self::Made(_) => {}
             Self::Framed { framing, .. } => (0, framing.fingerprint).hash(hasher),
@@ -104,7 +104,7 @@ impl<'a> Body<'a> {
     }
 
     /// UTF-16 code units of the text, where the content is one string.
-    pub fn content_units(&self) -> Option<u32> {
+    pub(super) fn content_units(&self) -> Option<u32> {
         let content = self.base().content()?;
         let framed = |framing: Option<&Framing>| framing.map_or(0, |f| f.unescaped_units);
         Some(match self {
@@ -124,7 +124,7 @@ impl<'a> Body<'a> {
     }
 
     /// Cuts the text to the first `units_max` UTF-16 code units, where the content is one string.
-    pub fn cut(&mut self, units_max: u32) {
+    pub(super) fn cut(&mut self, units_max: u32) {
         let Some(content) = self.base().content() else { return };
         let original = content.literal.slice(self.base().as_str());
         let framed = |framing: &Framing| format!("\"{}{}", framing.escaped, original.get(1..).unwrap_or("\""));
@@ -145,7 +145,7 @@ impl<'a> Body<'a> {
     }
 
     /// Whether what stood at this literal was written anew, so that it is no longer the JSON that it came as.
-    pub fn is_rewritten(&self, literal: Span) -> bool {
+    pub(super) fn is_rewritten(&self, literal: Span) -> bool {
         match self {
             Self::Edited(edited) => matches!(edited.splice_at(literal), Some(Splice::Text(_))),
             _ => false,
@@ -153,7 +153,7 @@ impl<'a> Body<'a> {
     }
 
     /// Hides the contents of a file.
-    pub fn hide(&mut self, file: &'a FilePayload, placeholder: &'a Placeholder) {
+    pub(super) fn hide(&mut self, file: &'a FilePayload, placeholder: &'a Placeholder) {
         match self {
             Self::Stored(base) => *self = Self::Hidden { base, file, placeholder, framing: None },
             Self::Framed { base, framing } if base.text_start().is_some_and(|start| file.literal.holds(start)) => {
@@ -170,7 +170,7 @@ impl<'a> Body<'a> {
 
     /// Puts a text before its own; whether it has one.
     #[inline]
-    pub fn frame(&mut self, framing: &'a Framing) -> bool {
+    pub(super) fn frame(&mut self, framing: &'a Framing) -> bool {
         let Some(text_start) = self.base().text_start() else { return false };
         match self {
             Self::Stored(base) => *self = Self::Framed { base, framing },
@@ -179,7 +179,7 @@ impl<'a> Body<'a> {
         true
     }
 
-    pub fn splice(&mut self, edits: Vec<Edit<'a>>) {
+    pub(super) fn splice(&mut self, edits: Vec<Edit<'a>>) {
         if let Self::Made(message) = self {
             let mut raw = Vec::new();
             edits.into_iter().fold(EditedMessage::unchanged(message), EditedMessage::with).write(&mut raw);
@@ -212,7 +212,7 @@ impl<'a> Body<'a> {
     }
 
     /// Says that another speaks now.
-    pub fn set_role(&mut self, role: Role) {
+    pub(super) fn set_role(&mut self, role: Role) {
         if let Self::Edited(edited) = self {
             edited.role = Some(role);
         }

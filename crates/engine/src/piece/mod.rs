@@ -90,7 +90,7 @@ pub enum Origin<'a> {
 
 impl<'a> Piece<'a> {
     #[inline(always)]
-    pub fn stored(origin: Origin<'a>, by: &'static str, message: &'a Message, tokenizer: Tokenizer) -> Self {
+    pub(crate) fn stored(origin: Origin<'a>, by: &'static str, message: &'a Message, tokenizer: Tokenizer) -> Self {
         let tokens = message.tokens(tokenizer);
         Self {
             origin,
@@ -104,13 +104,19 @@ impl<'a> Piece<'a> {
         }
     }
 
-    pub fn made(origin: Origin<'a>, by: &'static str, why: Why<'a>, message: Message, tokenizer: Tokenizer) -> Self {
+    pub(crate) fn made(
+        origin: Origin<'a>,
+        by: &'static str,
+        why: Why<'a>,
+        message: Message,
+        tokenizer: Tokenizer,
+    ) -> Self {
         let (tokens, body) = (message.tokens(tokenizer), Body::Made(Box::new(message)));
         Self { origin, tokens, fate: Fate::Made, by, why, earlier: None, tag: DocIdMode::None, body }
     }
 
     /// What stands in for the turns of a group.
-    pub fn stand_in(by: &'static str, why: Why<'a>, group: &'a ShownGroup, tokenizer: Tokenizer) -> Self {
+    pub(crate) fn stand_in(by: &'static str, why: Why<'a>, group: &'a ShownGroup, tokenizer: Tokenizer) -> Self {
         let stored = Self::stored(Origin::Group(group), by, &group.placeholder, tokenizer);
         Self { fate: Fate::Made, why, ..stored }
     }
@@ -130,7 +136,7 @@ impl<'a> Piece<'a> {
     }
 
     /// Whether it belongs to the conversation, rather than to what stands around it.
-    pub fn is_log(&self) -> bool {
+    pub(crate) fn is_log(&self) -> bool {
         !matches!(self.origin, Origin::Component { .. } | Origin::Recall { .. } | Origin::Module(_))
     }
 
@@ -139,7 +145,7 @@ impl<'a> Piece<'a> {
     }
 
     /// Whether a user said it, rather than a component or a filter in a user's name.
-    pub fn is_user_turn(&self) -> bool {
+    pub(crate) fn is_user_turn(&self) -> bool {
         self.is_log() && !self.is_made() && self.base().is(Role::User)
     }
 
@@ -162,7 +168,7 @@ impl<'a> Piece<'a> {
     }
 
     /// The message it was stored as, for as long as the documents live; `None` for one that was made here.
-    pub fn source(&self) -> Option<&'a Message> {
+    pub(crate) fn source(&self) -> Option<&'a Message> {
         self.body.source()
     }
 
@@ -173,7 +179,7 @@ impl<'a> Piece<'a> {
 
     /// What tells its bytes from any other's, where that is known without writing them. Of a turn it is where it
     /// stands, as long as nobody replaces it, and what was done to it.
-    pub fn fingerprint(&self) -> Option<u64> {
+    pub(crate) fn fingerprint(&self) -> Option<u64> {
         let of = match self.origin {
             Origin::Turn { seq, .. } => seq,
             Origin::Group(group) => group.fingerprint,
@@ -184,12 +190,12 @@ impl<'a> Piece<'a> {
     }
 
     /// Puts it out, for good. What was done to it before no longer matters.
-    pub fn drop(&mut self, by: &'static str, why: Why<'a>) {
+    pub(crate) fn drop(&mut self, by: &'static str, why: Why<'a>) {
         self.put_out(Fate::Dropped, by, why);
     }
 
     /// Puts it out because another piece stands in for it.
-    pub fn collapse(&mut self, by: &'static str, why: Why<'a>) {
+    pub(crate) fn collapse(&mut self, by: &'static str, why: Why<'a>) {
         self.put_out(Fate::Collapsed, by, why);
     }
 
@@ -199,7 +205,7 @@ impl<'a> Piece<'a> {
     }
 
     /// Says what became of it, without changing it. What was done to it before is remembered.
-    pub fn mark(&mut self, fate: Fate, by: &'static str, why: Why<'a>) {
+    pub(crate) fn mark(&mut self, fate: Fate, by: &'static str, why: Why<'a>) {
         let last = std::mem::replace(&mut self.why, why);
         if matches!(self.fate, Fate::Cut | Fate::Redacted | Fate::Moved) || last.changes() {
             self.earlier.get_or_insert_default().done.push((self.fate, last));
@@ -209,7 +215,7 @@ impl<'a> Piece<'a> {
     }
 
     /// Says why it stays, unless more than that has become of it already.
-    pub fn keep(&mut self, by: &'static str, why: Why<'a>) {
+    pub(crate) fn keep(&mut self, by: &'static str, why: Why<'a>) {
         if self.fate == Fate::Kept {
             self.mark(Fate::Kept, by, why);
         }
@@ -232,12 +238,12 @@ impl<'a> Piece<'a> {
     }
 
     /// Hides the contents of a file it carries. It costs what it did until it is counted again, once for all its files.
-    pub fn hide(&mut self, file: &'a FilePayload, placeholder: &'a Placeholder) {
+    pub(crate) fn hide(&mut self, file: &'a FilePayload, placeholder: &'a Placeholder) {
         self.body.hide(file, placeholder);
     }
 
     #[inline]
-    pub fn count_again(&mut self, tokenizer: Tokenizer) {
+    pub(crate) fn count_again(&mut self, tokenizer: Tokenizer) {
         let text = match tokenizer {
             Tokenizer::Approx => tokens::approx(self.units()),
             exact => self.text_tokens(exact),
@@ -246,24 +252,24 @@ impl<'a> Piece<'a> {
     }
 
     /// Whether its text was cut, so that it is no longer the JSON that it came as.
-    pub fn is_rewritten(&self, literal: Span) -> bool {
+    pub(crate) fn is_rewritten(&self, literal: Span) -> bool {
         self.body.is_rewritten(literal)
     }
 
     /// UTF-16 code units of its text, where the content is one string.
-    pub fn content_units(&self) -> Option<u32> {
+    pub(crate) fn content_units(&self) -> Option<u32> {
         self.body.content_units()
     }
 
     /// Cuts its text to the first `units_max` UTF-16 code units.
-    pub fn cut(&mut self, units_max: u32, tokenizer: Tokenizer) {
+    pub(crate) fn cut(&mut self, units_max: u32, tokenizer: Tokenizer) {
         self.body.cut(units_max);
         self.count_again(tokenizer);
     }
 
     /// Puts a text before its own. It costs what it did until it is counted again.
     #[inline]
-    pub fn frame(&mut self, framing: &'a Framing) {
+    pub(crate) fn frame(&mut self, framing: &'a Framing) {
         if self.body.frame(framing) {
             self.why = Why::Framed;
         }
@@ -271,7 +277,7 @@ impl<'a> Piece<'a> {
 
     /// Puts the id of its document on it. It costs what it did until it is counted again.
     #[inline]
-    pub fn tag(&mut self, tag: DocIdMode) {
+    pub(crate) fn tag(&mut self, tag: DocIdMode) {
         let Some(id) = self.id() else { return };
         match (self.base().doc_id(), tag) {
             (None, tag) => self.tag = tag,
@@ -284,7 +290,7 @@ impl<'a> Piece<'a> {
     }
 
     /// Adds members, each after a comma, unless it has the first of them already.
-    pub fn annotate(&mut self, members: &'a str, tokenizer: Tokenizer) {
+    pub(crate) fn annotate(&mut self, members: &'a str, tokenizer: Tokenizer) {
         let text = self.base().as_str();
         let first = members.trim_start_matches(',').split(':').next().unwrap_or("");
         let Some(end) = text.rfind('}') else { return };
@@ -294,7 +300,7 @@ impl<'a> Piece<'a> {
     }
 
     /// Turns an answer nobody asked for into a message of another role.
-    pub fn recast(&mut self, role: Role, strip_id: bool, tokenizer: Tokenizer) {
+    pub(crate) fn recast(&mut self, role: Role, strip_id: bool, tokenizer: Tokenizer) {
         let text = self.base().as_str();
         let Some(answer) = self.base().tools().and_then(|t| t.answer.as_ref()) else { return };
         let edit = |at: Span, instead| Edit::text(at, instead, at.slice(text));
@@ -322,7 +328,7 @@ impl<'a> Piece<'a> {
     }
 
     /// Tokens of its text.
-    pub fn text_tokens(&self, tokenizer: Tokenizer) -> u32 {
+    pub(crate) fn text_tokens(&self, tokenizer: Tokenizer) -> u32 {
         match (tokenizer, &self.body) {
             (Tokenizer::Approx, _) => tokens::approx(self.units()),
             (exact, Body::Stored(message)) if self.tag == DocIdMode::None => message.text_tokens(exact),

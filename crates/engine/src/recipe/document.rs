@@ -164,7 +164,7 @@ impl RecipeDocument {
 
     /// The same with these filters instead of its own, as a request gives them.
     pub fn with_filters(&self, filters: Value) -> Result<Self, DecodeError> {
-        super::decode_filters("filters", filters.as_array().map(Vec::as_slice).unwrap_or_default())?;
+        super::check_filters("filters", filters.as_array().map(Vec::as_slice).unwrap_or_default())?;
         self.with("filters", filters)
     }
 

@@ -30,7 +30,7 @@ pub use spec::{
 pub struct Recipe {
     /// The leaves, in the order in which they emit.
     pub components: Vec<Component>,
-    pub filters: Vec<Filter>,
+    pub(crate) filters: Vec<Filter>,
     pub budget_tokens: Option<u32>,
     pub tokenizer: Tokenizer,
     /// Whether collections are also read where they lie above the thread.
@@ -84,7 +84,7 @@ impl Framings {
     }
 
     /// What goes before documents of this level; the label before the framing where there are labels.
-    pub fn at(&self, level: Level) -> Option<&Framing> {
+    pub(crate) fn at(&self, level: Level) -> Option<&Framing> {
         let labelled = self.labelled.iter().find(|(of, _)| *of == level).map(|(_, framing)| framing);
         labelled.or(self.plain.as_ref())
     }
@@ -118,6 +118,14 @@ impl Recipe {
         Ok(recipe)
     }
 
+    /// The number of turns that its first `historyWindow` shows, where that counts turns.
+    pub fn window_turns(&self) -> Option<u32> {
+        self.filters.iter().find_map(|filter| match filter {
+            Filter::HistoryWindow(window) => window.turns(),
+            _ => None,
+        })
+    }
+
     /// The tokenizers that it counts with.
     pub fn tokenizers(&self) -> impl Iterator<Item = Tokenizer> + '_ {
         let own = self.filters.iter().filter_map(|f| match f {
@@ -128,8 +136,13 @@ impl Recipe {
     }
 }
 
+/// Checks a list of filters that stands at `path`, as a request gives them.
+pub fn check_filters(path: &str, entries: &[Value]) -> Result<(), DecodeError> {
+    decode_filters(path, entries).map(drop)
+}
+
 /// Reads a list of filters that stands at `path`.
-pub fn decode_filters(path: &str, entries: &[Value]) -> Result<Vec<Filter>, DecodeError> {
+fn decode_filters(path: &str, entries: &[Value]) -> Result<Vec<Filter>, DecodeError> {
     if entries.len() > RECIPE_FILTERS_MAX {
         let problem = format!("has {} entries; the cap RECIPE_FILTERS_MAX is {RECIPE_FILTERS_MAX}", entries.len());
         return Err(DecodeError::new(path, problem));
@@ -138,7 +151,7 @@ pub fn decode_filters(path: &str, entries: &[Value]) -> Result<Vec<Filter>, Deco
 }
 
 /// Reads the field `budget_tokens`.
-pub fn decode_budget(fields: &mut Fields<'_>) -> Result<Option<u32>, DecodeError> {
+fn decode_budget(fields: &mut Fields<'_>) -> Result<Option<u32>, DecodeError> {
     fields.number("budget_tokens", 1, BUDGET_TOKENS_MAX as u32)
 }
 

@@ -82,7 +82,7 @@ impl Tokenizer {
 }
 
 /// The estimate for a text of this many UTF-16 code units.
-pub fn approx(units: u32) -> u32 {
+pub(crate) fn approx(units: u32) -> u32 {
     units.div_ceil(4)
 }
 

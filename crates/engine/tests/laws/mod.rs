@@ -42,8 +42,8 @@ pub fn paired(assembly: &Assembly<'_>) {
     let mut calls: Vec<&str> = Vec::new();
     let mut answered: Vec<&str> = Vec::new();
     for message in messages.iter().chain([&Message::text(Role::User, "the end")]) {
-        if let Some(answer) = message.tools().and_then(|t| t.answer.as_ref()) {
-            let id = answer.id.as_deref().expect("an answer names its call");
+        if message.is(Role::Tool) {
+            let id = message.answered_call_id().expect("an answer names its call");
             assert!(calls.contains(&id), "an answer that nobody called for: {}", message.as_str());
             answered.push(id);
             continue;
@@ -52,9 +52,9 @@ pub fn paired(assembly: &Assembly<'_>) {
         assert_eq!(answered, calls, "calls and answers differ, before {}", message.as_str());
         answered.clear();
         calls.clear();
-        for call in message.calls() {
-            if !calls.contains(&&*call.id) {
-                calls.push(&call.id);
+        for call in message.call_ids() {
+            if !calls.contains(&call) {
+                calls.push(call);
             }
         }
     }

@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use novelo_engine::filter::Filter;
 use novelo_engine::path::{self, CollectionPath};
 use novelo_engine::recall::{self, Recall, RecallHit, Recalled};
 use novelo_engine::{Need, Recipe, Role, Turn};
@@ -51,11 +50,7 @@ impl Near {
 
     /// The seq of the first turn that a window shows.
     fn shown_from(&self, recipe: &Recipe) -> u64 {
-        let window = recipe.filters.iter().find_map(|filter| match filter {
-            Filter::HistoryWindow(window) => window.turns(),
-            _ => None,
-        });
-        let first = match window {
+        let first = match recipe.window_turns() {
             Some(turns) => self.turns.iter().rev().take(turns as usize).last(),
             None => self.turns.iter().next(),
         };
