@@ -20,15 +20,34 @@ use crate::tokens::Tokenizer;
 pub struct Assembly<'a> {
     /// Everything that was considered, in order, also what is out.
     pub pieces: Vec<Piece<'a>>,
+    /// What filters and searches noticed.
     pub notes: Vec<Note>,
+    /// The cost of the messages that are in.
     pub tokens: u32,
+    /// The budget that was given.
     pub budget_tokens: Option<u32>,
+    /// What the tokens were counted with.
     pub tokenizer: Tokenizer,
     /// Turns of the thread that were too old to be looked at.
     pub turns_before: u64,
 }
 
-/// Makes a prompt.
+/// Makes a prompt within a budget.
+///
+/// Fails only if what must stay does not fit: instructions, components and the newest user turn.
+///
+/// ```
+/// use novelo_engine::{Loaded, Message, Recipe, Role, assemble};
+///
+/// let question = Message::text(Role::User, "What is the tallest mountain on Mars?");
+/// let (recipe, loaded) = (Recipe::default(), Loaded { question: Some(&question), ..Loaded::default() });
+///
+/// let assembly = assemble(&recipe, &loaded, Some(100)).unwrap();
+/// assert_eq!(assembly.messages().count(), 1);
+///
+/// let over = assemble(&recipe, &loaded, Some(10)).unwrap_err();
+/// assert_eq!((over.budget_tokens, over.needed_tokens), (10, 25));
+/// ```
 pub fn assemble<'a>(
     recipe: &'a Recipe,
     loaded: &'a Loaded<'a>,
@@ -112,7 +131,9 @@ fn emit_given<'a>(loaded: &'a Loaded<'a>, tokenizer: Tokenizer, out: &mut Vec<Pi
 /// One message of a prompt, for comparing prompts: equal marks are equal bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct MessageMark {
+    /// Hash of the message's bytes.
     pub fingerprint: u64,
+    /// Cost of the message.
     pub tokens: u32,
 }
 

@@ -18,7 +18,9 @@ const NAME: &str = "budget";
     "the budget is {budget_tokens} tokens, but the instructions and the newest user turn alone need {needed_tokens}"
 )]
 pub struct OverBudget {
+    /// The budget that was given.
     pub budget_tokens: u32,
+    /// The tokens that must stay in the prompt.
     pub needed_tokens: u32,
 }
 

@@ -17,10 +17,15 @@ use crate::tokens::Tokenizer;
 pub enum Need {
     /// The newest turns.
     Turns,
+    /// The summary of the thread.
     Summary,
+    /// What is known about the user.
     UserData,
+    /// The documents of a collection.
     Collection {
+        /// The name of the collection.
         name: String,
+        /// How its documents are shown.
         shape: Shape,
     },
     /// The collapsed groups of the thread.

@@ -11,11 +11,14 @@ use crate::limits::ADDED_TEXT_BYTES_MAX;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{path} {problem}")]
 pub struct DecodeError {
+    /// Where: the path of the field, such as `recipe.budget_tokens`.
     pub path: String,
+    /// What is wrong with it.
     pub problem: String,
 }
 
 impl DecodeError {
+    /// An error at a path.
     pub fn new(path: impl Into<String>, problem: impl Into<String>) -> Self {
         Self { path: path.into(), problem: problem.into() }
     }
@@ -43,6 +46,7 @@ impl<'v> Fields<'v> {
         Self { path: path.into(), map: None, known: Vec::new() }
     }
 
+    /// The path of a field.
     pub fn path(&self, name: &str) -> String {
         format!("{}.{name}", self.path)
     }
@@ -53,6 +57,7 @@ impl<'v> Fields<'v> {
         self.map?.get(name).filter(|v| !v.is_null())
     }
 
+    /// A string.
     pub fn string(&mut self, name: &'static str) -> Result<Option<&'v str>, DecodeError> {
         self.read(name, "must be a string", Value::as_str)
     }
@@ -63,10 +68,12 @@ impl<'v> Fields<'v> {
         self.read(name, &problem, |v| v.as_str().filter(|text| text.len() <= ADDED_TEXT_BYTES_MAX))
     }
 
+    /// A boolean.
     pub fn flag(&mut self, name: &'static str) -> Result<Option<bool>, DecodeError> {
         self.read(name, "must be true or false", Value::as_bool)
     }
 
+    /// An array; an absent one is empty.
     pub fn list(&mut self, name: &'static str) -> Result<&'v [Value], DecodeError> {
         Ok(self.read(name, "must be an array", |v| v.as_array().map(Vec::as_slice))?.unwrap_or_default())
     }
@@ -81,6 +88,7 @@ impl<'v> Fields<'v> {
         self.read(name, &format!("must be a whole number from {least} to {most}"), fits)
     }
 
+    /// A number.
     pub fn float(&mut self, name: &'static str) -> Result<Option<f64>, DecodeError> {
         self.read(name, "must be a number", Value::as_f64)
     }

@@ -27,6 +27,7 @@ pub fn name(text: &str) -> Option<String> {
 /// A group as a response defines it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct GroupDefinition {
+    /// Its name, in the one spelling.
     pub name: String,
     /// How many items it has.
     pub size: usize,
@@ -42,7 +43,9 @@ pub fn listed(response: &Value) -> Option<&Value> {
 /// What a response says of a group, where it says it.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct GroupAbout<'v> {
+    /// Its description.
     pub description: Option<&'v str>,
+    /// The items that it lists.
     pub items: Option<&'v Value>,
 }
 
@@ -122,8 +125,11 @@ fn turn_ids(path: &str, items: &[Value]) -> Result<Vec<String>, DecodeError> {
 /// A group that turns of a thread belong to.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Group {
+    /// Its name, in the one spelling.
     pub name: Box<str>,
+    /// The id of the response that defines it.
     pub response: Box<str>,
+    /// Its description.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub description: Option<Box<str>>,
     /// As its response lists them.
@@ -164,6 +170,7 @@ impl Membership {
 /// What a prompt shows of a group.
 #[derive(Debug)]
 pub struct ShownGroup {
+    /// The group.
     pub group: Group,
     /// Stands in for the turns of a group that is collapsed.
     pub(crate) placeholder: Message,
@@ -199,6 +206,7 @@ impl Groups {
         self.shown.get(place)
     }
 
+    /// The groups, in order.
     pub fn iter(&self) -> impl Iterator<Item = &Group> {
         self.shown.iter().map(|shown| &shown.group)
     }

@@ -21,12 +21,15 @@ pub struct Loaded<'a> {
     pub turns: Vec<&'a Turn>,
     /// How many turns of the thread are older than these.
     pub turns_before: u64,
+    /// The summary of the thread.
     pub summary: Option<&'a Message>,
     /// The last turn that the summary covers, where it was made from the turns themselves.
     pub summary_upto: Option<u64>,
+    /// What is known about the user.
     pub user_data: Option<&'a Message>,
     /// Documents of other collections, in the order in which they are shown.
     pub collections: Vec<LoadedCollection<'a>>,
+    /// The collapsed groups of the thread.
     pub groups: Option<&'a Groups>,
     /// The turns that a model refused, by seq: they stay out.
     pub refused: &'a [RefusedTurn],
@@ -43,6 +46,7 @@ pub struct Loaded<'a> {
 /// A turn that a model refused.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct RefusedTurn {
+    /// Its place in the thread.
     pub seq: u64,
     /// The words of the model's server.
     pub why: String,
@@ -51,16 +55,22 @@ pub struct RefusedTurn {
 /// What was read for one collection at one level.
 #[derive(Debug, Clone, Copy)]
 pub struct LoadedCollection<'a> {
+    /// The name of the collection.
     pub name: &'a str,
+    /// How its documents are shown.
     pub shape: Shape,
+    /// The level at which it was read.
     pub level: Level,
+    /// The documents.
     pub items: &'a [CollectionItem],
 }
 
 /// A document of a collection, ready to be shown.
 #[derive(Debug, Clone)]
 pub struct CollectionItem {
+    /// The id of the document.
     pub id: Box<str>,
+    /// How the prompt shows it.
     pub message: Message,
 }
 

@@ -15,16 +15,20 @@ use crate::message::Message;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum RecallSource {
+    /// What was remembered about the user.
     Memories,
     /// What was said in any thread of the user.
     Turns,
+    /// Documents and repositories of the user.
     Documents,
 }
 
 /// How much is recalled from where, and how it is shown.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Recall {
+    /// Where to search.
     pub from: RecallSource,
+    /// The number of hits, at most.
     pub hits_max: u32,
     /// So many of each level at most, where the source has levels.
     pub per_level: Option<u32>,
@@ -41,8 +45,11 @@ pub struct Recall {
 /// What was recalled, and what nearly was.
 #[derive(Debug, Clone)]
 pub struct Recalled {
+    /// What was asked for.
     pub recall: Recall,
+    /// The hits, best first.
     pub hits: Vec<RecallHit>,
+    /// The best of what was not taken.
     pub near: Vec<RecallHit>,
     /// What kept the search from doing all it should.
     pub problems: Vec<String>,
@@ -56,9 +63,13 @@ pub struct RecallHit {
     /// The path of its collection.
     #[serde(rename = "in")]
     pub collection: String,
+    /// The id of its document.
     pub id: String,
+    /// Its place in the collection.
     pub seq: u64,
+    /// The score of the search.
     pub score: f32,
+    /// How the score came about.
     #[serde(skip_serializing_if = "Value::is_null", default)]
     pub why: Value,
 }
@@ -69,6 +80,7 @@ const TEXT_BYTES_MAX: usize = 1_000;
 impl RecallSource {
     const ALL: [Self; 3] = [Self::Memories, Self::Turns, Self::Documents];
 
+    /// Its name in recipes.
     pub fn name(self) -> &'static str {
         match self {
             Self::Memories => "memories",

@@ -12,11 +12,16 @@ use crate::policy::Policy;
 /// The subjects of an answer.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Reference {
+    /// The subjects.
     #[serde(rename = "tickers")]
     pub subjects: Vec<String>,
+    /// The entity that was asked about.
     pub entity: String,
+    /// The intent that was recognized.
     pub intent: String,
+    /// The bucket of that intent.
     pub bucket: Option<String>,
+    /// When the answer was given, in seconds since 1970.
     pub updated_at: f64,
     /// The turn that said the answer, counted from the first of the conversation.
     pub turn_index: u64,
@@ -26,14 +31,18 @@ pub struct Reference {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct References {
+    /// The newest of the conversation.
     pub last: Option<Reference>,
+    /// The newest of each bucket.
     pub buckets: BTreeMap<String, Reference>,
 }
 
 /// A question, as far as it matters here.
 #[derive(Debug, Clone, Copy)]
 pub struct ReferenceQuestion<'a> {
+    /// The entity that it asks about, where that is known.
     pub entity: Option<&'a str>,
+    /// The bucket of its intent.
     pub bucket: Option<&'a str>,
     /// Those that its text names.
     pub subjects: &'a [String],
@@ -46,6 +55,7 @@ pub struct ReferenceQuestion<'a> {
 pub struct ResolvedReference {
     /// Those of the text, or the inherited ones.
     pub subjects: Vec<String>,
+    /// Why these.
     pub reason: ReferenceReason,
 }
 
@@ -53,14 +63,22 @@ pub struct ResolvedReference {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ReferenceReason {
+    /// The policy is off.
     ContextDisabled,
+    /// The policy does not take the last subjects.
     LastReferenceDisabled,
+    /// The question names no entity.
     NoEntity,
+    /// The policy does not allow it for the entity.
     EntityNotAllowed,
+    /// The text names subjects.
     #[serde(rename = "input_has_ticker")]
     InputHasSubject,
+    /// No earlier answer had subjects.
     NoCandidate,
+    /// The earlier answer is too many turns ago.
     Expired,
+    /// The subjects of an earlier answer were taken.
     LastReferenceApplied,
 }
 

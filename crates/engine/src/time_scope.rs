@@ -28,15 +28,19 @@ pub struct TimeScope {
 /// A range of time in one place.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LevelScope {
+    /// The level that it reads.
     pub level: Level,
     place: Place,
+    /// The times that it reads.
     pub range: TimeRange,
 }
 
 /// `(begin, end]` in seconds; an end that is not given is open.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct TimeRange {
+    /// Open: what happened at this moment is not in the range.
     pub begin: Option<f64>,
+    /// Closed: what happened at this moment is in the range.
     pub end: Option<f64>,
 }
 
@@ -44,10 +48,14 @@ pub struct TimeRange {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Level {
+    /// A conversation.
     #[default]
     Convo,
+    /// A thread up to a moment.
     Session,
+    /// A week.
     Week,
+    /// A quarter of a year.
     Term,
 }
 
@@ -90,6 +98,7 @@ impl TimeScope {
         Self { local: Some(LevelScope::week(end)), above: vec![LevelScope::term_of(end)], in_time: true }
     }
 
+    /// A term, given by its beginning and its end.
     pub fn term(begin: f64, end: f64) -> Self {
         Self { local: Some(LevelScope::term(begin, end)), above: Vec::new(), in_time: true }
     }
@@ -133,12 +142,14 @@ impl LevelScope {
 }
 
 impl TimeRange {
+    /// Whether a moment lies in the range.
     pub fn holds(&self, moment: f64) -> bool {
         self.begin.is_none_or(|begin| moment > begin) && self.end.is_none_or(|end| moment <= end)
     }
 }
 
 impl Level {
+    /// All levels, innermost first.
     pub const ALL: [Self; 4] = [Self::Convo, Self::Session, Self::Week, Self::Term];
 
     /// What a prompt says of it.

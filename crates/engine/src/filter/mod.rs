@@ -52,65 +52,103 @@ pub(crate) struct Draft<'a> {
     pub tokenizer: Tokenizer,
 }
 
-/// A typed remark.
+/// What a filter, the budget or a search noticed.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "note", rename_all = "snake_case")]
 pub enum Note {
+    /// A filter with an unknown name was skipped.
     UnknownFilter {
+        /// The name.
         name: String,
     },
+    /// What `sizeLimiter` did.
     SizeLimited {
+        /// Messages that stay.
         kept: usize,
+        /// Messages that are out.
         dropped: usize,
+        /// Cost of those that stay.
         tokens: u32,
+        /// The cap.
         max_tokens: u32,
     },
+    /// What `fileContentsLimiter` did.
     FilesHidden {
+        /// File contents that were hidden.
         payloads: usize,
     },
+    /// What `toolCallBackfill` did.
     Backfilled {
+        /// Answers that were made up.
         made: usize,
+        /// Answers that were moved to their calls.
         moved: usize,
+        /// Answers without a call.
         orphans: usize,
     },
+    /// What `historyWindow` did.
     Windowed {
+        /// Pieces that stay.
         kept: usize,
+        /// Turns that are out.
         dropped: usize,
     },
+    /// What `stableWindow` did.
     Evicted {
+        /// Turns that are out.
         turns: usize,
+        /// Their cost.
         tokens: u32,
     },
+    /// What `moduleBudget` did.
     ModulesCut {
+        /// Modules that stay.
         kept: usize,
+        /// Modules that are out.
         dropped: usize,
+        /// Cost of those that stay.
         tokens: u32,
+        /// The cap.
         max_tokens: u32,
     },
+    /// What `dedupe` did.
     Deduped {
+        /// Messages that are out.
         dropped: usize,
     },
+    /// What `collapseGroupReplacer` did.
     Collapsed {
+        /// Groups that a placeholder stands in for.
         groups: usize,
+        /// Their turns.
         turns: usize,
+        /// Turns of groups that are expanded.
         expanded: usize,
     },
-    /// Something that a filter looks things up in could not be read; what it concerns was left as it is.
+    /// A lookup failed; what it concerns was left as it is.
     LookupFailed {
+        /// What could not be looked up.
         what: String,
     },
-    /// What a search found for the prompt, best first, and what nearly made it.
+    /// What a search found for the prompt.
     Recalled {
+        /// Where it searched.
         from: RecallSource,
+        /// The hits, best first.
         hits: Vec<RecallHit>,
+        /// The best of what was not taken.
         near: Vec<RecallHit>,
     },
-    /// Turns that are older than what one context looks at.
+    /// Turns that are older than what one prompt looks at.
     NotLoaded {
+        /// How many.
         turns: u64,
     },
+    /// What the budget did.
     Budgeted {
+        /// Messages that are out.
         dropped: usize,
+        /// Cost of the messages that stay.
         tokens: u32,
     },
 }

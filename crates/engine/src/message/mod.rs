@@ -28,14 +28,35 @@ pub use read::check_size;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
+    /// Instructions.
     System,
+    /// Instructions, in the newer spelling of some providers.
     Developer,
+    /// The person.
     User,
+    /// The model.
     Assistant,
+    /// The answer of a tool.
     Tool,
 }
 
 /// One message: its JSON as it came, and what was read from it.
+///
+/// The bytes are kept: spacing, the order of keys and unknown fields reach the model as they came.
+///
+/// ```
+/// use novelo_engine::{Message, Role, Tokenizer};
+///
+/// let message = Message::accept(r#"{ "content": "Hi", "role": "user", "name": "ana" }"#.into())?;
+/// assert_eq!(message.role(), Some(Role::User));
+/// assert_eq!(message.content_text().as_deref(), Some("Hi"));
+/// assert_eq!(message.as_str(), r#"{ "content": "Hi", "role": "user", "name": "ana" }"#);
+/// assert_eq!(message.tokens(Tokenizer::Approx), 19);
+///
+/// let refused = Message::accept(r#"{"role": "parrot", "content": "Hi"}"#.into());
+/// assert_eq!(refused.unwrap_err().field(), Some("role"));
+/// # Ok::<(), novelo_engine::message::MessageError>(())
+/// ```
 #[derive(Debug, Clone)]
 pub struct Message {
     raw: Bytes,
@@ -61,9 +82,13 @@ impl PartialEq for Message {
 /// A stored message: its place in a thread.
 #[derive(Debug, Clone)]
 pub struct Turn {
+    /// Its place in the thread, from 1.
     pub seq: u64,
+    /// The id of its document.
     pub id: Box<str>,
+    /// When it was stored, in seconds since 1970.
     pub create_time: f64,
+    /// The message.
     pub message: Message,
 }
 
@@ -103,16 +128,26 @@ pub(crate) struct ToolAnswer {
 /// Why a message was refused.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum MessageError {
+    /// It is not a JSON object in UTF-8.
     #[error("is not a JSON object")]
     NotObject,
+    /// It has this many bytes, which is more than `MESSAGE_BYTES_MAX`.
     #[error("has {0} bytes; the cap MESSAGE_BYTES_MAX is {MESSAGE_BYTES_MAX}")]
     TooLarge(usize),
+    /// It nests this deep, which is deeper than `JSON_DEPTH_MAX`.
     #[error("nests {0} deep; the cap JSON_DEPTH_MAX is {JSON_DEPTH_MAX}")]
     TooDeep(usize),
+    /// A key stands in it twice.
     #[error("has the key {0} twice")]
     Twice(String),
+    /// A field has a value that no message can have.
     #[error("{field} {problem}")]
-    Field { field: &'static str, problem: &'static str },
+    Field {
+        /// The name of the field.
+        field: &'static str,
+        /// What is wrong with it.
+        problem: &'static str,
+    },
 }
 
 impl MessageError {
@@ -126,8 +161,10 @@ impl MessageError {
 }
 
 impl Role {
+    /// All roles.
     pub const ALL: [Self; 5] = [Self::System, Self::Developer, Self::User, Self::Assistant, Self::Tool];
 
+    /// Its name in JSON.
     pub fn name(self) -> &'static str {
         match self {
             Self::System => "system",
@@ -138,6 +175,7 @@ impl Role {
         }
     }
 
+    /// The role of this name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|r| r.name() == name)
     }
@@ -182,18 +220,22 @@ impl Message {
         Self::from_stored(format!(r#"{{"role":"{}","content":{}}}"#, role.name(), json::literal(content)).into())
     }
 
+    /// Its JSON.
     pub fn raw(&self) -> &Bytes {
         &self.raw
     }
 
+    /// Its JSON as text.
     pub fn as_str(&self) -> &str {
         std::str::from_utf8(&self.raw).unwrap_or("")
     }
 
+    /// Who speaks; `None` for a document that is no message.
     pub fn role(&self) -> Option<Role> {
         self.role
     }
 
+    /// Whether this role speaks.
     pub fn is(&self, role: Role) -> bool {
         self.role == Some(role)
     }

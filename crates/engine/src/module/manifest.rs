@@ -41,9 +41,13 @@ struct Entry {
 pub struct Situation<'s> {
     /// Whether the short prompt is made, rather than the full one.
     pub fast: bool,
+    /// How open the question is, from 1 to 3.
     pub openness: u8,
+    /// How intense the question is.
     pub intensity: f32,
+    /// Whether the conversation is guided.
     pub guided: bool,
+    /// Whether the caller forced the guidance.
     pub forced: bool,
     /// The names of those that fired.
     pub heuristics: &'s [&'s str],
@@ -51,9 +55,11 @@ pub struct Situation<'s> {
     pub memories: bool,
     /// The level that the client suggests.
     pub opening: Option<u8>,
+    /// Whether the exchange will be remembered.
     pub saves: bool,
     /// Whether it is a brief greeting: only what is pinned is said then.
     pub greeting: bool,
+    /// The steps that the answer should take.
     pub steps: &'s str,
     /// Empty where it is not known.
     pub name: &'s str,
@@ -62,10 +68,13 @@ pub struct Situation<'s> {
 /// A module that the situation calls for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Chosen {
+    /// The name of the module.
     pub name: String,
     /// With its placeholders filled.
     pub text: String,
+    /// Its priority.
     pub priority: u32,
+    /// Whether it is pinned.
     pub pinned: bool,
     /// What called for it.
     pub why: String,
@@ -121,6 +130,7 @@ impl Manifest {
         called.filter_map(chosen).filter(|chosen| !chosen.text.is_empty()).collect()
     }
 
+    /// The tokens that all modules of one prompt may cost.
     pub fn budget_tokens(&self) -> u32 {
         self.budget_tokens
     }

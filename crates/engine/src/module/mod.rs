@@ -28,9 +28,13 @@ pub(crate) const HEURISTICS_MAX: usize = 64;
 /// A module of a recipe.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Module {
+    /// The name that explanations show.
     pub name: Box<str>,
+    /// Modules of higher priority are kept first.
     pub priority: u32,
+    /// Whether it is kept before all that are not pinned.
     pub pinned: bool,
+    /// Its text as a message.
     pub message: Message,
 }
 

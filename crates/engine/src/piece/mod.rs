@@ -30,11 +30,15 @@ pub use why::{Fate, FileLimit, Why};
 /// One candidate.
 #[derive(Debug, Clone)]
 pub struct Piece<'a> {
+    /// Where it comes from.
     pub origin: Origin<'a>,
+    /// Its cost.
     pub tokens: u32,
+    /// What became of it.
     pub fate: Fate,
     /// The component or filter that decided.
     pub by: &'static str,
+    /// Why the last decision was made.
     pub why: Why<'a>,
     /// What else was done to it before that.
     earlier: Option<Box<Earlier<'a>>>,
@@ -63,24 +67,33 @@ struct Earlier<'a> {
 /// Where a piece comes from.
 #[derive(Debug, Clone, Copy)]
 pub enum Origin<'a> {
+    /// A turn of the thread.
     Turn {
+        /// Its place in the thread.
         seq: u64,
+        /// The id of its document.
         id: &'a str,
     },
+    /// A message given with the request.
     Inline {
+        /// Its place among them, from 0.
         index: usize,
     },
     /// What is being asked now.
     Question,
     /// A component that is not the log: its name, and the document where there is one.
     Component {
+        /// The name of the component or of its collection.
         name: &'a str,
+        /// The document.
         item: Option<&'a CollectionItem>,
     },
     /// What a search found.
     Recall {
+        /// Where the search looked.
         from: RecallSource,
     },
+    /// A module of the recipe.
     Module(&'a Module),
     /// Stands in for the turns of a group.
     Group(&'a ShownGroup),
@@ -121,6 +134,7 @@ impl<'a> Piece<'a> {
         Self { fate: Fate::Made, why, ..stored }
     }
 
+    /// Whether it is not in the prompt.
     pub fn is_out(&self) -> bool {
         matches!(self.fate, Fate::Dropped | Fate::Collapsed)
     }
@@ -149,10 +163,12 @@ impl<'a> Piece<'a> {
         self.is_log() && !self.is_made() && self.base().is(Role::User)
     }
 
+    /// Who speaks.
     pub fn role(&self) -> Option<Role> {
         self.body.role()
     }
 
+    /// Whether this role speaks.
     pub fn is(&self, role: Role) -> bool {
         self.role() == Some(role)
     }

@@ -25,43 +25,58 @@ pub use spec::{
     BackfillOptions, ComponentSpec, FileLimitOptions, FilterSpec, ModuleSpec, RecallSpec, SizeLimitOptions, WindowSize,
 };
 
-/// Components, filters, budget and tokenizer.
+/// What goes into a prompt: components, filters, a budget and a tokenizer. [`RecipeBuilder`] makes one from types.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Recipe {
     /// The leaves, in the order in which they emit.
     pub components: Vec<Component>,
     pub(crate) filters: Vec<Filter>,
+    /// The budget of the whole prompt.
     pub budget_tokens: Option<u32>,
+    /// What counts the tokens.
     pub tokenizer: Tokenizer,
     /// Whether collections are also read where they lie above the thread.
     pub promotes: bool,
+    /// Whether messages carry the ids of their documents.
     pub doc_ids: DocIdMode,
 }
 
 /// What proposes pieces.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Component {
+    /// A message of fixed text.
     Literal {
+        /// Who speaks.
         role: Role,
+        /// The text.
         value: String,
     },
     /// The turns of the thread.
     History {
+        /// A text to put before that of each turn.
         framing: Option<Framing>,
     },
+    /// The summary of the thread.
     Summary,
+    /// What is known about the user.
     UserData,
     /// Documents of another collection of the thread.
     Collection {
+        /// The name of the collection.
         name: String,
+        /// The texts to put before that of each document.
         framings: Framings,
+        /// How documents are shown.
         shape: Shape,
     },
     /// What a search finds for the question, and what is shown where it finds nothing.
     Recall {
+        /// What is searched.
         recall: Recall,
+        /// What is shown where nothing was found.
         empty: Option<Message>,
     },
+    /// A text that competes with the other modules for a budget of its own.
     Module(Module),
 }
 
@@ -94,7 +109,19 @@ const KINDS: [&str; 10] =
     ["literal", "module", "history", "summary", "userData", "recall", "collection", "group", "yoj", "ista"];
 
 impl Recipe {
-    /// Reads a recipe that stands at `path`.
+    /// Reads a recipe that stands at `path` of a request or a file. An error names the field at fault.
+    ///
+    /// ```
+    /// use novelo_engine::Recipe;
+    /// use serde_json::json;
+    ///
+    /// let recipe = Recipe::decode("recipe", &json!({"components": [{"kind": "history"}], "budget_tokens": 8000}))?;
+    /// assert_eq!(recipe.budget_tokens, Some(8_000));
+    ///
+    /// let error = Recipe::decode("recipe", &json!({"filtres": []})).unwrap_err();
+    /// assert_eq!(error.to_string(), "recipe.filtres is not known; did you mean filters?");
+    /// # Ok::<(), novelo_engine::decode::DecodeError>(())
+    /// ```
     pub fn decode(path: &str, value: &Value) -> Result<Self, DecodeError> {
         let mut fields = Fields::from_value(path, value)?;
         let mut components = Vec::new();

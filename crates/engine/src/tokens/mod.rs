@@ -18,18 +18,31 @@ use vocabulary::Vocabulary;
 pub const OVERHEAD_TOKENS: u32 = 8;
 
 /// How tokens are counted.
+///
+/// ```
+/// use novelo_engine::Tokenizer;
+///
+/// let text = "Frigatebirds sleep while they fly.";
+/// assert_eq!(Tokenizer::Approx.count(text), 9);
+/// assert_eq!(Tokenizer::O200kBase.count(text), 8);
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Tokenizer {
+    /// An estimate: UTF-16 code units divided by four.
     #[default]
     Approx,
+    /// Exact counts of `o200k_base`, which GPT-4o and later models use.
     O200kBase,
+    /// Exact counts of `cl100k_base`, which GPT-4 and GPT-3.5 use.
     Cl100kBase,
 }
 
 impl Tokenizer {
+    /// All tokenizers.
     pub const ALL: [Self; 3] = [Self::Approx, Self::O200kBase, Self::Cl100kBase];
 
+    /// Its name in recipes.
     pub fn name(self) -> &'static str {
         match self {
             Self::Approx => "approx",
@@ -38,6 +51,7 @@ impl Tokenizer {
         }
     }
 
+    /// The tokenizer of this name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|t| t.name() == name)
     }
@@ -55,6 +69,7 @@ impl Tokenizer {
         self.vocabulary();
     }
 
+    /// Whether its vocabulary is loaded.
     pub fn is_loaded(self) -> bool {
         match self {
             Self::Approx => true,
