@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use anyhow::Context;
-use novelo_engine::assemble::Mark;
+use novelo_engine::assemble::MessageMark;
 use novelo_store::{LocalOptions, RedisOptions, Store};
 use rustc_hash::FxHashMap;
 use tokio::task::JoinHandle;
@@ -237,14 +237,14 @@ pub struct LastPrompts(Mutex<FxHashMap<u64, LastPrompt>>);
 #[derive(Debug)]
 struct LastPrompt {
     epoch: u64,
-    marks: Vec<Mark>,
+    marks: Vec<MessageMark>,
 }
 
 const LAST_PROMPTS_MAX: usize = 10_000;
 
 impl LastPrompts {
     /// Puts the newest prompt in; the leading tokens it shares with the one before, where there was one.
-    pub fn replace(&self, key: &impl std::hash::Hash, epoch: u64, marks: Vec<Mark>) -> Option<u32> {
+    pub fn replace(&self, key: &impl std::hash::Hash, epoch: u64, marks: Vec<MessageMark>) -> Option<u32> {
         use std::hash::BuildHasher;
         let key = rustc_hash::FxBuildHasher.hash_one(key);
         let mut last = self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
