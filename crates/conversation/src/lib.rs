@@ -9,6 +9,7 @@ pub mod caller;
 pub mod context;
 pub mod data;
 pub mod error;
+mod files;
 pub mod forget;
 pub mod ids;
 pub mod locks;

@@ -1,4 +1,5 @@
 //! Answers: by a model, guided, from data.
 
+pub mod data;
 pub mod guide;
 pub mod reply;

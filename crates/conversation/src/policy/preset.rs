@@ -8,7 +8,7 @@ use novelo_engine::{Recipe, Tokenizer};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::watch::File;
+use crate::files::WatchedFile;
 
 /// A recipe with the text it was read from, so that a trace can keep it.
 #[derive(Debug)]
@@ -85,7 +85,7 @@ pub fn shipped() -> anyhow::Result<Vec<Arc<Preset>>> {
 
 /// The shipped ones and those of the files; where a file is broken, the one from before stays.
 pub fn take(
-    files: &[File],
+    files: &[WatchedFile],
     shipped: &[Arc<Preset>],
     before: &[Arc<Preset>],
     broken: &mut Vec<String>,

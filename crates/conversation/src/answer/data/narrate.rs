@@ -5,11 +5,11 @@ use std::time::Duration;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use super::Asked;
-use super::database::Rows;
-use super::entity::Entity;
+use super::DataQuestion;
 use crate::app::Shared;
 use crate::context::load::cut;
+use crate::data::database::Rows;
+use crate::data::entity::Entity;
 use crate::model::{Ask, Job};
 use crate::policy::Prompt;
 
@@ -46,7 +46,7 @@ impl Narration {
 }
 
 /// The answer in a model's words, or why there is none.
-pub async fn narrate(app: &Shared, asked: &Asked, told: Told<'_>) -> (Option<String>, Narration) {
+pub async fn narrate(app: &Shared, asked: &DataQuestion, told: Told<'_>) -> (Option<String>, Narration) {
     let Some(model) = app.models.get(Job::Narrate) else { return (None, Narration::none("no_model")) };
     let prompt = app.policies.prompt(Prompt::Narrate);
     let messages = json!([
@@ -71,7 +71,7 @@ pub async fn narrate(app: &Shared, asked: &Asked, told: Told<'_>) -> (Option<Str
     }
 }
 
-fn meta(asked: &Asked, told: &Told<'_>) -> Value {
+fn meta(asked: &DataQuestion, told: &Told<'_>) -> Value {
     let columns = told.rows.columns.clone();
     let rows = Rows { columns, rows: told.rows.rows.iter().take(ROWS_MAX).cloned().collect(), is_cut: false };
     let mut meta = json!({

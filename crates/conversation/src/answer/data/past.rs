@@ -10,7 +10,7 @@ use novelo_store::{Op, PutTerms, Range};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::Asked;
+use super::DataQuestion;
 use crate::app::Shared;
 use crate::error::{Error, Result};
 use crate::search::said;
@@ -35,7 +35,7 @@ pub struct Meta {
 
 impl Meta {
     /// Of a turn of a question, with the intent that won.
-    pub fn new(asked: &Asked, routed: Option<&Candidate>) -> Self {
+    pub fn new(asked: &DataQuestion, routed: Option<&Candidate>) -> Self {
         let (intent, entity) = routed.map(|routed| (routed.intent.clone(), routed.entity.clone())).unzip();
         Self { request_id: asked.request_id.clone(), intent, entity, ..Self::default() }
     }
@@ -53,7 +53,7 @@ pub struct Past {
 
 impl Past {
     /// Loads it; where the policy is not enabled there is none.
-    pub async fn load(app: &Shared, policy: &Policy, asked: &Asked) -> Result<Self> {
+    pub async fn load(app: &Shared, policy: &Policy, asked: &DataQuestion) -> Result<Self> {
         if !policy.enabled {
             return Ok(Self::default());
         }
@@ -98,7 +98,7 @@ impl Past {
 }
 
 /// Where the references of a conversation are.
-pub fn place(asked: &Asked) -> Result<DocumentPath> {
+pub fn place(asked: &DataQuestion) -> Result<DocumentPath> {
     scope::references(&asked.user, &asked.thread).map_err(bad_id)
 }
 
