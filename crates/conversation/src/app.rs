@@ -16,14 +16,14 @@ use tokio::task::JoinHandle;
 use crate::answer::guide::Guides;
 use crate::answer::reply::Replies;
 use crate::cache::Cache;
-use crate::context::answer::{Answer, Made};
+use crate::context::answer::{Answer, ContextResponse};
 use crate::context::load::Caches;
 use crate::data::Data;
 use crate::forget::{ForgetLog, PendingErasure};
 use crate::model::Models;
 use crate::policy::Policies;
 use crate::remember::summary::{self, Due};
-use crate::search::{Corpus, Embedder, Indexes, Points};
+use crate::search::{Embedder, Indexes, Points, RecallSource};
 use crate::settings::{Config, without_password};
 use crate::storage::eviction::{self, Evictions};
 use crate::storage::incomplete;
@@ -55,7 +55,7 @@ pub struct Shared {
     /// Threads whose summary may have fallen behind.
     pub due: Due,
     /// Answers that were asked for again, by all that went into them.
-    pub made: Cache<(u128, Answer), Made>,
+    pub made: Cache<(u128, Answer), ContextResponse>,
     pub last: LastPrompts,
     pub config: Config,
 }
@@ -138,7 +138,7 @@ impl Shared {
     /// Tells that turns were added to a thread.
     pub fn touched(&self, user: &str, thread: &str) {
         self.due.add(user, thread);
-        self.indexes.touched(user, Corpus::Turns);
+        self.indexes.touched(user, RecallSource::Turns);
     }
 }
 

@@ -22,6 +22,7 @@ pub mod search;
 pub mod settings;
 pub mod storage;
 pub mod telemetry;
+mod text;
 pub mod thread;
 pub mod trace;
 pub mod yaml;

@@ -4,13 +4,12 @@
 
 use std::sync::Arc;
 
-use novelo_engine::recall::Recalled;
 use novelo_engine::time_scope::TimeScope;
 use novelo_engine::{Message, Tokenizer};
 use serde_json::Value;
 
 use crate::context::answer::Answer;
-use crate::context::load::Source;
+use crate::context::load::RecalledPassages;
 use crate::policy::Preset;
 
 /// A request for a context, checked.
@@ -24,8 +23,8 @@ pub struct Request {
     pub question: Option<String>,
     /// What is searched for, where that is not the question.
     pub query: Option<String>,
-    /// What was searched for already, for recalls of the recipe that are the same as these.
-    pub recalled: Vec<(Recalled, Vec<Source>)>,
+    /// Results of searches that were made before, for the recalls of the recipe that are equal to theirs.
+    pub recalled: Vec<RecalledPassages>,
     pub recipe: RecipeChoice,
     pub messages: Vec<Message>,
     pub filters: Option<Value>,

@@ -14,7 +14,7 @@ use crate::app::Shared;
 use crate::error::{Code, Error, Result};
 use crate::forget::{self, Forgotten};
 use crate::ids;
-use crate::search::Corpus;
+use crate::search::RecallSource;
 use crate::telemetry::now;
 
 /// A memory to keep.
@@ -71,7 +71,7 @@ pub async fn add_of(app: &Shared, user: &str, new: NewMemory<'_>, of: Option<Doc
     let document = NewDocument { id, create_time: now(), value: value.into(), expires_at: None };
     let append = Op::Append { to, documents: vec![document], terms: AppendTerms::default() };
     let outcomes = app.store.write(of.map(|at| Op::Expect { at }).into_iter().chain([append]).collect()).await?;
-    app.indexes.touched(user, Corpus::Memories);
+    app.indexes.touched(user, RecallSource::Memories);
     let Some(Outcome::Appended(stamps)) = outcomes.into_iter().next_back() else { return Err(unnamed()) };
     stamps.into_iter().next().map(|stamp| stamp.id).ok_or_else(unnamed)
 }

@@ -31,7 +31,7 @@ use crate::model::Job;
 use crate::policy::Preset;
 use crate::search::said;
 use crate::telemetry::now;
-use crate::trace::{ModuleMark, print};
+use crate::trace::{ModuleMark, fingerprint};
 
 pub type Contexts = Cache<ContextKey, Arc<Composed>>;
 
@@ -220,14 +220,14 @@ impl Moment<'_> {
         let greeting = work.guide.rules.is_greeting(&work.read);
         let moment = (decision.intensity.to_bits(), route.mode.name(), names(route.steps), loaded.memories.is_some());
         let client = (work.asked.forced, work.asked.opening, &loaded.name, &loaded.heuristics, greeting);
-        print(&(work.guide.print, moment, client)) as u64
+        fingerprint(&(work.guide.print, moment, client)) as u64
     }
 }
 
 impl ContextKey {
     /// What says that it was made.
     fn mark(&self) -> Result<DocumentPath> {
-        let id = format!("{:032x}", print(&self.text));
+        let id = format!("{:032x}", fingerprint(&self.text));
         let at = scope::user(&self.user).and_then(|user| user.child("contexts")?.document(&id));
         at.map_err(|e| Error::bad_id("user", &e))
     }

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use novelo_engine::decode::Fields;
 use novelo_engine::path::DocumentPath;
-use novelo_engine::recall::{Recall, Recalled};
+use novelo_engine::recall::Recall;
 use novelo_engine::{Message, Role};
 use novelo_language::decide::{Fired, Mode, Route};
 use serde_json::{Value, json};
@@ -16,10 +16,10 @@ use tokio::sync::Mutex;
 use super::Asked;
 use super::run::Work;
 use crate::app::Shared;
-use crate::context::load::{Source, recall_one};
+use crate::context::load::{RecalledPassages, recall_one};
 use crate::error::{Code, Error, Result};
 use crate::remember::user_data;
-use crate::search::Embedder;
+use crate::search::{Embedder, FoundPassage};
 use crate::thread;
 use crate::trace::EmbeddingMark;
 
@@ -59,7 +59,7 @@ pub struct Loaded {
     pub heuristics: Vec<String>,
     pub uses_embeddings: bool,
     /// What is remembered, and what of it is shown; `None` where nobody looked, or could.
-    pub memories: Option<(Recalled, Vec<Source>)>,
+    pub memories: Option<RecalledPassages>,
 }
 
 impl Loaded {
@@ -87,7 +87,7 @@ impl Loaded {
     }
 
     pub fn memories_count(&self) -> usize {
-        self.memories.as_ref().map_or(0, |(found, _)| found.hits.len())
+        self.memories.as_ref().map_or(0, |found| found.hits.len())
     }
 }
 
@@ -144,13 +144,12 @@ pub fn component(work: &Work<'_>) -> Value {
     json!({"kind": "recall", "from": "memories", "heading": answers.memories_heading, "empty": answers.memories_none})
 }
 
-async fn memories(work: &Work<'_>) -> Result<(Recalled, Vec<Source>)> {
+async fn memories(work: &Work<'_>) -> Result<RecalledPassages> {
     let began = Instant::now();
     let recall = recall(work)?;
-    let (found, sources) = recall_one(work.app, &work.asked.user, &recall, &work.asked.text, |_| false).await?;
-    found.problems.iter().for_each(|problem| work.asked.tracer.error("memories", problem.clone()));
-    let similarity = |why: &Value| why.pointer("/dense/score").and_then(Value::as_f64);
-    let best = found.hits.iter().chain(&found.near).filter_map(|hit| similarity(&hit.why)).max_by(f64::total_cmp);
+    let found = recall_one(work.app, &work.asked.user, &recall, &work.asked.text, |_| false).await?;
+    found.recalled.problems.iter().for_each(|problem| work.asked.tracer.error("memories", problem.clone()));
+    let best = found.hits.iter().chain(&found.near).filter_map(FoundPassage::similarity).max_by(f64::total_cmp);
     if best.is_some() {
         work.asked.tracer.embedding(EmbeddingMark {
             kind: "conversation".to_owned(),
@@ -160,7 +159,7 @@ async fn memories(work: &Work<'_>) -> Result<(Recalled, Vec<Source>)> {
             took_ms: began.elapsed().as_secs_f64() * 1e3,
         });
     }
-    Ok((found, sources))
+    Ok(found)
 }
 
 /// The vectors of examples, in their order.

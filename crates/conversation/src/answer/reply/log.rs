@@ -13,8 +13,9 @@ use serde_json::{Map, Value};
 use tokio::sync::watch;
 use tokio::time::Instant;
 
-use super::{Event, Form, Patience, Source, Terms, Told};
+use super::{Event, Form, Patience, Terms, Told};
 use crate::error::Error;
+use crate::search::FoundPassage;
 use crate::telemetry::now;
 
 /// One reply's events. Its task writes, readers read; a reader that is dropped has left.
@@ -220,8 +221,7 @@ fn in_ring(event: &Event) -> usize {
 }
 
 fn bytes(event: &Event) -> usize {
-    let source = |source: &Source| EVENT_BYTES + source.name.len() + source.text.len();
-    let sources = |sources: &[Source]| sources.iter().map(source).sum::<usize>();
+    let sources = |sources: &[FoundPassage]| sources.iter().map(FoundPassage::bytes).sum::<usize>();
     EVENT_BYTES
         + match event {
             Event::Question(understood) => understood.rewritten.question.len(),

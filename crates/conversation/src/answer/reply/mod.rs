@@ -31,11 +31,11 @@ use crate::caller::Caller;
 use crate::error::Error;
 use crate::model::{Job, Model, More, ToolCall, Usage};
 use crate::policy::Preset;
-use crate::search::said;
+use crate::search::{FoundPassage, said};
 use crate::trace::Tracer;
 pub use draft::{message, turn};
 pub use log::{Log, Reader};
-pub use prompt::{Source, room_tokens};
+pub use prompt::room_tokens;
 pub use replies::{Form, Owner, Patience, Replies, Terms};
 pub use run::Ends;
 pub use speak::{speak, speak_again, speak_whole};
@@ -232,7 +232,7 @@ pub enum RewrittenBy {
 #[derive(Debug, Clone, Serialize)]
 pub struct Prompted {
     #[serde(serialize_with = "write_sources")]
-    pub sources: Arc<[Source]>,
+    pub sources: Arc<[FoundPassage]>,
     pub tokens: u32,
     pub budget_tokens: Option<u32>,
     pub trace_id: String,
@@ -307,7 +307,7 @@ impl RewrittenBy {
     }
 }
 
-fn write_sources<S: serde::Serializer>(sources: &[Source], to: S) -> Result<S::Ok, S::Error> {
+fn write_sources<S: serde::Serializer>(sources: &[FoundPassage], to: S) -> Result<S::Ok, S::Error> {
     sources.serialize(to)
 }
 

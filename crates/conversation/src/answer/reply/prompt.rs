@@ -3,18 +3,16 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use novelo_engine::recall;
 use novelo_engine::time_scope::TimeScope;
-use serde::Serialize;
 
 use super::{Asked, Prompted, Says};
 use crate::app::Shared;
 use crate::context;
 use crate::context::answer::Answer;
-use crate::context::load;
 use crate::context::request::{RecipeChoice, Request};
 use crate::error::{Code, Result};
-use crate::remember::search::heads;
+use crate::remember::search::name_documents;
+use crate::search::FoundPassage;
 use crate::telemetry::now;
 
 /// A prompt, made.
@@ -25,21 +23,6 @@ pub struct Prompt {
     /// Whether it keeps to the room that it was to have.
     pub fits: bool,
     pub prompted: Prompted,
-}
-
-/// A passage of the prompt, as a caller is told of it.
-#[derive(Debug, Clone, Serialize)]
-pub struct Source {
-    pub from: recall::RecallSource,
-    pub id: Box<str>,
-    /// What it is a part of: the name of the document, the thread of a turn.
-    pub name: String,
-    pub text: Box<str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub file: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub line: Option<u64>,
-    pub score: f32,
 }
 
 /// Of a window this share is left for the answer, but not more tokens than these.
@@ -100,16 +83,12 @@ pub fn room_tokens(window_tokens: u32) -> u32 {
     (window_tokens - (window_tokens / ANSWER_SHARE).min(ANSWER_TOKENS_MAX)) / 10 * 9
 }
 
-async fn sources(app: &Shared, user: Option<&str>, used: &[load::Source]) -> Result<Arc<[Source]>> {
+/// The passages of a prompt, with the names of their documents.
+async fn sources(app: &Shared, user: Option<&str>, used: &[FoundPassage]) -> Result<Arc<[FoundPassage]>> {
     let Some(user) = user else { return Ok(Arc::default()) };
-    let documents = used.iter().filter(|source| source.from == recall::RecallSource::Documents);
-    let heads = heads(app, user, documents.map(|source| &*source.parent)).await?;
-    let shown = used.iter().map(|used| {
-        let load::Source { from, parent, id, text, file, line, score } = used.clone();
-        let name = heads.get(&*parent).map_or_else(|| parent.to_string(), |head| head.name.clone());
-        Source { from, id, name, text, file, line, score }
-    });
-    Ok(shown.collect())
+    let mut sources = used.to_vec();
+    name_documents(app, user, &mut sources).await?;
+    Ok(sources.into())
 }
 
 #[cfg(test)]
