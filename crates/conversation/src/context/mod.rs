@@ -7,6 +7,7 @@ pub mod answer;
 pub mod collapse;
 pub mod load;
 pub mod request;
+pub mod work_prompt;
 
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
@@ -34,15 +35,15 @@ const BUDGET_TOKENS_DEFAULT: u32 = 24_000;
 pub async fn context(app: &Shared, mut request: Request) -> Result<ContextResponse> {
     let started = Instant::now();
     let plan = plan(app, &mut request)?;
-    load_tokenizers(&plan.recipe).await;
-    let inputs = load(app, &plan.recipe, &mut request).await?;
+    load_tokenizers(plan.recipe()).await;
+    let inputs = load(app, plan.recipe(), &mut request).await?;
     let loaded = inputs.loaded();
     let key = (inputs_fingerprint(&plan, &request, &inputs, &loaded), request.answer);
     app.metrics.contexts.fetch_add(1, Ordering::Relaxed);
     if let Some(made) = app.made.get(&key).filter(|made| app.recorder.is_recent(&made.trace)) {
         return Ok(made);
     }
-    let assembly = assemble(&plan.recipe, &loaded, request.budget_tokens)?;
+    let assembly = assemble(plan.recipe(), &loaded, request.budget_tokens)?;
     warn(&assembly);
     let draft = Draft::begin(&assembly, request.answer);
     let messages = draft.messages();
@@ -61,7 +62,7 @@ fn inputs_fingerprint(plan: &Preset, request: &Request, inputs: &ContextInputs, 
     let mut seqs = FxHasher::default();
     loaded.turns.iter().for_each(|turn| turn.seq.hash(&mut seqs));
     let turns = (loaded.turns.len(), seqs.finish());
-    fingerprint(&(user, reach.thread_id(), plan.text.get(), (question, query), budget_tokens, turns, inputs))
+    fingerprint(&(user, reach.thread_id(), plan.text().get(), (question, query), budget_tokens, turns, inputs))
 }
 
 /// Says in the log too what an operator should know of.
@@ -96,10 +97,10 @@ enum Traced {
 /// nothing to say, leaves no trace. One with something that belongs to no user is nobody's.
 fn record(app: &Shared, request: Request, prompt: Prompt<'_>) -> (TraceId, Traced) {
     let Prompt { plan, inputs, fingerprint, assembly, messages, started } = prompt;
-    let Request { user: subject, reach, question, query, budget_tokens, .. } = request;
+    let Request { user: subject, reach, question, query, budget_tokens, made_from, .. } = request;
     let user = subject.clone().filter(|_| !inputs.outside);
     let thread = user.clone().zip(reach.thread_id().map(str::to_owned));
-    let replace = |thread| app.last.replace(&(thread, plan.text.get()), inputs.epoch(), assembly.marks());
+    let replace = |thread| app.last.replace(&(thread, plan.text().get()), inputs.epoch(), assembly.marks());
     let unchanged_tokens = thread.as_ref().and_then(replace);
     let id = TraceId::of(thread.as_ref(), &(fingerprint, unchanged_tokens));
     if assembly.pieces.is_empty() && !assembly.notes.iter().any(Note::warns) {
@@ -115,7 +116,7 @@ fn record(app: &Shared, request: Request, prompt: Prompt<'_>) -> (TraceId, Trace
         subject,
         thread: reach.thread_id().map(str::to_owned),
         preset: plan.name.clone(),
-        recipe: plan.text.clone(),
+        recipe: plan.text().to_owned(),
         question,
         query,
         budget_tokens,
@@ -126,7 +127,7 @@ fn record(app: &Shared, request: Request, prompt: Prompt<'_>) -> (TraceId, Trace
         digest: digest(messages),
         took_us: started.elapsed().as_micros() as u64,
     };
-    let kept = app.recorder.record(&id, trace, inputs.newest_turn(), &app.metrics);
+    let kept = app.recorder.record(&id, trace, inputs.newest_turn().or(made_from), &app.metrics);
     (id, if kept { Traced::Now } else { Traced::No })
 }
 
@@ -149,16 +150,17 @@ pub async fn replay(app: &Shared, trace: &Trace) -> Result<(Vec<u8>, Explanation
 fn plan(app: &Shared, request: &mut Request) -> Result<Arc<Preset>> {
     let chosen = match std::mem::take(&mut request.recipe) {
         RecipeChoice::Given(value) => Arc::new(Preset::given("recipe", value)?),
+        RecipeChoice::Built(document) => Arc::new(Preset::from(document)),
         RecipeChoice::Preset(name) => find(app, &name)?,
         RecipeChoice::Decoded(preset) => {
-            request.budget_tokens = request.budget_tokens.or(preset.recipe.budget_tokens);
+            request.budget_tokens = request.budget_tokens.or(preset.recipe().budget_tokens);
             return Ok(preset);
         }
         RecipeChoice::Unsaid if request.reach.local.is_some() => find(app, policy::DEFAULT)?,
         RecipeChoice::Unsaid => Arc::new(Preset::given("recipe", Value::Object(Default::default()))?),
     };
     let default = request.reach.local.is_some().then_some(BUDGET_TOKENS_DEFAULT);
-    request.budget_tokens = request.budget_tokens.or(chosen.recipe.budget_tokens).or(default);
+    request.budget_tokens = request.budget_tokens.or(chosen.recipe().budget_tokens).or(default);
     match (request.filters.take(), request.tokenizer) {
         (None, None) => Ok(chosen),
         (filters, tokenizer) => Ok(Arc::new(chosen.with(filters, tokenizer)?)),

@@ -4,6 +4,8 @@
 
 use std::sync::Arc;
 
+use novelo_engine::path::DocumentPath;
+use novelo_engine::recipe::RecipeDocument;
 use novelo_engine::time_scope::TimeScope;
 use novelo_engine::{Message, Tokenizer};
 use serde_json::Value;
@@ -31,6 +33,8 @@ pub struct Request {
     pub budget_tokens: Option<u32>,
     pub tokenizer: Option<Tokenizer>,
     pub answer: Answer,
+    /// The turn that the messages were made from, if the recipe reads no turns itself.
+    pub made_from: Option<DocumentPath>,
 }
 
 #[derive(Debug, Default)]
@@ -39,6 +43,8 @@ pub enum RecipeChoice {
     Unsaid,
     Preset(String),
     Given(Value),
+    /// Built by a surface; bounded like a given one.
+    Built(RecipeDocument),
     /// Decoded already; nothing bounds the answer that neither it nor the request names.
     Decoded(Arc<Preset>),
 }

@@ -152,7 +152,7 @@ mod tests {
             std::fs::write(presets.join(name).with_extension("json"), r#"{"budget_tokens": 7}"#).unwrap();
         }
         let policies = Policies::open(dir.path().to_owned(), None).unwrap();
-        let budget = |name: &str| policies.preset(name).map(|p| p.recipe.budget_tokens);
+        let budget = |name: &str| policies.preset(name).map(|p| p.recipe().budget_tokens);
         assert_eq!((budget("chat"), budget("mine")), (Some(Some(7)), Some(Some(7))));
         std::fs::write(presets.join("mine.json"), "{").unwrap();
         std::fs::remove_file(presets.join("chat.json")).unwrap();

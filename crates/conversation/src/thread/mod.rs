@@ -6,6 +6,7 @@
 pub mod kept;
 mod meaning;
 pub mod refused;
+pub mod tail;
 mod unsaid;
 mod words;
 

@@ -40,7 +40,7 @@ pub async fn ask(app: &Shared, asked: DataQuestion, tracer: &Tracer) -> Result<A
     clock.mark("query");
     let plain = work.present(&understood.question, &planned, found.as_ref());
     clock.mark("present");
-    let (answer, narration) = work.narrate(&past, &planned, found.as_ref(), plain).await;
+    let (answer, narration) = work.narrate(&past, &planned, found.as_ref(), plain, &kept).await;
     tell::mark_narration(tracer, &narration);
     clock.mark("narrate");
     let is_kept = work.record(&past, &planned, &kept, &answer).await?;
@@ -177,6 +177,7 @@ impl<'a> Work<'a> {
         planned: &Planned,
         found: Option<&FoundRows>,
         plain: String,
+        kept: &Kept,
     ) -> (String, Narration) {
         let Some((chosen, (entity, found))) = planned.chosen.as_ref().zip(self.entity(planned).zip(found)) else {
             return (plain, Narration::none("no_rows"));
@@ -186,15 +187,22 @@ impl<'a> Work<'a> {
         }
         let is_told = |entity: &str| self.catalogue.entity(entity).is_some_and(|entity| entity.is_narrated);
         let past = past.to_wire(&self.policy, &entity.name, is_told);
-        let told = Told { intent: &chosen.intent, entity, rows: &found.rows, answer: &plain, past };
-        let model = self.app.models.get(Job::Narrate);
-        if let Some(model) = model {
-            self.tracer.model(model.name());
-            self.tracer.prompt_ready();
-        }
-        let (said, narration) = narrate(self.app, self.asked, told).await;
+        let Some(model) = self.app.models.get(Job::Narrate) else { return (plain, Narration::none("no_model")) };
+        self.tracer.model(model.name());
+        let told = Told {
+            intent: &chosen.intent,
+            entity,
+            rows: &found.rows,
+            answer: &plain,
+            past,
+            is_stored: self.policy.enabled,
+            made_from: kept.newest(),
+            tracer: self.tracer,
+        };
+        let (said, narration) = narrate(self.app, model, self.asked, told).await;
+        self.tracer.prompt_ready();
         // Its server may say what it is called only when it is asked.
-        model.into_iter().for_each(|model| self.tracer.model(model.name()));
+        self.tracer.model(model.name());
         (said.unwrap_or(plain), narration)
     }
 

@@ -9,19 +9,19 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use novelo_engine::assemble::assemble;
-use novelo_engine::module::{Chosen, Manifest, Situation};
+use novelo_engine::module::{Chosen, Situation};
 use novelo_engine::path::DocumentPath;
 use novelo_engine::piece::{Fate, Origin, Why};
+use novelo_engine::recipe::{ComponentSpec, FilterSpec, RecipeBuilder, WindowSize};
 use novelo_engine::time_scope::TimeScope;
 use novelo_engine::{Message, Recipe, Tokenizer, scope};
 use novelo_language::decide::{Decision, Mode, Route};
 use novelo_store::{Op, PutTerms};
-use serde_json::{Value, json};
+use serde_json::json;
 
-use super::load::{Loaded, Past, component};
+use super::load::{Loaded, Past, recall_spec};
 use super::names;
 use super::run::Work;
-use crate::answer::reply::room_tokens;
 use crate::cache::Cache;
 use crate::context;
 use crate::context::answer::Answer;
@@ -29,8 +29,8 @@ use crate::context::request::{RecipeChoice, Request};
 use crate::error::{Error, Result};
 use crate::model::Job;
 use crate::policy::Preset;
-use crate::search::said;
 use crate::telemetry::now;
+use crate::text::said;
 use crate::trace::{ModuleMark, fingerprint};
 
 pub type Contexts = Cache<ContextKey, Arc<Composed>>;
@@ -75,7 +75,7 @@ pub async fn compose(
     };
     composed.modules.iter().for_each(|module| work.asked.tracer.module(module.clone()));
     let room = match work.app.models.get(Job::Answer) {
-        Some(model) => model.window_tokens().await.map(room_tokens),
+        Some(model) => model.room_tokens().await,
         None => None,
     };
     let request = Request {
@@ -106,8 +106,8 @@ struct Moment<'m> {
 impl Moment<'_> {
     /// The caller's own instructions, and what was said.
     fn overridden(&self, instructions: &str, past: &Past) -> Result<Arc<Composed>> {
-        let literal = json!({"kind": "literal", "value": instructions});
-        let components = [literal].into_iter().chain(literals(&past.instructions)).chain([history()]).collect();
+        let own = [ComponentSpec::system(instructions)].into_iter();
+        let components = own.chain(literals(&past.instructions)).chain([ComponentSpec::history()]).collect();
         self.composed(components, &[])
     }
 
@@ -133,31 +133,30 @@ impl Moment<'_> {
         let composed = self.composed(components, &chosen)?;
         let put = mark.filter(|_| !is_hit).map(|at| key.put(at));
         if may_keep {
-            let bytes = composed.preset.text.get().len() * 2 + key.text.len() + 1_024;
+            let bytes = composed.preset.text().get().len() * 2 + key.text.len() + 1_024;
             contexts.insert(key, composed.clone(), bytes);
         }
         Ok((composed, put))
     }
 
-    fn components(&self, instructions: &[Message]) -> (Vec<Value>, Vec<Chosen>) {
+    fn components(&self, instructions: &[Message]) -> (Vec<ComponentSpec>, Vec<Chosen>) {
         let modules = &self.work.guide.modules;
         let heuristics: Vec<&str> = self.loaded.heuristics.iter().map(String::as_str).collect();
         let steps = names(self.route.steps).join(", ");
         let chosen = modules.choose(&self.situation(&heuristics, &steps));
-        let mut components = Manifest::recipe_components(&chosen);
+        let mut components: Vec<ComponentSpec> = chosen.iter().map(ComponentSpec::from).collect();
         components.extend(literals(instructions));
         components.extend(self.memories());
-        components.push(history());
+        components.push(ComponentSpec::history());
         (components, chosen)
     }
 
     /// What was found, or that nothing was; the fast lane is not told of it.
-    fn memories(&self) -> Option<Value> {
-        let none = || json!({"kind": "literal", "value": self.work.guide.answers.memories_none});
+    fn memories(&self) -> Option<ComponentSpec> {
         match (self.route.mode, &self.loaded.memories) {
             (Mode::Fast, _) => None,
-            (_, None) => Some(none()),
-            (_, Some(_)) => Some(component(self.work)),
+            (_, None) => Some(ComponentSpec::system(&*self.work.guide.answers.memories_none)),
+            (_, Some(_)) => Some(recall_spec(self.work).into()),
         }
     }
 
@@ -179,20 +178,17 @@ impl Moment<'_> {
         }
     }
 
-    fn composed(&self, components: Vec<Value>, chosen: &[Chosen]) -> Result<Arc<Composed>> {
+    fn composed(&self, components: Vec<ComponentSpec>, chosen: &[Chosen]) -> Result<Arc<Composed>> {
         let answers = &self.work.guide.answers;
         let pairs = if self.route.mode == Mode::Fast { answers.fast_pairs } else { answers.history_pairs };
-        let recipe = json!({
-            "components": components,
-            "filters": [
-                {"name": "moduleBudget", "options": {"maxTokens": self.work.guide.modules.budget_tokens()}},
-                {"name": "historyWindow", "options": {"pairs": pairs}},
-                "toolCallBackfill",
-            ],
-            "tokenizer": Tokenizer::default().name(),
-        });
-        let preset = Preset::given("recipe", recipe)?;
-        let modules = modules(&preset.recipe, chosen);
+        let recipe = RecipeBuilder::new()
+            .components(components)
+            .filter(FilterSpec::ModuleBudget { max_tokens: self.work.guide.modules.budget_tokens() })
+            .filter(FilterSpec::HistoryWindow(WindowSize::Pairs(pairs)))
+            .filter(FilterSpec::tool_call_backfill())
+            .tokenizer(Tokenizer::default());
+        let preset = Preset::from(recipe.build()?);
+        let modules = modules(preset.recipe(), chosen);
         Ok(Arc::new(Composed { preset: Arc::new(preset), modules }))
     }
 
@@ -257,13 +253,6 @@ fn modules(recipe: &Recipe, chosen: &[Chosen]) -> Vec<ModuleMark> {
     assembly.pieces.iter().filter_map(mark).collect()
 }
 
-fn literals(instructions: &[Message]) -> impl Iterator<Item = Value> {
-    instructions.iter().filter_map(|message| {
-        let text = said(message)?;
-        Some(json!({"kind": "literal", "role": message.role()?.name(), "value": text}))
-    })
-}
-
-fn history() -> Value {
-    json!({"kind": "history"})
+fn literals(instructions: &[Message]) -> impl Iterator<Item = ComponentSpec> {
+    instructions.iter().filter_map(|message| Some(ComponentSpec::literal(message.role()?, said(message)?)))
 }

@@ -7,7 +7,8 @@ use std::time::{Duration, Instant};
 
 use novelo_engine::decode::Fields;
 use novelo_engine::path::DocumentPath;
-use novelo_engine::recall::Recall;
+use novelo_engine::recall::{Recall, RecallSource};
+use novelo_engine::recipe::{ComponentSpec, RecallSpec};
 use novelo_engine::{Message, Role};
 use novelo_language::decide::{Fired, Mode, Route};
 use serde_json::{Value, json};
@@ -132,16 +133,17 @@ pub async fn name(work: &Work<'_>) -> Option<String> {
     name.and_then(as_name).map(str::to_owned)
 }
 
-/// How memories are recalled, and what is shown where there are none.
-pub fn recall(work: &Work<'_>) -> Result<Recall> {
-    let component = component(work);
-    Ok(Recall::decode(&mut Fields::from_value("memories", &component)?)?)
+/// How memories are recalled, and what is shown if there are none.
+pub fn recall_spec(work: &Work<'_>) -> RecallSpec {
+    let answers = &work.guide.answers;
+    let (heading, empty) = (Some(answers.memories_heading.to_string()), Some(answers.memories_none.to_string()));
+    RecallSpec { heading, empty, ..RecallSpec::from(RecallSource::Memories) }
 }
 
-/// The same as a part of a recipe.
-pub fn component(work: &Work<'_>) -> Value {
-    let answers = &work.guide.answers;
-    json!({"kind": "recall", "from": "memories", "heading": answers.memories_heading, "empty": answers.memories_none})
+/// The same, checked as a component of a recipe.
+fn recall(work: &Work<'_>) -> Result<Recall> {
+    let component = json!(ComponentSpec::from(recall_spec(work)));
+    Ok(Recall::decode(&mut Fields::from_value("memories", &component)?)?)
 }
 
 async fn memories(work: &Work<'_>) -> Result<RecalledPassages> {

@@ -11,6 +11,7 @@ use crate::context;
 use crate::context::answer::Answer;
 use crate::context::request::{RecipeChoice, Request};
 use crate::error::{Code, Result};
+pub use crate::model::room_tokens;
 use crate::remember::search::name_documents;
 use crate::search::FoundPassage;
 use crate::telemetry::now;
@@ -24,10 +25,6 @@ pub struct Prompt {
     pub fits: bool,
     pub prompted: Prompted,
 }
-
-/// Of a window this share is left for the answer, but not more tokens than these.
-const ANSWER_SHARE: u32 = 4;
-const ANSWER_TOKENS_MAX: u32 = 2_048;
 
 /// What there is room for.
 #[derive(Debug, Clone, Copy)]
@@ -51,7 +48,7 @@ pub async fn make(app: &Shared, asked: &Asked, query: &str, room: Room) -> Resul
 }
 
 async fn made(app: &Shared, asked: &Asked, query: &str, room: Room) -> Result<Prompt> {
-    let own = asked.preset.recipe.budget_tokens;
+    let own = asked.preset.recipe().budget_tokens;
     let (question, messages) = match &asked.says {
         Says::Question(question) => (Some(question.clone()), Vec::new()),
         Says::Messages(_) if room.is_stored && asked.thread.is_some() => (None, Vec::new()),
@@ -78,26 +75,10 @@ async fn made(app: &Shared, asked: &Asked, query: &str, room: Room) -> Result<Pr
     })
 }
 
-/// The tokens that a prompt may have in a window: some are for the answer, and counts of other tokenizers are a guess.
-pub fn room_tokens(window_tokens: u32) -> u32 {
-    (window_tokens - (window_tokens / ANSWER_SHARE).min(ANSWER_TOKENS_MAX)) / 10 * 9
-}
-
 /// The passages of a prompt, with the names of their documents.
 async fn sources(app: &Shared, user: Option<&str>, used: &[FoundPassage]) -> Result<Arc<[FoundPassage]>> {
     let Some(user) = user else { return Ok(Arc::default()) };
     let mut sources = used.to_vec();
     name_documents(app, user, &mut sources).await?;
     Ok(sources.into())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_window_leaves_room_for_the_answer() {
-        assert_eq!([0, 10, 4_096, 131_072].map(room_tokens), [0, 0, 2_763, 116_118]);
-        assert_eq!(room_tokens(u32::MAX), (u32::MAX - ANSWER_TOKENS_MAX) / 10 * 9);
-    }
 }

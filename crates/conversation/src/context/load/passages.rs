@@ -15,7 +15,7 @@ use crate::context::request::Request;
 use crate::error::{Code, Result};
 use crate::remember::levels::Levels;
 use crate::search::{Ask, Found, FoundPassage, Picked, Place, Ranking, has_any, search};
-use crate::text::{cut, said};
+use crate::thread::tail::excerpt;
 use crate::trace::RecalledInput;
 
 /// Messages that a question is made of where none is asked, and the characters taken of each.
@@ -70,8 +70,8 @@ impl ContextInputs {
         let inline = self.inline.iter().rev();
         let stored = self.turns.iter().rev().filter(|turn| !self.is_refused(turn.seq));
         let messages = inline.chain(stored.map(|turn| turn.message.shown()));
-        let mut texts: Vec<String> =
-            messages.filter_map(said).map(|text| cut(&text, ASKED_CHARS)).take(ASKED_TURNS).collect();
+        let texts = messages.filter_map(|message| excerpt(message, ASKED_CHARS));
+        let mut texts: Vec<String> = texts.take(ASKED_TURNS).collect();
         texts.reverse();
         let text = texts.join(" ");
         (!text.trim().is_empty()).then_some(text)

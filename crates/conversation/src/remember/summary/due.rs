@@ -10,12 +10,12 @@ use rustc_hash::FxHashSet;
 use tokio::sync::{Notify, watch};
 use tokio::task::JoinSet;
 
-use super::make::{self, Told};
+use super::make;
 use super::{Summary, Window, held, write};
 use crate::app::{App, Shared};
 use crate::remember::TRIES_MAX;
 use crate::telemetry::now;
-use crate::thread::refused::Refusals;
+use crate::thread::tail::Tail;
 
 /// A user and a thread.
 type Thread = (Box<str>, Box<str>);
@@ -148,14 +148,13 @@ async fn round(app: &Shared, user: &str, thread: &str) -> Result<Round, Error> {
     let (before, version) = held(&app.store, &at).await?;
     let turns_max = make::turns_max(app);
     let Some((first, last)) = window.uncovered(last_seq, before.upto_seq, turns_max) else { return Ok(Round::Done) };
-    let turns = app.store.turns(&of, Range::Between { first, last }).await?;
-    // The last of them must still be there then. Where none is, they were trimmed, and nothing is made of them.
-    let newest = turns.iter().next_back().map(|turn| of.document(&turn.id)).transpose().map_err(invalid)?;
-    let refusals = Refusals::load(&app.store, user, thread).await.map_err(|e| Error::Invalid(e.message))?;
-    let told = Told { turns, refusals };
+    let tail = Tail::load(app, user, thread, Range::Between { first, last }).await;
+    let tail = tail.map_err(|e| Error::Invalid(e.message))?;
+    // The newest turn must still be stored when the summary is. If all were trimmed, there is none.
+    let newest = tail.newest();
     let mut closed = app.due.closed.subscribe();
     let summary = tokio::select! {
-        made = make::continued(app, before, told) => made?,
+        made = make::continued(app, (user, thread), before, tail) => made?,
         _ = closed.wait_for(|closed| *closed) => return Ok(Round::Done),
     };
     let summary = Summary { upto_seq: last, updated_at: now(), ..summary };

@@ -73,6 +73,7 @@ fn checked(wire: Wire<'_>, caller: &Caller) -> Result<Request> {
         budget_tokens: budget(wire.budget_tokens)?,
         tokenizer: wire.tokenizer.as_deref().map(tokenizer).transpose()?,
         answer: Answer::Context(explain(wire.explain)?),
+        made_from: None,
     })
 }
 
