@@ -13,8 +13,8 @@ use novelo_store::{LocalOptions, RedisOptions, Store};
 use rustc_hash::FxHashMap;
 use tokio::task::JoinHandle;
 
+use crate::answer::Replies;
 use crate::answer::guide::Guides;
-use crate::answer::reply::Replies;
 use crate::cache::Cache;
 use crate::context::answer::{Answer, Made};
 use crate::context::load::Caches;

@@ -14,7 +14,7 @@ use futures_util::stream;
 
 use super::error::ApiError;
 use crate::http::trace_id::TRACE_ID;
-use novelo_conversation::answer::reply::{Event, Form, Reader, Reply, Told};
+use novelo_conversation::answer::{Event, Form, Reader, Reply, Told};
 use novelo_conversation::app::Shared;
 use novelo_conversation::caller::Caller;
 use novelo_conversation::error::{Code, Error, Result};

@@ -7,8 +7,7 @@ use serde_json::{Value, json};
 
 use crate::http::body::Json;
 use crate::http::sse;
-use novelo_conversation::answer::guide;
-use novelo_conversation::answer::reply::{Event, Form, Reader, Told};
+use novelo_conversation::answer::{Event, Form, GuidedAnswer, Reader, Told};
 use novelo_conversation::error::Result;
 use novelo_conversation::telemetry::now;
 
@@ -76,7 +75,7 @@ pub fn event(told: &Told, shown: &Shown) -> String {
 fn done(told: &Told, shown: &Shown) -> Value {
     let mut data = match &*told.event {
         Event::Guided(answer) if shown.may_debug => json!(answer),
-        Event::Guided(answer) => json!(guide::Answer { trace: None, ..(**answer).clone() }),
+        Event::Guided(answer) => json!(GuidedAnswer { trace: None, ..(**answer).clone() }),
         Event::Failed(error) => {
             let body: Value = serde_json::from_slice(&error.body()).unwrap_or_default();
             json!({"fallback": true, "cache": false, "error": body.get("error")})

@@ -29,9 +29,9 @@ use super::native::turns::accept_messages;
 use crate::http::Peer;
 use crate::http::body::{Params, Raw, parse_object};
 use crate::http::sse;
+use novelo_conversation::answer::guide::Asked;
 use novelo_conversation::answer::guide::load::{NAME_BYTES_MAX, as_name};
-use novelo_conversation::answer::guide::{self, Asked};
-use novelo_conversation::answer::reply::{Form, Owner, Patience, Terms};
+use novelo_conversation::answer::{self, AnswerRequest, Form, Owner, Patience, Terms};
 use novelo_conversation::app::App;
 use novelo_conversation::caller::Caller;
 use novelo_conversation::error::{Code, Error, Result};
@@ -148,7 +148,7 @@ async fn ask(
     let owner = Owner { user: Some(asked.user.clone()), thread: Some(asked.thread.clone()) };
     let patience = if streams { Patience::Page } else { Patience::None };
     let terms = Terms { owner, form: Form::Guided { guest: guest.clone() }, patience, tracer };
-    let reader = app.replies.start(app, terms, move |app, log, ends| guide::run(app, asked, log, ends))?;
+    let reader = answer::begin(app, AnswerRequest::Guided(asked), terms)?;
     let shown = Shown { may_debug: true, guest };
     let guest = shown.guest_header();
     let mut response = match streams {

@@ -8,10 +8,12 @@ use novelo_engine::path::check_id;
 use serde::Deserialize;
 use serde_json::json;
 
+use super::wire::{CallBody, QuestionBody, ReplyBody, SourcesBody};
 use crate::http::body::{Json, Raw, parse_object};
 use crate::http::error::ApiResult;
 use crate::http::sse;
-use novelo_conversation::answer::reply::{Asked, Event, Form, Manner, Reader, Says, Told};
+use novelo_conversation::answer::reply::{Asked, Manner, Says};
+use novelo_conversation::answer::{self, AnswerRequest, Event, Form, Reader, Told};
 use novelo_conversation::app::App;
 use novelo_conversation::caller::{ANONYMOUS, Caller};
 use novelo_conversation::error::{Code, Error, Result};
@@ -49,7 +51,7 @@ pub fn is_ours(form: &Form) -> bool {
 pub async fn answer(app: &App, asked: Asked, streams: bool) -> Response {
     let trace_id = asked.tracer.id().encode();
     let terms = asked.terms(streams);
-    let answer = match app.replies.begin(app, asked, terms) {
+    let answer = match answer::begin(app, AnswerRequest::Reply(asked), terms) {
         Ok(reader) if streams => Ok(sse::answer(reader, event)),
         Ok(reader) => whole(reader).await,
         Err(error) => Err(error),
@@ -77,7 +79,7 @@ pub fn asked(app: &App, surface: &str, user: String, thread: String, question: S
 
 /// The whole answer, once there is one.
 pub async fn whole(reader: Reader) -> Result<Response> {
-    sse::whole(reader, |reply| Json::write(reply).map(IntoResponse::into_response)).await
+    sse::whole(reader, |reply| Json::write(&ReplyBody::from(reply)).map(IntoResponse::into_response)).await
 }
 
 /// An event as its frame, and before it how many there were that cannot be told any more.
@@ -90,12 +92,12 @@ pub fn event(told: &Told) -> String {
 
 fn frame(told: &Told) -> String {
     let (name, written) = match &*told.event {
-        Event::Question(understood) => ("question", serde_json::to_string(understood)),
-        Event::Prompt(prompted) => ("sources", serde_json::to_string(prompted)),
+        Event::Question(understood) => ("question", serde_json::to_string(&QuestionBody::from(understood))),
+        Event::Prompt(prompted) => ("sources", serde_json::to_string(&SourcesBody::from(prompted))),
         Event::Text(text) => ("text", Ok(json!({"delta": text}).to_string())),
         Event::Anew => ("anew", Ok("{}".to_owned())),
-        Event::Skill(called) => ("skill", serde_json::to_string(called)),
-        Event::Done(reply) => ("done", serde_json::to_string(reply)),
+        Event::Skill(called) => ("skill", serde_json::to_string(&CallBody::from(called))),
+        Event::Done(reply) => ("done", serde_json::to_string(&ReplyBody::from(&**reply))),
         Event::Failed(error) => ("error", Ok(String::from_utf8_lossy(&error.body()).into_owned())),
         Event::Ready
         | Event::First

@@ -26,7 +26,8 @@ use crate::http::body::{Json, Raw, parse_object};
 use crate::http::error::{ApiError, ApiResult};
 use crate::http::sse;
 use frame::Frame;
-use novelo_conversation::answer::reply::{Asked, Form, Manner, Owner, Reader, RelayRequest, Reply, Says, Terms};
+use novelo_conversation::answer::reply::{Asked, Manner, RelayRequest, Says};
+use novelo_conversation::answer::{self, AnswerRequest, Form, Owner, Reader, Reply, Terms};
 use novelo_conversation::app::{App, Shared};
 use novelo_conversation::caller::Caller;
 use novelo_conversation::error::{Code, Error, Relayed, Result};
@@ -106,7 +107,7 @@ async fn answer(app: &App, caller: Caller, headers: &HeaderMap, body: &[u8]) -> 
         },
         ..usual
     };
-    let answer = match app.replies.begin(app, asked, terms) {
+    let answer = match answer::begin(app, AnswerRequest::Reply(asked), terms) {
         Ok(reader) if streams => begun(reader).await,
         Ok(reader) => whole(reader).await,
         Err(error) => Err(error),

@@ -1,7 +1,7 @@
 //! The replies that are running.
 //!
-//! Owns their tasks: how many there may be, and that all have ended when the server closes. Those that can be come back
-//! to are known by name, also for a while after their end. A name says which node has the reply.
+//! Owns their tasks: how many there may be, and that all have ended when the server closes. Replies that can be resumed
+//! are found by name, also for a while after their end. The name contains the node that has the reply.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -11,95 +11,26 @@ use rustc_hash::FxHashMap;
 use tokio::sync::watch;
 
 use super::ended::Ended;
+use super::event::Event;
+use super::generate::StopSignals;
 use super::log::{Log, Reader};
-use super::run::{Ends, run};
-use super::{Asked, Event};
+use super::options::{Form, Patience, Terms};
 use crate::app::App;
 use crate::caller::Caller;
 use crate::error::{Code, Error, Result};
 use crate::ids::reply_name;
-use crate::trace::Tracer;
 
-/// What holds for a reply from its beginning on.
-#[derive(Debug)]
-pub struct Terms {
-    pub owner: Owner,
-    pub form: Form,
-    pub patience: Patience,
-    /// Its course ends with it.
-    pub tracer: Tracer,
-}
-
-/// Whose reply it is; nobody's is for admins.
-#[derive(Debug, Clone, Default)]
-pub struct Owner {
-    pub user: Option<String>,
-    pub thread: Option<String>,
-}
-
-/// In which words it is told: who comes back must ask where it began.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Form {
-    Assist,
-    /// A model's own, under the name that the caller has for it.
-    Relay {
-        model: String,
-        wants_usage: bool,
-    },
-    /// Of a guest, where its id is here.
-    Guided {
-        guest: Option<String>,
-    },
-}
-
-/// How long the end of a reply is waited for.
+/// How long to wait for the end of a reply.
 const END_WAIT: Duration = Duration::from_secs(2);
 
-/// How long a reply goes on that nobody reads.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Patience {
-    /// Who leaves does not come back.
-    None,
-    /// A page, or any reader of a stream, may lose its connection and open it again: `replies.patience_ms`.
-    Page,
-}
-
-/// Requests begin replies; their tasks end by themselves, or when `close` says so.
+/// Requests start replies. Their tasks end by themselves, or at `close`.
 #[derive(Debug)]
 pub struct Replies {
-    /// Those that run and can be come back to.
+    /// Replies that run and can be resumed.
     named: Mutex<FxHashMap<String, Arc<Log>>>,
     ended: Ended,
     running: watch::Sender<usize>,
     closing: watch::Sender<bool>,
-}
-
-impl Owner {
-    /// Whether it is this user's, in this thread or in any.
-    pub fn is(&self, user: &str, thread: Option<&str>) -> bool {
-        self.user.as_deref() == Some(user) && (thread.is_none() || self.thread.as_deref() == thread)
-    }
-
-    fn is_covered_by(&self, caller: &Caller) -> bool {
-        self.user.as_deref().map_or(caller.is_admin(), |user| caller.scope.covers_user(user))
-    }
-}
-
-impl Terms {
-    /// Who may read the reply: its owner. With a guest key it is a guest that knows the name, which cannot be guessed.
-    fn admit(&self, caller: &Caller) -> bool {
-        let is_of_a_guest = matches!(&self.form, Form::Guided { guest: Some(_) });
-        self.owner.is_covered_by(caller) || (caller.is_guest() && is_of_a_guest)
-    }
-}
-
-impl Patience {
-    fn duration(self, app: &App) -> Duration {
-        match self {
-            Self::None => Duration::ZERO,
-            Self::Page => Duration::from_millis(app.config.number("replies.patience_ms")),
-        }
-    }
 }
 
 impl Default for Replies {
@@ -114,19 +45,14 @@ impl Default for Replies {
 }
 
 impl Replies {
-    /// Begins to answer; the events from the first on.
-    pub fn begin(&self, app: &App, asked: Asked, terms: Terms) -> Result<Reader> {
-        self.start(app, terms, |app: App, log: Arc<Log>, ends| async move { run(&app, asked, &log, ends).await })
-    }
-
-    /// The events of a reply from behind one number on, for whoever may read what is its owner's, and in its own form.
+    /// Resumes a reply after the event of a number. `None` if the caller may not read it, or it has another format.
     pub fn resume(&self, name: &str, after: usize, caller: &Caller, fits: impl Fn(&Form) -> bool) -> Option<Reader> {
         let running = self.lock().get(name).cloned();
         let log = running.or_else(|| self.ended.get(name))?;
         (log.terms.admit(caller) && fits(&log.terms.form)).then(|| log.read(after))
     }
 
-    /// Ends the replies to a thread's client that nobody reads any more, and waits until they are stored: the client goes on.
+    /// Ends the relayed replies of a thread that have no reader, and waits until they are stored.
     pub async fn end_unread(&self, user: &str, thread: &str) {
         let is_left = |log: &&Arc<Log>| {
             let Terms { owner, form, .. } = &log.terms;
@@ -141,36 +67,35 @@ impl Replies {
         }
     }
 
-    /// Lets go of those that ended a while ago.
+    /// Drops replies that ended a while ago.
     pub fn sweep(&self) {
         self.ended.sweep();
     }
 
-    /// Lets go of what a user was answered, in one thread or in all.
+    /// Drops the replies of a user, in one thread or in all.
     pub fn forget(&self, user: &str, thread: Option<&str>) {
         self.lock().retain(|_, log| !log.terms.owner.is(user, thread));
         self.ended.forget(user, thread);
     }
 
-    /// Lets go of a user's replies that have ended.
+    /// Drops the ended replies of a user.
     pub fn forget_ended(&self, user: &str) {
         self.ended.forget(user, None);
     }
 
-    /// Ends what runs, and waits for it.
+    /// Ends all replies, and waits until they have ended.
     pub async fn close(&self) {
         self.closing.send_replace(true);
         let mut running = self.running.subscribe();
         while *running.borrow_and_update() > 0 && running.changed().await.is_ok() {}
     }
 
-    /// Runs what answers in a task of its own, if there is room for one more. It pushes the last event by itself, and
-    /// ends the course of the reply before that.
+    /// Runs `work` in a task of its own, unless too many run. It ends the trace, and then logs the last event.
     pub fn start<W: Future<Output = ()> + Send>(
         &self,
         app: &App,
         terms: Terms,
-        work: impl FnOnce(App, Arc<Log>, Ends) -> W + Send + 'static,
+        work: impl FnOnce(App, Arc<Log>, StopSignals) -> W + Send + 'static,
     ) -> Result<Reader> {
         let has_room = self.running.send_if_modified(|running| {
             let has_room = *running < REPLIES_MAX;
@@ -183,19 +108,19 @@ impl Replies {
             terms.tracer.end();
             return Err(Error::new(Code::Busy, message));
         }
-        let ends = Ends { patience: terms.patience.duration(app), closing: self.closing.subscribe() };
+        let ends = StopSignals { patience: terms.patience.duration(app), closing: self.closing.subscribe() };
         let log = Log::new(reply_name(&app.node), terms);
         let place = Place { app: app.clone(), log: log.clone() };
         if log.terms.patience != Patience::None {
             self.lock().insert(log.name.clone(), log.clone());
         }
-        // It is read from now on, or it would seem to be left before it has begun.
+        // Before the task starts, or it would find no reader.
         let reader = log.read(0);
         tokio::spawn(async move { work(place.app.clone(), place.log.clone(), ends).await });
         Ok(reader)
     }
 
-    /// A reply has ended; one that was forgotten meanwhile is not kept.
+    /// Keeps a reply that has ended, unless it was forgotten meanwhile.
     fn ended(&self, log: &Arc<Log>) {
         let mut named = self.lock();
         if named.remove(&log.name).is_some() {
@@ -208,7 +133,7 @@ impl Replies {
     }
 }
 
-/// A reply that runs. However it ends, also by a panic, it is told, recorded and no longer counted.
+/// A reply that runs. However it ends, also by a panic, its last event is logged and it is no longer counted.
 struct Place {
     app: App,
     log: Arc<Log>,

@@ -1,4 +1,4 @@
-//! Replies that have ended, and can still be come back to: for a while, and as many as there is room for.
+//! Replies that have ended and can still be resumed: for a while, and as many as fit.
 
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
@@ -6,20 +6,20 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use super::Owner;
 use super::log::Log;
+use super::options::Owner;
 use crate::cache::Cache;
 
-/// How long the end of a reply can be read again.
+/// How long a reply can be resumed after its end.
 const KEPT: Duration = Duration::from_secs(60);
-/// What all of them may take together.
+/// The size of all of them together.
 const BYTES_MAX: usize = 64 * 1024 * 1024;
 
-/// Tasks put in what has ended, requests take it out.
+/// Tasks insert replies that have ended, requests read them.
 #[derive(Debug)]
 pub struct Ended(Cache<Key, (Instant, Arc<Log>)>);
 
-/// A name, and beside it what tells whether it is kept.
+/// A name; its owner and end decide when it is dropped.
 #[derive(Debug, Clone)]
 struct Key {
     name: String,
@@ -58,12 +58,12 @@ impl Ended {
         self.0.get(&key).filter(|(ended, _)| ended.elapsed() < KEPT).map(|(_, log)| log)
     }
 
-    /// Lets go of those that ended a while ago.
+    /// Drops replies that ended a while ago.
     pub fn sweep(&self) {
         self.0.retain(|key| key.ended.elapsed() < KEPT);
     }
 
-    /// Lets go of what a user was answered, in one thread or in all.
+    /// Drops the replies of a user, in one thread or in all.
     pub fn forget(&self, user: &str, thread: Option<&str>) {
         self.0.retain(|key| !key.owner.is(user, thread));
     }
@@ -72,7 +72,7 @@ impl Ended {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::answer::reply::log::tests::{terms, text};
+    use crate::answer::log::tests::{terms, text};
     use crate::ids::reply_name;
 
     fn log(user: &str, thread: &str) -> Arc<Log> {

@@ -6,7 +6,7 @@ use futures_util::FutureExt;
 use proptest::prelude::*;
 
 use super::*;
-use crate::answer::reply::Owner;
+use crate::answer::options::Owner;
 use crate::app::{self, App};
 use crate::error::Code;
 use crate::ids::reply_name;
