@@ -7,9 +7,9 @@ use serde_json::value::to_raw_value;
 
 use super::run::Work;
 use super::{Sense, tenths};
-use crate::context::load::cut;
 use crate::error::{Code, Error, Result};
 use crate::remember::memories::{self, NewMemory};
+use crate::text::cut;
 use crate::thread::kept::{Kept, unless_forgotten};
 use crate::trace::MemoryMark;
 

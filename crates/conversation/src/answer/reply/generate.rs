@@ -15,11 +15,11 @@ use super::prompt::{self, Prompt, Room};
 use super::speak::{self, speak, speak_again};
 use super::{Asked, Called, Event, Manner, Partial, Skills, offline, relay};
 use crate::app::Shared;
-use crate::context::load::cut;
 use crate::error::{Code, Error, Result};
 use crate::model::{Ask, Completion, Failure, Model, More, ToolCall};
 use crate::remember::results;
 use crate::remember::skills::{Call, Skill};
+use crate::text::cut;
 use crate::thread::kept::Kept;
 
 /// What an answer is made of, and whom it is told.

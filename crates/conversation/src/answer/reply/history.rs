@@ -6,9 +6,9 @@ use novelo_store::Range;
 
 use super::offline;
 use crate::app::Shared;
-use crate::context::load::cut;
 use crate::error::{Error, Result};
 use crate::search::said;
+use crate::text::cut;
 use crate::thread::refused::Refusals;
 
 /// User turns that are looked back at, each with what followed it.

@@ -8,9 +8,9 @@ use super::Asked;
 use super::Partial;
 use super::draft::Draft;
 use super::generate::Work;
-use crate::context::load::cut;
 use crate::error::{Code, Error, Relayed, Result};
 use crate::model::{Failure, UpstreamError};
+use crate::text::cut;
 
 /// Of the reason that is kept with a refused message.
 const REASON_CHARS_MAX: usize = 300;

@@ -10,9 +10,9 @@ use serde_json::{Map, json};
 use super::history::History;
 use super::{Asked, Manner, Rewritten, RewrittenBy};
 use crate::app::Shared;
-use crate::context::load::cut;
 use crate::model::{Ask, Job, Model};
 use crate::policy::{self, Policies};
+use crate::text::cut;
 
 /// Characters of one message that the model is shown, and of all.
 const LINE_CHARS_MAX: usize = 600;

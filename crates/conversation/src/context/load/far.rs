@@ -10,11 +10,12 @@ use novelo_store::{Range, Store};
 use serde_json::Value;
 
 use super::Near;
-use crate::app::Shared;
+use crate::context::Contexts;
 use crate::context::request::Request;
 use crate::error::{Code, Result};
-use crate::remember::levels::Levels;
+use crate::search::levels::Levels;
 use crate::search::{Ask, Corpus, Found, Passage, Picked, Place, Ranking, has_any, said, search};
+use crate::text::cut;
 use crate::trace::RecalledInput;
 
 /// Messages that a question is made of where none is asked, and the characters taken of each.
@@ -23,7 +24,7 @@ const ASKED_CHARS: usize = 150;
 
 impl Near {
     /// Recalls what a recipe asks for.
-    pub async fn recall(&mut self, app: &Shared, recipe: &Recipe, request: &Request) -> Result<()> {
+    pub async fn recall(&mut self, app: &Contexts, recipe: &Recipe, request: &Request) -> Result<()> {
         let recalls = recipe.needs().into_iter().filter_map(|need| match need {
             Need::Recall(recall) => Some(recall),
             _ => None,
@@ -102,7 +103,7 @@ impl Near {
 /// Searches for one recall of a recipe, so that a caller knows what was found before it asks for the prompt. A search
 /// that is late, or that fails, finds nothing and says why.
 pub async fn recall_one(
-    app: &Shared,
+    app: &Contexts,
     user: &str,
     recall: &Recall,
     query: &str,
@@ -114,7 +115,7 @@ pub async fn recall_one(
 
 /// The same; `None` where the user has nothing that could be found.
 async fn find(
-    app: &Shared,
+    app: &Contexts,
     user: &str,
     recall: &Recall,
     query: &str,
@@ -221,11 +222,6 @@ async fn text_again(store: &Store, from: recall::Source, hit: &Hit) -> Result<Op
     let of = path::decode(&hit.of).and_then(|segments| CollectionPath::new(&segments)).map_err(super::bad_id)?;
     let turns = store.turns(&of, Range::Between { first: hit.seq, last: hit.seq }).await?;
     Ok(turns.iter().next().and_then(|turn| Some(corpus(from).text(turn)?.into_owned())))
-}
-
-/// The first characters of a text.
-pub fn cut(text: &str, chars_max: usize) -> String {
-    text.chars().take(chars_max).collect()
 }
 
 #[cfg(test)]

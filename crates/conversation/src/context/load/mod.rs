@@ -28,7 +28,7 @@ use crate::context::collapse::{Found, FoundGroups};
 use crate::error::{Error, Result};
 use crate::thread::refused::Refusals;
 use collection::{Collected, Collections};
-pub use far::{Source, cut, recall_one};
+pub use far::{Source, recall_one};
 pub use shown::Shown;
 
 /// What was loaded for one request.

@@ -12,8 +12,8 @@ use novelo_engine::scope::{self, THREADS, TURNS, USERS};
 use novelo_store::{Cursor, Document, Op, Range, Window};
 use serde::Deserialize;
 
-use crate::app::Shared;
 use crate::error::{Code, Error, Result};
+use crate::remember::UserMemory;
 use crate::remember::{place, results, summary};
 use crate::search::{DOCUMENTS, MEMORIES, PASSAGES, vectors};
 use crate::trace::TRACES;
@@ -83,7 +83,7 @@ impl Derived {
     }
 
     /// What was made from a document that is about to go.
-    pub async fn of(app: &Shared, at: &DocumentPath, subject: Subject<'_>, document: &Document) -> Result<Self> {
+    pub async fn of(app: &UserMemory, at: &DocumentPath, subject: Subject<'_>, document: &Document) -> Result<Self> {
         let mut derived = Self::default();
         vectors::path(&at.collection(), document.seq).into_iter().for_each(|at| derived.delete(at));
         match subject {
@@ -95,7 +95,7 @@ impl Derived {
         Ok(derived)
     }
 
-    async fn of_turn(&mut self, app: &Shared, user: &str, thread: &str, turn: &Document) -> Result<()> {
+    async fn of_turn(&mut self, app: &UserMemory, user: &str, thread: &str, turn: &Document) -> Result<()> {
         let at = scope::thread(user, thread).map_err(bad_id)?;
         let traces = at.child(TRACES).map_err(bad_id)?;
         self.all_of(app, &traces).await?;
@@ -110,7 +110,7 @@ impl Derived {
     }
 
     /// Every document of a collection, recorded as one place.
-    async fn all_of(&mut self, app: &Shared, of: &CollectionPath) -> Result<()> {
+    async fn all_of(&mut self, app: &UserMemory, of: &CollectionPath) -> Result<()> {
         self.places.push(of.prefix());
         let mut window = Window { limit: PAGE, ..Window::default() };
         loop {
@@ -123,7 +123,7 @@ impl Derived {
         }
     }
 
-    async fn passages(&mut self, app: &Shared, of: &CollectionPath) -> Result<()> {
+    async fn passages(&mut self, app: &UserMemory, of: &CollectionPath) -> Result<()> {
         let mut seq = 0;
         loop {
             let turns = app.store.turns(of, Range::After { seq, limit: PAGE }).await?;
@@ -138,7 +138,7 @@ impl Derived {
     }
 
     /// The memories that were made from a thread, or from one turn of it.
-    pub async fn memories_of(&mut self, app: &Shared, user: &str, thread: &str, turn: Option<&str>) -> Result<()> {
+    pub async fn memories_of(&mut self, app: &UserMemory, user: &str, thread: &str, turn: Option<&str>) -> Result<()> {
         let of = place::memories(user)?;
         let mut seq = 0;
         loop {
@@ -156,7 +156,7 @@ impl Derived {
     }
 
     /// What skills answered while tasks were worked on: it may quote anything of the user.
-    pub async fn skill_results(&mut self, app: &Shared, user: &str) -> Result<()> {
+    pub async fn skill_results(&mut self, app: &UserMemory, user: &str) -> Result<()> {
         for at in results::of_skills(app, user).await? {
             self.delete(at);
         }

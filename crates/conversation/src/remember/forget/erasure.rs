@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 use novelo_store::Store;
 
 use super::log::unerased_mark;
-use crate::app::Shared;
 use crate::error::Result;
+use crate::remember::UserMemory;
 
 /// How long single deletions wait for others to share the cleaning.
 const GATHER: Duration = Duration::from_secs(3);
@@ -64,14 +64,14 @@ impl PendingErasure {
 }
 
 /// Cleans the raw files if deletions wait for it. Called again and again.
-pub async fn erase_when_due(app: &Shared) {
+pub async fn erase_when_due(app: &UserMemory) {
     if let Err(error) = try_erase(app).await {
         app.erasure.request();
         tracing::warn!(%error, "the raw files are not cleaned of what was deleted yet");
     }
 }
 
-async fn try_erase(app: &Shared) -> Result<()> {
+async fn try_erase(app: &UserMemory) -> Result<()> {
     let mark = unerased_mark()?;
     let looks = app.erasure.looks.fetch_add(1, Ordering::Relaxed).is_multiple_of(LOOK_EVERY);
     if looks && app.store.get(&mark).await?.is_some() {

@@ -16,9 +16,9 @@ use novelo_store::{Error as StoreError, Op, Outcome};
 use serde_json::{Value, json};
 use tokio::task::JoinSet;
 
-use crate::app::Shared;
 use crate::context::collapse::retract;
 use crate::error::{Code, Error, Result};
+use crate::remember::UserMemory;
 use crate::search::points::erase;
 use crate::search::vectors::VECTORS;
 use crate::search::{Corpus, PASSAGES};
@@ -67,7 +67,7 @@ impl Forgotten {
 }
 
 /// Forgets what is at these places and below them, all of one user.
-pub async fn forget(app: &Shared, user: &str, what: &[Prefix], traces: Traces<'_>) -> Result<Forgotten> {
+pub async fn forget(app: &UserMemory, user: &str, what: &[Prefix], traces: Traces<'_>) -> Result<Forgotten> {
     let mut derived = Derived::default();
     if let Traces::OfThread(thread) = traces {
         derived.memories_of(app, user, thread, None).await?;
@@ -99,23 +99,13 @@ fn is_memory(op: &Op) -> bool {
 }
 
 /// Lets go of all that this process has in memory of what was forgotten; how many traces were on their way.
-fn let_go(app: &Shared, user: &str, what: &[Prefix], traces: Traces<'_>) -> u64 {
+fn let_go(app: &UserMemory, user: &str, what: &[Prefix], traces: Traces<'_>) -> u64 {
     let count = match traces {
-        // Answers may quote what is gone, whichever thread they are of.
-        Traces::Stay => {
-            app.replies.forget_ended(user);
-            0
-        }
-        Traces::OfThread(thread) => {
-            app.replies.forget(user, Some(thread));
-            app.recorder.forget(user, Some(thread))
-        }
-        Traces::OfUser => {
-            app.replies.forget(user, None);
-            app.recorder.forget(user, None)
-        }
+        Traces::Stay => 0,
+        Traces::OfThread(thread) => app.recorder.forget(user, Some(thread)),
+        Traces::OfUser => app.recorder.forget(user, None),
     };
-    app.guides.forget(user);
+    (app.let_go)(user, traces);
     what.iter().for_each(|prefix| app.caches.forget(prefix));
     app.made.retain(|_| false);
     count
@@ -126,7 +116,7 @@ const TRIES_MAX: usize = 10;
 
 /// Applies operations of a caller. Turns, memories and documents among the deleted take along what was made from them, in the
 /// same write. The raw files are cleaned of them soon after.
-pub async fn write(app: &Shared, ops: Vec<Op>) -> Result<Vec<Outcome>> {
+pub async fn write(app: &UserMemory, ops: Vec<Op>) -> Result<Vec<Outcome>> {
     for _ in 0..TRIES_MAX {
         match write_once(app, &ops).await {
             // A summary was made in the background. Versions that the caller names are checked anew.
@@ -141,7 +131,7 @@ fn is_subject(op: &Op) -> bool {
     matches!(op, Op::Delete { at, .. } if Subject::of(at).is_some())
 }
 
-async fn write_once(app: &Shared, ops: &[Op]) -> Result<Vec<Outcome>> {
+async fn write_once(app: &UserMemory, ops: &[Op]) -> Result<Vec<Outcome>> {
     if !ops.iter().any(is_subject) {
         return retract::write(&app.store, ops.to_vec()).await;
     }
@@ -186,7 +176,7 @@ fn check_version(expected: Option<u64>, actual: u64) -> Result<()> {
 type ErasureNotes<'p> = Vec<(&'p str, Option<DocumentPath>)>;
 
 async fn delete<'p>(
-    app: &Shared,
+    app: &UserMemory,
     mut ops: Vec<Op>,
     gone: &[(&DocumentPath, Subject<'p>)],
     places: &[Prefix],
@@ -222,7 +212,7 @@ async fn delete<'p>(
 }
 
 /// All at once, so that the raw files are cleaned once.
-async fn from_store(app: &Shared, what: &[Prefix]) -> Result<Forgotten> {
+async fn from_store(app: &UserMemory, what: &[Prefix]) -> Result<Forgotten> {
     let mut running = JoinSet::new();
     for prefix in what {
         let (store, prefix) = (app.store.clone(), prefix.clone());
