@@ -6,8 +6,8 @@ use axum::Router;
 use axum::body::Body;
 use axum::http::Request;
 use http_body_util::BodyExt;
-use novelo_server::app::{self, App, Tasks};
-use novelo_server::config::Config;
+use novelo_conversation::app::{self, App, Tasks};
+use novelo_conversation::settings::Config;
 use novelo_server::http;
 use tokio::runtime::Runtime;
 use tower::ServiceExt;
@@ -39,6 +39,7 @@ const BODIES_MAX: usize = 2_000;
 
 struct Server {
     router: Router,
+    own_secret: String,
     app: (App, Tasks),
     runtime: Runtime,
     bodies: usize,
@@ -51,7 +52,9 @@ impl Server {
         let flags = [("store", set("memory")), ("ask.database", set("none")), ("policies", set("/nonexistent"))];
         let config = Config::gather(None, |_| None, &flags).expect("settings that are right");
         let (app, tasks) = runtime.block_on(app::open(config)).expect("a server in memory");
-        let mut server = Self { router: http::router(app.clone()), app: (app, tasks), runtime, bodies: 0 };
+        let shared = runtime.block_on(novelo_server::server::Server::new(app.clone())).expect("a server in memory");
+        let own_secret = shared.own_secret.clone();
+        let mut server = Self { router: http::router(shared), own_secret, app: (app, tasks), runtime, bodies: 0 };
         // A server that refused everyone would make every body look harmless.
         let turn = br#"{"messages":[{"role":"user","content":"hi"}]}"#;
         assert_eq!(server.send("POST", "/v1/users/u/threads/t/turns", turn), 200);
@@ -62,7 +65,7 @@ impl Server {
     fn send(&mut self, method: &str, path: &str, body: &[u8]) -> u16 {
         self.bodies += 1;
         let request = Request::builder().method(method).uri(path);
-        let bearer = format!("Bearer {}", self.app.0.own_secret);
+        let bearer = format!("Bearer {}", self.own_secret);
         let request = request.header("authorization", bearer);
         let request = request.extension(http::Peer([127, 0, 0, 1].into()));
         let request = request.body(Body::from(body.to_vec())).expect("a request");

@@ -1,12 +1,12 @@
 //! Files that users write: any text is a policy or an error that names what is wrong.
 
+use novelo_conversation::data::entity::Entity;
+use novelo_conversation::policy::{Answers, Preset};
+use novelo_conversation::yaml::Yaml;
 use novelo_engine::module::Manifest;
 use novelo_engine::policy::Policy;
-use novelo_recall::decide::{self, Files};
-use novelo_recall::plan::{Ontology, Rules};
-use novelo_server::data::entity::Entity;
-use novelo_server::policy::{Answers, Preset};
-use novelo_server::yaml::Yaml;
+use novelo_language::decide::{self, Files};
+use novelo_language::plan::{Ontology, Rules};
 use serde_json::{Value, json};
 
 /// Every reader gets the file, and what stands under each of its keys.

@@ -9,8 +9,8 @@ fn cut(data: &[u8]) -> Option<(&[u8], usize)> {
 /// An answer of a model.
 pub fn streams(data: &[u8]) {
     let Some((rest, size)) = cut(data) else { return };
-    let whole = novelo_server::model::read_answer([rest].into_iter());
-    assert_eq!(novelo_server::model::read_answer(rest.chunks(size)), whole, "cut into {size}");
+    let whole = novelo_conversation::model::read_answer([rest].into_iter());
+    assert_eq!(novelo_conversation::model::read_answer(rest.chunks(size)), whole, "cut into {size}");
 }
 
 /// What one announced length may reserve, and what a read does.

@@ -29,7 +29,7 @@ pub struct FilePayload {
 }
 
 /// The text that stands in for a hidden file, ready to be spliced in.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Placeholder {
     text: Box<str>,
     escaped: String,

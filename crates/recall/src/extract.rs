@@ -7,14 +7,8 @@ use std::collections::BTreeMap;
 
 use rustc_hash::FxHashMap;
 
-use crate::analyse::{self, Language, Words};
-
-/// Something that was said.
-#[derive(Debug, Clone, Copy)]
-pub struct Said<'a> {
-    pub speaker: &'a str,
-    pub text: &'a str,
-}
+use novelo_language::analyse::{self, Language, Words};
+pub use novelo_language::rewrite::Said;
 
 /// A longer sentence is cut.
 const SENTENCE_CHARS_MAX: usize = 240;

@@ -2,10 +2,10 @@
 //!
 //! Owns the choice, by the same ranking that found the passages. Writes nothing of its own.
 
-pub use crate::analyse::Language;
-use crate::analyse::Words;
 use crate::extract::{cut, split};
 use crate::{Index, Passage, Query};
+use novelo_language::Language;
+use novelo_language::analyse::Words;
 
 /// Sentences of one passage that stand together, as they are quoted.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,10 +1,8 @@
 //! What the index promises, on cases of our own and on the data sets where they are at hand.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "a panic is how a test fails")]
 
-use std::path::Path;
-
 use novelo_engine::Role;
-use novelo_recall::{Index, Passage, Query, eval};
+use novelo_recall::{Index, Passage, Query};
 
 /// Of some passages, the one that a query finds first.
 #[track_caller]
@@ -142,35 +140,4 @@ fn indexes_know_nothing_of_each_other() {
         other.add(key, &Passage { text: "secret secret treehouse", ..Passage::default() });
     }
     assert_eq!(one.rank(&Query { text: "secret treehouse", vector: None }).top(1, |_| true), alone);
-}
-
-/// all@5, all@10 and all@20, by words alone, of a data set beside the workspace.
-#[track_caller]
-fn floor(file: &str, floors: [f64; 3]) {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data").join(file);
-    let Ok(json) = std::fs::read_to_string(&path) else {
-        println!("skipped: {} is not there", path.display());
-        return;
-    };
-    let report = eval::run(&eval::parse(&json).unwrap(), None, &mut |_, _| {});
-    let all = report.total.all;
-    println!("{file}: all@5 {:.1}, all@10 {:.1}, all@20 {:.1}", all.at_5, all.at_10, all.at_20);
-    for (reached, floor) in [all.at_5, all.at_10, all.at_20].into_iter().zip(floors) {
-        assert!(reached >= floor, "{file}: {reached:.1} is below {floor}");
-    }
-}
-
-#[test]
-fn recall_of_long_chats_stays() {
-    floor("locomo-dev.json", [65.4, 71.8, 77.6]);
-}
-
-#[test]
-fn recall_of_long_replies_stays() {
-    floor("beam-dev.json", [38.8, 48.1, 57.3]);
-}
-
-#[test]
-fn recall_of_russian_facts_stays() {
-    floor("recall-ru.json", [88.2, 93.2, 96.9]);
 }

@@ -2,11 +2,10 @@
 //! `cargo test --release -p novelo-recall --test speed -- --ignored --nocapture`
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "a panic is how a test fails")]
 
-use std::path::Path;
 use std::time::{Duration, Instant};
 
-use novelo_recall::rewrite::{Said, rewrite};
-use novelo_recall::{Index, Passage, Query, eval};
+use novelo_language::rewrite::{Said, rewrite};
+use novelo_recall::{Index, Passage, Query};
 
 const TURNS: u64 = 10_000;
 const DIMENSIONS: usize = 384;
@@ -130,26 +129,4 @@ fn one_question_rewritten() {
         };
         println!("rewrite after {name} messages {:?}", median((0..200).map(|_| once()).collect()));
     }
-}
-
-/// Over the questions of the data set beside the workspace.
-#[test]
-#[ignore = "measures; run it optimised and alone"]
-fn real_questions_rewritten() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data/rewrite-dev.jsonl");
-    let Ok(lines) = std::fs::read_to_string(&path) else {
-        println!("skipped: {} is not there", path.display());
-        return;
-    };
-    let cases = eval::rewrite::parse(&lines).unwrap();
-    let mut times: Vec<Duration> = Vec::new();
-    for case in &cases {
-        let said = case.said();
-        let start = Instant::now();
-        assert!(!rewrite(&said, &case.question).question.is_empty());
-        times.push(start.elapsed());
-    }
-    times.sort_unstable();
-    let at = |share: usize| times[(times.len() - 1) * share / 100];
-    println!("rewrite median {:?}, 99 of 100 within {:?}, all within {:?}", at(50), at(99), at(100));
 }

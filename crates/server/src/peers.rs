@@ -17,26 +17,27 @@ use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
+use http_body_util::Full;
+use novelo_conversation::ids;
 use novelo_engine::limits::BODY_BYTES_MAX;
 use novelo_engine::path::{CollectionPath, DocumentPath};
-use novelo_store::{Error, PutTerms, Store, Window};
+use novelo_store::{Error as StoreError, PutTerms, Store, Window};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
-use crate::app::App;
-use crate::auth::{self, Caller};
+use crate::auth;
 use crate::http::body::Raw;
-use crate::http::error::{ApiError, Code, Result};
+use crate::http::error::ApiError;
 use crate::http::sse::LAST_EVENT_ID;
-use crate::ids;
-use crate::outbound::Passing;
-use crate::telemetry::now;
+use crate::server::Server;
+use novelo_conversation::caller::{Caller, NODES};
+use novelo_conversation::error::{Code, Error, Result};
+use novelo_conversation::outbound::Passing;
+use novelo_conversation::telemetry::now;
 
-/// The root of what nodes say of themselves; no document call can name it.
-pub const NODES: &str = "novelo.nodes";
 /// Which node passed a request on, with its proof that it is one. A request that has both goes no further.
 const PASSED_BY: HeaderName = HeaderName::from_static("x-novelo-passed-by");
 const NODE_PROOF: HeaderName = HeaderName::from_static("x-novelo-node-proof");
@@ -70,10 +71,8 @@ const FORGETS: [(Method, &str); 7] = [
 const REPLIES: &str = "/chat/replies/";
 
 /// What this node knows of the others.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Peers {
-    /// What this node is called.
-    pub node: String,
     /// The way to the others; there from `join` on, where there can be any.
     way: OnceLock<Passing>,
 }
@@ -92,37 +91,21 @@ pub struct Joined {
     stop: oneshot::Sender<()>,
 }
 
-impl Default for Peers {
-    fn default() -> Self {
-        Self { node: ids::short(), way: OnceLock::new() }
-    }
-}
-
-/// A new name of a reply, which says whose it is.
-pub fn reply_name(node: &str) -> String {
-    format!("{node}-{}", uuid::Uuid::new_v4().simple())
-}
-
-/// The node that makes the reply of this name.
-fn node_of(name: &str) -> Option<&str> {
-    name.split_once('-').map(|(node, _)| node).filter(|node| ids::is_short(node))
-}
-
 /// Lets this process reach the nodes of a store; they do not know of it.
-pub fn reach(app: &App) -> anyhow::Result<()> {
-    app.peers.way.set(Passing::new()?).map_err(|_| anyhow::anyhow!("this node has joined already"))
+pub fn reach(server: &Server) -> anyhow::Result<()> {
+    server.peers.way.set(Passing::new()?).map_err(|_| anyhow::anyhow!("this node has joined already"))
 }
 
 /// Joins the nodes of a store that others have too. Without an address others cannot reach this one, but it reaches them.
-pub async fn join(app: &App, url: Option<String>) -> anyhow::Result<Joined> {
-    reach(app)?;
+pub async fn join(server: &Server, url: Option<String>) -> anyhow::Result<Joined> {
+    reach(server)?;
     let said = url.map(|url| Bytes::from(serde_json::json!(Node { url }).to_string()));
     match &said {
-        Some(said) => announce(app, said).await,
+        Some(said) => announce(server, said).await,
         None => tracing::warn!("other nodes cannot reach this one: set node.url, or its streams go on only here"),
     }
     let (stop, stopped) = oneshot::channel();
-    Ok(Joined { task: tokio::spawn(stay(app.clone(), said, stopped)), stop })
+    Ok(Joined { task: tokio::spawn(stay(server.clone(), said, stopped)), stop })
 }
 
 impl Joined {
@@ -136,19 +119,19 @@ impl Joined {
 }
 
 /// A node that the store could not be told of says so again soon.
-async fn announce(app: &App, said: &Bytes) {
+async fn announce(server: &Server, said: &Bytes) {
     let terms = PutTerms { now: now(), expires_at: Some(now() + KNOWN_FOR_S), ..PutTerms::default() };
-    if let Err(error) = app.store.put(&document(&app.peers.node), said.clone(), terms).await {
+    if let Err(error) = server.app.store.put(&document(&server.app.node), said.clone(), terms).await {
         tracing::warn!(%error, "this node was not announced");
     }
 }
 
-async fn stay(app: App, said: Option<Bytes>, mut stopped: oneshot::Receiver<()>) {
+async fn stay(server: Server, said: Option<Bytes>, mut stopped: oneshot::Receiver<()>) {
     let Some(said) = said else { return };
     while tokio::time::timeout(ANNOUNCE_EVERY, &mut stopped).await.is_err() {
-        announce(&app, &said).await;
+        announce(&server, &said).await;
     }
-    if let Err(error) = app.store.delete(&document(&app.peers.node), None).await {
+    if let Err(error) = server.app.store.delete(&document(&server.app.node), None).await {
         tracing::warn!(%error, "this node is taken to be there for a moment");
     }
 }
@@ -170,7 +153,7 @@ impl Place {
         let last = request.headers().get(LAST_EVENT_ID).and_then(|id| id.to_str().ok());
         let last = last.and_then(|id| id.trim().rsplit_once('.')).map(|(name, _)| name);
         let name = request.uri().path().strip_prefix(REPLIES).or(last);
-        if let Some(node) = name.and_then(node_of).filter(|node| *node != own) {
+        if let Some(node) = name.and_then(ids::node_of_reply).filter(|node| *node != own) {
             return Self::Node(node.to_owned());
         }
         let Some(route) = request.extensions().get::<MatchedPath>().map(MatchedPath::as_str) else { return Self::Here };
@@ -183,60 +166,60 @@ impl Place {
 }
 
 /// Has each request answered where that can be done.
-pub async fn pass_on(State(app): State<App>, mut request: Request, next: Next) -> Response {
-    let Some(way) = app.peers.way.get() else { return next.run(request).await };
-    match is_proven(&app, request.method(), request.uri(), request.headers()).await {
+pub async fn pass_on(State(server): State<Server>, mut request: Request, next: Next) -> Response {
+    let Some(way) = server.peers.way.get() else { return next.run(request).await };
+    match is_proven(&server, request.method(), request.uri(), request.headers()).await {
         Ok(false) => {}
-        Ok(true) => return next.run(as_passed(&app, request)).await,
-        Err(error) => return error.into_response(),
+        Ok(true) => return next.run(as_passed(&server, request)).await,
+        Err(error) => return ApiError::from(error).into_response(),
     }
     for name in [PASSED_BY, NODE_PROOF, PASSED_FOR] {
         request.headers_mut().remove(name);
     }
-    let place = Place::of(&request, &app.peers.node);
+    let place = Place::of(&request, &server.app.node);
     if place == Place::Here {
         return next.run(request).await;
     }
     let (mut parts, body) = request.into_parts();
     // Whoever is refused here makes no other node work, and sends no body that is read.
-    if Caller::from_request_parts(&mut parts, &app).await.is_err() {
+    if Caller::from_request_parts(&mut parts, &server).await.is_err() {
         return next.run(Request::from_parts(parts, body)).await;
     }
-    let body = match Raw::from_request(Request::from_parts(parts.clone(), body), &app).await {
+    let body = match Raw::from_request(Request::from_parts(parts.clone(), body), &server).await {
         Ok(Raw(body)) => body,
         Err(error) => return error.into_response(),
     };
-    let secret = match secret(&app.store).await {
+    let secret = match secret(&server.app.store).await {
         Ok(secret) => secret,
-        Err(error) => return error.into_response(),
+        Err(error) => return ApiError::from(error).into_response(),
     };
-    let own = format!("Bearer {}", app.own_secret);
+    let own = format!("Bearer {}", server.own_secret);
     let is_operator = parts.headers.get(header::AUTHORIZATION).is_some_and(|given| given.as_bytes() == own.as_bytes());
-    let copy = Copy { way, parts: parts.clone(), body: body.clone(), by: &app.peers.node, secret, is_operator };
+    let copy = Copy { way, parts: parts.clone(), body: body.clone(), by: &server.app.node, secret, is_operator };
     let here = next.run(Request::from_parts(parts, Body::from(body)));
     let answer = match place {
-        Place::Node(node) => at_node(&app.store, &node, copy, here).await,
-        Place::Anywhere => anywhere(&app.store, copy, here).await,
-        Place::Everywhere => everywhere(&app.store, copy, here).await,
+        Place::Node(node) => at_node(&server.app.store, &node, copy, here).await,
+        Place::Anywhere => anywhere(&server.app.store, copy, here).await,
+        Place::Everywhere => everywhere(&server.app.store, copy, here).await,
         Place::Here => Ok(here.await),
     };
-    answer.unwrap_or_else(IntoResponse::into_response)
+    answer.unwrap_or_else(|error| ApiError(error).into_response())
 }
 
 /// Whether a request comes from another node of this store, which has shown that it knows their secret.
-async fn is_proven(app: &App, method: &Method, uri: &Uri, headers: &HeaderMap) -> Result<bool> {
+async fn is_proven(server: &Server, method: &Method, uri: &Uri, headers: &HeaderMap) -> Result<bool> {
     let text = |name: HeaderName| headers.get(name).and_then(|value| value.to_str().ok());
     let (Some(by), Some(given)) = (text(PASSED_BY), text(NODE_PROOF)) else { return Ok(false) };
     let for_whom = text(PASSED_FOR).unwrap_or("");
-    let expected = proof(&secret(&app.store).await?, method, uri, by, for_whom);
+    let expected = proof(&secret(&server.app.store).await?, method, uri, by, for_whom);
     // Compared by their digests, so that the time it takes says nothing about the proof.
     Ok(Sha256::digest(given.as_bytes()) == Sha256::digest(expected.as_bytes()))
 }
 
 /// The request of another node, of whose caller it says whether that is the operator.
-fn as_passed(app: &App, mut request: Request) -> Request {
+fn as_passed(server: &Server, mut request: Request) -> Request {
     let is_operator = request.headers().get(PASSED_FOR).is_some_and(|value| value == OPERATOR);
-    if is_operator && let Ok(own) = HeaderValue::from_str(&format!("Bearer {}", app.own_secret)) {
+    if is_operator && let Ok(own) = HeaderValue::from_str(&format!("Bearer {}", server.own_secret)) {
         request.headers_mut().insert(header::AUTHORIZATION, own);
     }
     request
@@ -260,21 +243,21 @@ async fn secret(store: &Store) -> Result<String> {
     }
     let read = |value: &[u8]| {
         let shared: std::result::Result<Shared, _> = serde_json::from_slice(value);
-        shared.map(|shared| shared.secret).map_err(|e| ApiError::new(Code::Internal, format!("{NODES}/{SECRET}: {e}")))
+        shared.map(|shared| shared.secret).map_err(|e| Error::new(Code::Internal, format!("{NODES}/{SECRET}: {e}")))
     };
     let at = document(SECRET);
     if let Some(found) = store.get(&at).await? {
         return read(&found.value);
     }
-    let secret = auth::secret().map_err(|e| ApiError::new(Code::Internal, format!("no randomness: {e}")))?;
+    let secret = auth::secret().map_err(|e| Error::new(Code::Internal, format!("no randomness: {e}")))?;
     let value = serde_json::json!(Shared { secret: secret.clone() }).to_string();
     let terms = PutTerms { if_version: Some(0), now: now(), ..PutTerms::default() };
     match store.put(&at, value.into(), terms).await {
         Ok(_) => Ok(secret),
         // Another node was first.
-        Err(Error::Stale { .. }) => match store.get(&at).await? {
+        Err(StoreError::Stale { .. }) => match store.get(&at).await? {
             Some(found) => read(&found.value),
-            None => Err(ApiError::new(Code::Busy, "the nodes are agreeing on a secret")),
+            None => Err(Error::new(Code::Busy, "the nodes are agreeing on a secret")),
         },
         Err(error) => Err(error.into()),
     }
@@ -319,7 +302,7 @@ async fn everywhere(store: &Store, copy: Copy<'_>, here: impl Future<Output = Re
         answers.filter_map(async |answer| counts(answer.filter(|answer| answer.status().is_success())?).await);
     let counted = answers.collect::<Vec<_>>().await;
     let (mut parts, body) = here.into_parts();
-    let body = to_bytes(body, BODY_BYTES_MAX).await.map_err(|e| ApiError::new(Code::Internal, e.to_string()))?;
+    let body = to_bytes(body, BODY_BYTES_MAX).await.map_err(|e| Error::new(Code::Internal, e.to_string()))?;
     let Ok(mut all) = serde_json::from_slice::<Value>(&body) else {
         return Ok(Response::from_parts(parts, Body::from(body)));
     };
@@ -388,10 +371,10 @@ impl Copy<'_> {
         }
     }
 
-    fn to(&self, url: &Uri) -> Option<Request> {
+    fn to(&self, url: &Uri) -> Option<Request<Full<Bytes>>> {
         let mut uri = self.parts.uri.clone().into_parts();
         (uri.scheme, uri.authority) = (url.scheme().cloned(), url.authority().cloned());
-        let mut request = Request::new(Body::from(self.body.clone()));
+        let mut request = Request::new(Full::new(self.body.clone()));
         *request.method_mut() = self.parts.method.clone();
         *request.uri_mut() = Uri::from_parts(uri).ok()?;
         let mut headers = end_to_end(&self.parts.headers);
@@ -449,10 +432,10 @@ mod tests {
     #[test]
     fn a_name_says_whose_reply_it_is() {
         let node = ids::short();
-        assert_eq!(node_of(&reply_name(&node)), Some(&*node));
+        assert_eq!(ids::node_of_reply(&ids::reply_name(&node)), Some(&*node));
         let old = uuid::Uuid::new_v4();
         for name in ["", "-", "x-y", "0123-4", "0123456g-1", &old.simple().to_string(), "../../etc-1"] {
-            assert_eq!(node_of(name), None, "{name}");
+            assert_eq!(ids::node_of_reply(name), None, "{name}");
         }
     }
 
@@ -472,17 +455,18 @@ mod tests {
     async fn a_node_says_again_that_it_is_there_until_it_leaves() {
         let set = |value: &str| Some(value.to_owned());
         let flags = [("store", set("memory")), ("ask.database", set("none"))];
-        let config = crate::config::Config::gather(None, |_| None, &flags).unwrap();
-        let (app, _tasks) = crate::app::open(config).await.unwrap();
-        let joined = join(&app, Some("http://127.0.0.1:1".to_owned())).await.unwrap();
-        let said = async || app.store.get(&document(&app.peers.node)).await.unwrap();
+        let config = novelo_conversation::settings::Config::gather(None, |_| None, &flags).unwrap();
+        let (app, _tasks) = novelo_conversation::app::open(config).await.unwrap();
+        let server = Server::new(app.clone()).await.unwrap();
+        let joined = join(&server, Some("http://127.0.0.1:1".to_owned())).await.unwrap();
+        let said = async || server.app.store.get(&document(&server.app.node)).await.unwrap();
         assert_eq!(said().await.unwrap().version, 1, "at once");
         tokio::time::sleep(ANNOUNCE_EVERY * 2 + Duration::from_millis(1)).await;
         assert_eq!(said().await.unwrap().version, 3);
-        let all = app.store.export(&novelo_engine::path::Prefix::all()).await.unwrap().all().await.unwrap();
+        let all = server.app.store.export(&novelo_engine::path::Prefix::all()).await.unwrap().all().await.unwrap();
         let left_s = all[0].expires_at.unwrap() - now();
         assert!(left_s > ANNOUNCE_EVERY.as_secs_f64() && left_s <= KNOWN_FOR_S, "{left_s}");
-        assert!(join(&app, None).await.is_err(), "once");
+        assert!(join(&server, None).await.is_err(), "once");
         joined.leave().await;
         assert!(said().await.is_none());
     }

@@ -14,17 +14,18 @@ use hyper::body::Frame;
 use novelo_engine::json;
 use novelo_engine::limits::{BODY_WAIT_S_MAX, IMPORT_LINE_BYTES_MAX, MESSAGE_BYTES_MAX};
 use novelo_engine::path::{self, DocumentPath};
-use novelo_store::{Error, Export, Exported, Store};
+use novelo_store::{Error as StoreError, Export, Exported, Store};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::app::Shared;
-use crate::auth::{self, Caller};
-use crate::forget::{self, FORGETS, ForgetEntry, RestoreFilter};
+use crate::auth;
 use crate::http::body_bytes::HeldBytes;
-use crate::http::error::{ApiError, Code, Result};
 use crate::http::origin;
-use crate::peers::NODES;
+use novelo_conversation::app::Shared;
+use novelo_conversation::caller::NODES;
+use novelo_conversation::caller::{Caller, FORGETS, KEYS};
+use novelo_conversation::error::{Code, Error, Result};
+use novelo_conversation::forget::{self, ForgetEntry, RestoreFilter};
 
 const FORMAT: u32 = 1;
 const CHUNK_BYTES: usize = 64 * 1024;
@@ -33,7 +34,7 @@ const BATCH_BYTES: usize = 4 * 1024 * 1024;
 
 /// Streams an export that was asked for at a moment, one chunk of lines at a time. An error on the way ends the stream without its
 /// last line.
-pub fn stream(export: Export, prefix: String, at: f64) -> impl Stream<Item = std::result::Result<Bytes, Error>> {
+pub fn stream(export: Export, prefix: String, at: f64) -> impl Stream<Item = std::result::Result<Bytes, StoreError>> {
     // A backup says when it was taken, so that a restore can leave out what was forgotten since.
     let at = if prefix.is_empty() { format!(",\"at\":{}", serde_json::Value::from(at)) } else { String::new() };
     let head = format!("{{\"novelo_export\":{FORMAT},\"prefix\":{}{at}}}\n", json::literal(&prefix));
@@ -152,7 +153,7 @@ pub async fn import(
     };
     let mut rest = BytesMut::new();
     while let Some(frame) = next_frame(&mut body).await? {
-        let frame = frame.map_err(|e| ApiError::new(Code::MalformedJson, format!("the body broke off: {e}")))?;
+        let frame = frame.map_err(|e| Error::new(Code::MalformedJson, format!("the body broke off: {e}")))?;
         let Ok(data) = frame.into_data() else { continue };
         // What was there before holds no end of a line: a line that comes byte by byte is searched once.
         let mut searched = rest.len();
@@ -165,7 +166,7 @@ pub async fn import(
         }
         if rest.len() > IMPORT_LINE_BYTES_MAX {
             let cap = format!("line {} is longer than IMPORT_LINE_BYTES_MAX, {IMPORT_LINE_BYTES_MAX}", reader.line + 1);
-            return Err(ApiError::new(Code::TooLarge, cap));
+            return Err(Error::new(Code::TooLarge, cap));
         }
     }
     if !rest.is_empty() {
@@ -187,7 +188,7 @@ async fn next_frame(body: &mut Body) -> Result<Option<std::result::Result<Frame<
     let patience = Duration::from_secs(BODY_WAIT_S_MAX as u64);
     tokio::time::timeout(patience, body.frame()).await.map_err(|_| {
         let message = format!("nothing came for longer than BODY_WAIT_S_MAX, {BODY_WAIT_S_MAX} seconds");
-        ApiError::new(Code::Timeout, message)
+        Error::new(Code::Timeout, message)
     })
 }
 
@@ -256,7 +257,7 @@ impl Reader<'_> {
     fn taken(&mut self, at: Option<f64>) -> Result<()> {
         self.filter.taken_at = self.filter.taken_at.or(at.filter(|at| at.is_finite()));
         match self.filter.taken_at.is_none() && self.is_restore {
-            true => Err(ApiError::invalid("taken_at", "is needed: the backup does not say when it was taken")),
+            true => Err(Error::invalid("taken_at", "is needed: the backup does not say when it was taken")),
             false => Ok(()),
         }
     }
@@ -289,7 +290,7 @@ impl Reader<'_> {
 
     /// Refuses what is below the root of the keys and is none, and a first key that nobody confirmed.
     fn check_key(&self, path: &DocumentPath, value: &[u8]) -> Result<()> {
-        if path.segments().first().is_none_or(|root| &**root != auth::KEYS) {
+        if path.segments().first().is_none_or(|root| &**root != KEYS) {
             return Ok(());
         }
         if !self.may_close {
@@ -329,12 +330,12 @@ impl Reader<'_> {
                     "the export broke off after line {}; what was read is stored, and the whole sent again stores the rest",
                     self.line
                 );
-                Err(ApiError::new(Code::MalformedJson, message))
+                Err(Error::new(Code::MalformedJson, message))
             }
         }
     }
 
-    fn wrong(&self, problem: impl std::fmt::Display) -> ApiError {
-        ApiError::invalid(format!("line {}", self.line), problem)
+    fn wrong(&self, problem: impl std::fmt::Display) -> Error {
+        Error::invalid(format!("line {}", self.line), problem)
     }
 }

@@ -9,11 +9,12 @@ mod support;
 use std::sync::Arc;
 use std::time::Duration;
 
+use novelo_conversation::app::{self, App};
+use novelo_conversation::settings::Config;
 use novelo_engine::path::Prefix;
 use novelo_engine::scope;
-use novelo_server::app::{self, App};
-use novelo_server::config::Config;
 use novelo_server::http;
+use novelo_server::server::Server;
 use novelo_store::Store;
 use support::eco::{self, HEAVY, LIGHT, asks, course_of, guest};
 use support::embeddings::Embeddings;
@@ -53,16 +54,17 @@ impl Cluster {
         let settings: Vec<(&str, &str)> = [&ours, settings].concat();
         let env = |name: &str| settings.iter().find(|(of, _)| *of == name).map(|(_, value)| (*value).to_owned());
         let config = Config::gather(None, env, &[]).unwrap();
-        let (app, listener) = self.runtime.block_on(async {
+        let (app, server, listener) = self.runtime.block_on(async {
             let (app, _tasks) = app::open_with(config, self.store.clone()).await.unwrap();
-            let listener = http::bind(&app, "127.0.0.1:0".parse().unwrap()).await.unwrap();
-            (app, listener)
+            let server = Server::new(app.clone()).await.unwrap();
+            let listener = http::bind(&server, "127.0.0.1:0".parse().unwrap()).await.unwrap();
+            (app, server, listener)
         });
         let client = Client::new(listener.local_addr().unwrap());
         self.runtime.spawn(http::serve(
-            http::router(app.clone()),
+            http::router(server.clone()),
             listener,
-            app.connections.clone(),
+            server.connections.clone(),
             std::future::pending(),
         ));
         Node { app, client }

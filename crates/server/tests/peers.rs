@@ -8,8 +8,8 @@ use std::io::{ErrorKind, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::time::Duration;
 
+use novelo_conversation::sample;
 use novelo_engine::limits::BODY_BYTES_MAX;
-use novelo_server::sample;
 use novelo_store::{PutTerms, Store};
 use support::models::{Act, Models, words};
 use support::node::{Node, place};
@@ -69,7 +69,7 @@ fn a_stream_goes_on_through_another_node_with_the_same_bytes() {
         models.play([Act::Paced(words(&WORDS), Duration::from_millis(30))]);
         let mut stream = Stream::open(&one, "POST", path, &body);
         let at = first_word(&mut stream);
-        assert!(at.starts_with(&format!("{}-", one.app.peers.node)), "{at}");
+        assert!(at.starts_with(&format!("{}-", one.app.node)), "{at}");
         let (client, behind) = (two.client(), at.clone());
         let elsewhere = std::thread::spawn(move || back(&client, path, &behind));
         let running = (told(path, &back(&one, path, &at)), told(path, &elsewhere.join().unwrap()));
@@ -93,7 +93,7 @@ fn it_is_told_as_it_comes_and_ended_through_another_node() {
     models.play([Act::StallsAfter(2, words(&WORDS))]);
     let page = one.post("/chat/ask", "thread_id=t&question=Count%21").text();
     let address = page.split("data-reply=\"").nth(1).unwrap().split('"').next().unwrap().to_owned();
-    assert!(address.contains(&one.app.peers.node), "{address}");
+    assert!(address.contains(&one.app.node), "{address}");
     let mut stream = Stream::open(&two, "GET", &address, "");
     let words: Vec<String> = std::iter::from_fn(|| stream.next())
         .filter_map(|frame| frame.data["delta"].as_str().map(str::to_owned))
@@ -130,14 +130,14 @@ fn a_node_that_is_gone_leaves_the_usual_answer() {
     let (path, body) = surfaces()[0].clone();
     let at = first_word(&mut Stream::open(&one, "POST", path, &body));
     let usual = back(&two, path, "0123456789abcdef.1").refused(404, "not_found");
-    let name = one.app.peers.node.clone();
+    let name = one.app.node.clone();
     one.kill();
     assert!(two.block_on(store.get(&place(&name))).unwrap().is_some(), "it is still taken to be there");
     assert_eq!(back(&two, path, &at).refused(404, "not_found"), usual);
     assert_eq!(back(&two, path, "00000000-0.1").refused(404, "not_found"), usual, "nobody ever was called so");
 
     let three = Node::start(&store, &models.talking());
-    let name = three.app.peers.node.clone();
+    let name = three.app.node.clone();
     three.stop();
     assert!(two.block_on(store.get(&place(&name))).unwrap().is_none(), "who stops takes leave");
     two.stop();
@@ -153,7 +153,7 @@ fn a_request_is_passed_on_once() {
     let made = one.context(json!({"messages": [says("user", "hi")], "filters": []}));
     let trace = format!("/v1/traces/{}", made["trace_id"].as_str().unwrap());
     two.get(&trace).ok();
-    for (by, proof) in [("somebody", "x"), (&*one.app.peers.node, ""), ("", &"0".repeat(64))] {
+    for (by, proof) in [("somebody", "x"), (&*one.app.node, ""), ("", &"0".repeat(64))] {
         let stranger = two.with("x-novelo-passed-by", by).with("x-novelo-node-proof", proof);
         stranger.with("x-novelo-passed-for", "operator").get(&trace).ok();
         assert_eq!(back(&stranger, path, &at).status, 200, "who is no node cannot keep a request here");
@@ -195,7 +195,7 @@ fn it_is_passed_on_as_it_came_and_no_redirect_is_followed() {
     let answer = client.post("/api/ask?x=%20y", "a body");
     let seen = peer.join().unwrap().to_lowercase();
     assert!(seen.starts_with("post /api/ask?x=%20y http/1.1\r\n"), "{seen}");
-    let by = format!("x-novelo-passed-by: {}", two.app.peers.node);
+    let by = format!("x-novelo-passed-by: {}", two.app.node);
     for line in ["authorization: bearer k", "last-event-id: aaaaaaaa-1.1", "x-more: yes", "content-length: 6", &by] {
         assert_eq!(seen.matches(&format!("\r\n{line}\r\n")).count(), 1, "{line}: {seen}");
     }
@@ -282,8 +282,8 @@ fn the_node_that_gets_a_request_judges_who_sends_it() {
     assert_eq!(idle.accept().unwrap_err().kind(), ErrorKind::WouldBlock, "a stranger makes no other node work");
     two.block_on(store.delete(&place("aaaaaaaa"), None)).unwrap();
     // What the second node's own command line presents is known there alone; the second node vouches for it.
-    with(&one, &two.app.own_secret).get("/v1/keys").refused(401, "unauthorized");
-    assert_eq!(back(&with(&two, &two.app.own_secret), path, &at).status, 200);
+    with(&one, &two.own_secret).get("/v1/keys").refused(401, "unauthorized");
+    assert_eq!(back(&with(&two, &two.own_secret), path, &at).status, 200);
 
     let ask = json!({"messages": [says("user", "hi")], "filters": []});
     let made = with(&one, &ana).context(ask);

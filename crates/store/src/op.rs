@@ -4,6 +4,8 @@
 //! not ids, and an operation over many collections that does not stand alone. Invariant: an operation that passed
 //! `check` can fail only because of what is stored.
 
+use std::collections::BTreeMap;
+
 use bytes::Bytes;
 use novelo_engine::path::{CollectionPath, DocumentPath, Prefix, check_id};
 
@@ -126,22 +128,22 @@ pub struct Stamp {
     pub existed: bool,
 }
 
-/// What a forget removed. Traces are the documents of collections named `traces`, passages those of collections named
-/// `passages`; what is in collections named `vectors` was made from others and counts as nothing.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+/// What a forget removed: the number of documents by the name of their collection, which is the last segment of its
+/// path. A collection of which nothing was removed is not listed.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Forgotten {
-    pub documents: u64,
-    pub passages: u64,
-    pub traces: u64,
+    pub documents_by_collection: BTreeMap<Box<str>, u64>,
 }
 
 impl Forgotten {
+    /// How many documents were removed in all.
+    pub fn documents(&self) -> u64 {
+        self.documents_by_collection.values().sum()
+    }
+
     pub(crate) fn count(&mut self, collection: &str, documents: u64) {
-        match collection {
-            "traces" => self.traces += documents,
-            "passages" => self.passages += documents,
-            "vectors" => {}
-            _ => self.documents += documents,
+        if documents > 0 {
+            *self.documents_by_collection.entry(collection.into()).or_default() += documents;
         }
     }
 }

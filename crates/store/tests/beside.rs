@@ -62,7 +62,7 @@ async fn a_forget_lets_other_writers_in_between() {
     });
     let begun = Instant::now();
     let forgotten = store.forget(&DocumentPath::new(&["users", "a"]).unwrap().prefix()).await.unwrap();
-    assert_eq!(forgotten.documents, turns as u64);
+    assert_eq!(forgotten.documents(), turns as u64);
     assert!(store.turns(&log("a"), Range::Last(9)).await.unwrap().is_empty());
     until_erased(&store).await;
     stops.store(true, Ordering::Relaxed);

@@ -11,7 +11,7 @@ const FUNCTION_LINES_MAX: usize = 70;
 const FUNCTION_LINES_LONG: usize = 40;
 
 /// The one file that knows the whole order of a request.
-const MAIN_PATH: &str = "crates/server/src/flow.rs";
+const MAIN_PATH: &str = "crates/conversation/src/context/mod.rs";
 const MAIN_PATH_LINES_MAX: usize = 199;
 
 const LISTED_MAX: usize = 5;

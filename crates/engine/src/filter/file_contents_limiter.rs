@@ -11,7 +11,7 @@ use crate::piece::{Fate, FileLimit, Piece, Why};
 
 const NAME: &str = "fileContentsLimiter";
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct FileContentsLimiter {
     files_max: u32,
     versions_max: u32,

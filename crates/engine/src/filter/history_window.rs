@@ -10,7 +10,7 @@ use crate::piece::Why;
 
 const NAME: &str = "historyWindow";
 
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub enum HistoryWindow {
     Turns(u32),
     Pairs(u32),

@@ -30,7 +30,7 @@ pub use stable_window::StableWindow;
 pub use tool_call_backfill::ToolCallBackfill;
 
 /// One step of the pipeline.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum Filter {
     SizeLimiter(SizeLimiter),
     FileContentsLimiter(FileContentsLimiter),

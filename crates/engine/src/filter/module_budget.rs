@@ -13,7 +13,7 @@ use crate::piece::{Origin, Piece, Why};
 
 const NAME: &str = "moduleBudget";
 
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ModuleBudget {
     max_tokens: u32,
 }

@@ -12,7 +12,7 @@ use crate::tokens::{OVERHEAD_TOKENS, Tokenizer};
 
 const NAME: &str = "sizeLimiter";
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct SizeLimiter {
     max_tokens: u32,
     overhead_tokens: u32,

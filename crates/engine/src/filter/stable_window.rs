@@ -15,7 +15,7 @@ use crate::piece::Why;
 const NAME: &str = "stableWindow";
 const KEEP_DEFAULT: f64 = 0.7;
 
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct StableWindow {
     max_tokens: u32,
     keep_tokens: u32,

@@ -16,7 +16,7 @@ use crate::{Role, Tokenizer};
 const NAME: &str = "toolCallBackfill";
 const CALLS_COMPARED_MAX: usize = 16;
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct ToolCallBackfill {
     missing_content: String,
     role: Role,

@@ -30,8 +30,8 @@ use self::kinds::Sides;
 use self::postings::{Counted, INDEX_MAX};
 use self::speakers::Speakers;
 use self::vectors::Vectors;
-use crate::analyse::dates::{self, Day};
-use crate::analyse::{self, Language, Words};
+use novelo_language::analyse::dates::{self, Day};
+use novelo_language::analyse::{self, Language, Words};
 
 /// Of a longer passage the beginning is indexed. Documents come split.
 const PASSAGE_WORDS_MAX: usize = 32_768;

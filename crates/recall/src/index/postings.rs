@@ -5,7 +5,7 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::analyse::grams;
+use novelo_language::analyse::grams;
 
 /// The most terms that a misspelt word is taken for.
 const ALIKE_MAX: usize = 32;

@@ -4,8 +4,8 @@ use std::ops::Range;
 
 use super::speakers::name_print;
 use super::{Index, Slot};
-use crate::analyse::dates::{self, Date};
-use crate::analyse::{self, Language, Words, grams};
+use novelo_language::analyse::dates::{self, Date};
+use novelo_language::analyse::{self, Language, Words, grams};
 
 /// Of a longer query the beginning is read, and of that so many different words are looked for.
 const QUERY_WORDS_MAX: usize = 4_096;

@@ -5,8 +5,8 @@
 //! those of all users. Stop words are in none.
 
 use super::{Index, Reading, count};
-use crate::analyse::{Language, Words};
 use crate::rank::{rarity, saturated_alone};
+use novelo_language::analyse::{Language, Words};
 
 /// Tells these numbers and weights from those of other versions. Any change of the analysis needs another.
 pub const TERMS_VERSION: u32 = 1;

@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::analyse::{self, Language, Words};
+use novelo_language::analyse::{self, Language, Words};
 
 /// Names that only say which side of a conversation speaks.
 const ROLES: [&str; 8] = ["user", "assistant", "system", "developer", "tool", "bot", "ai", "human"];

@@ -15,8 +15,8 @@ use novelo_engine::path::{CollectionPath, DocumentPath};
 use novelo_store::{Error, Op, PutTerms, Store};
 use serde::{Deserialize, Serialize};
 
-use super::KEYS;
-use crate::telemetry::now;
+use novelo_conversation::caller::KEYS;
+use novelo_conversation::telemetry::now;
 
 /// Below the root of the keys, so that every back-end writes both in one batch.
 const STATE: [&str; 4] = [KEYS, "access", "state", "current"];

@@ -10,15 +10,15 @@ use std::sync::{Arc, PoisonError, RwLock};
 use base64::Engine;
 use novelo_engine::path::{CollectionPath, DocumentPath};
 use novelo_engine::scope::Scope;
-use novelo_store::{Error, Op, PutTerms, Store, Version, Window};
+use novelo_store::{Error as StoreError, Op, PutTerms, Store, Version, Window};
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::closing::{self, AccessState, ClosingNote, judge};
-use super::{Caller, Proof};
-use crate::http::error::{ApiError, Code, Result};
-use crate::telemetry::now;
+use novelo_conversation::caller::{Caller, Proof};
+use novelo_conversation::error::{Code, Error, Result};
+use novelo_conversation::telemetry::now;
 
 /// The root of the key documents.
 pub const KEYS: &str = "keys";
@@ -100,7 +100,7 @@ impl KeyKind {
 
     fn scope(&self) -> Result<Scope> {
         match self {
-            Self::User(user) => Scope::user(user).map_err(|e| ApiError::bad_id("user", &e)),
+            Self::User(user) => Scope::user(user).map_err(|e| Error::bad_id("user", &e)),
             Self::Guest => Ok(Scope::Guest),
             Self::Service => Ok(Scope::AnyUser),
             Self::Admin => Ok(Scope::Admin),
@@ -145,7 +145,7 @@ impl Keys {
         own_secret: &str,
         is_local: bool,
         data: Option<&Path>,
-    ) -> std::result::Result<Self, Error> {
+    ) -> std::result::Result<Self, StoreError> {
         let note = ClosingNote::read(data);
         let empty = InForce {
             versions: Vec::new(),
@@ -160,7 +160,7 @@ impl Keys {
     }
 
     /// Those of now. A store that does not answer, or a key that cannot be read, is an error: it must not open the store.
-    pub async fn now(&self, store: &Store) -> std::result::Result<Arc<InForce>, Error> {
+    pub async fn now(&self, store: &Store) -> std::result::Result<Arc<InForce>, StoreError> {
         let versions = store.versions(&[collection(), closing::state_collection()]).await?;
         let before = self.last();
         if before.versions == versions {
@@ -188,23 +188,23 @@ impl Keys {
 
     /// Makes a key, stores its digest, and gives the secret. The first one closes the store in the same write.
     pub async fn create(&self, store: &Store, kind: KeyKind, name: Option<String>) -> Result<(Key, String)> {
-        let secret = secret().map_err(|e| ApiError::new(Code::Internal, format!("no randomness: {e}")))?;
-        let key = Key { id: crate::ids::fresh_text(), kind, name, digest: digest(&secret) };
-        let value = serde_json::to_vec(&key).map_err(|e| ApiError::new(Code::Internal, e.to_string()))?;
+        let secret = secret().map_err(|e| Error::new(Code::Internal, format!("no randomness: {e}")))?;
+        let key = Key { id: novelo_conversation::ids::fresh_text(), kind, name, digest: digest(&secret) };
+        let value = serde_json::to_vec(&key).map_err(|e| Error::new(Code::Internal, e.to_string()))?;
         let terms = PutTerms { now: now(), ..PutTerms::default() };
         let put = Op::Put { at: document(&key.id)?, value: value.into(), terms };
         for _ in 0..TRIES_MAX {
             let stored = closing::read(store).await?;
             let closes = stored.closed_by_a_key().map(|state| stored.replace_by(state));
             match store.write([put.clone()].into_iter().chain(closes).collect()).await {
-                Err(Error::Stale { .. }) => continue,
+                Err(StoreError::Stale { .. }) => continue,
                 written => drop(written?),
             }
             // So that this node has noted that it is closed before the key is shown.
             self.now(store).await?;
             return Ok((key, secret));
         }
-        Err(ApiError::new(Code::Busy, "the store is opened and closed by others at the same time"))
+        Err(Error::new(Code::Busy, "the store is opened and closed by others at the same time"))
     }
 
     /// Whether there was such a key.
@@ -217,19 +217,19 @@ impl Keys {
         let in_force = self.now(store).await?;
         if !in_force.is_local {
             let message = "this server listens beyond loopback, where a key is needed\nhint: novelo key create --admin";
-            return Err(ApiError::new(Code::Conflict, message));
+            return Err(Error::new(Code::Conflict, message));
         }
         if !in_force.is_empty() {
             let count = in_force.by_digest.len();
             let message = format!("there are keys in force: {count}\nhint: novelo key list; novelo key revoke ID");
-            return Err(ApiError::new(Code::Conflict, message));
+            return Err(Error::new(Code::Conflict, message));
         }
         let Some(closings) = in_force.closed else { return Ok(false) };
         let stored = closing::read(store).await?;
         store.write(vec![stored.replace_by(AccessState { closed: false, closings })]).await?;
         match self.now(store).await?.is_open() {
             true => Ok(true),
-            false => Err(ApiError::new(Code::Conflict, "a key was made meanwhile, which closed the store again")),
+            false => Err(Error::new(Code::Conflict, "a key was made meanwhile, which closed the store again")),
         }
     }
 }
@@ -277,12 +277,12 @@ impl InForce {
         }
     }
 
-    fn refusal(&self, why: &str) -> ApiError {
+    fn refusal(&self, why: &str) -> Error {
         let message = match self.is_empty() {
             false => why.to_owned(),
             true => format!("{CLOSED}\nhint: {CLOSED_HINT}"),
         };
-        ApiError::new(Code::Unauthorized, message)
+        Error::new(Code::Unauthorized, message)
     }
 }
 
@@ -292,13 +292,14 @@ pub const CLOSED_HINT: &str = "on the server's machine make one with `novelo key
      there with `novelo key open`";
 
 /// The stored keys, by their digests.
-async fn read(store: &Store) -> std::result::Result<FxHashMap<String, Key>, Error> {
+async fn read(store: &Store) -> std::result::Result<FxHashMap<String, Key>, StoreError> {
     let page = store.scan(&collection(), Window { limit: usize::MAX, ..Window::default() }).await?;
     let read = |document: &novelo_store::Document| match serde_json::from_slice::<Key>(&document.value) {
         Ok(key) => Ok((key.digest.clone(), key)),
-        Err(error) => {
-            Err(Error::Damaged { place: format!("{KEYS}/{}", document.id), what: format!("it is no key: {error}") })
-        }
+        Err(error) => Err(StoreError::Damaged {
+            place: format!("{KEYS}/{}", document.id),
+            what: format!("it is no key: {error}"),
+        }),
     };
     page.items.iter().map(read).collect()
 }
@@ -319,7 +320,7 @@ fn collection() -> CollectionPath {
 }
 
 fn document(id: &str) -> Result<DocumentPath> {
-    collection().document(id).map_err(|e| ApiError::bad_id("key", &e))
+    collection().document(id).map_err(|e| Error::bad_id("key", &e))
 }
 
 #[cfg(test)]

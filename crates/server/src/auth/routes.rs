@@ -6,8 +6,8 @@
 
 use novelo_engine::scope::Scope;
 
-use super::Caller;
-use crate::http::error::{ApiError, Code, Result};
+use novelo_conversation::caller::Caller;
+use novelo_conversation::error::{Code, Error, Result};
 
 /// The kinds of caller.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -92,7 +92,7 @@ pub fn require(route: Option<&str>, caller: &Caller) -> Result<()> {
         Service => "a service key acts for users and administers nothing; an admin key is needed",
         User | Admin => "an admin key is needed",
     };
-    Err(ApiError::new(Code::Forbidden, message))
+    Err(Error::new(Code::Forbidden, message))
 }
 
 fn allowed(route: &str) -> &'static [CallerKind] {
@@ -113,7 +113,7 @@ fn kind(caller: &Caller) -> CallerKind {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::auth::Proof;
+    use novelo_conversation::caller::Proof;
 
     #[test]
     fn a_route_without_a_row_is_for_admins() {

@@ -11,7 +11,7 @@ use super::Output;
 use super::client::Client;
 use super::events::{Event, Events};
 use super::screen::Screen;
-use crate::auth::ANONYMOUS;
+use novelo_conversation::caller::ANONYMOUS;
 
 #[derive(clap::Args)]
 pub struct AskArgs {

@@ -20,10 +20,11 @@ use tower::ServiceExt;
 
 use super::output::in_words;
 use super::serve::{Serving, note_path};
-use crate::app::{self, App, Tasks};
-use crate::config::Config;
 use crate::http;
 use crate::instance::{CHALLENGE, INSTANCE, Instance, random_hex};
+use crate::server::Server;
+use novelo_conversation::app::{self, App, Tasks};
+use novelo_conversation::settings::Config;
 
 /// How long a server may take to prove which directory it has.
 const PROOF_WAIT: Duration = Duration::from_secs(5);
@@ -35,7 +36,7 @@ pub enum Client {
     /// By the server that has the data directory open.
     Server(ServerOf),
     /// Here, with the data directory opened for the moment.
-    Here { router: Router, app: App, tasks: Tasks },
+    Here { router: Router, own_secret: String, app: App, tasks: Tasks },
 }
 
 /// The server of a data directory, as its note says.
@@ -63,11 +64,12 @@ impl Client {
             (Some(novelo_store::Error::Locked { .. }), Some(stale)) => error.context(stale),
             _ => error,
         })?;
+        let server = Server::new(app.clone()).await?;
         if app.config.is_shared() {
             // What is forgotten here is forgotten by the nodes that run.
-            crate::peers::reach(&app)?;
+            crate::peers::reach(&server)?;
         }
-        Ok(Self::Here { router: http::router(app.clone()), app, tasks })
+        Ok(Self::here(server, tasks))
     }
 
     /// The same for a command that writes nothing: a directory that cannot be written to is opened for reading, unless a
@@ -83,13 +85,18 @@ impl Client {
             return Self::connect(config).await;
         }
         let (app, tasks) = app::open_read_only(config).await?;
-        Ok(Self::Here { router: http::router(app.clone()), app, tasks })
+        Ok(Self::here(Server::new(app).await?, tasks))
     }
 
     /// Opens a store that this process fills, or goes on filling.
     pub async fn fill(config: Config) -> anyhow::Result<Self> {
         let (app, tasks) = app::open_to_fill(config).await?;
-        Ok(Self::Here { router: http::router(app.clone()), app, tasks })
+        Ok(Self::here(Server::new(app).await?, tasks))
+    }
+
+    fn here(server: Server, tasks: Tasks) -> Self {
+        let (app, own_secret) = (server.app.clone(), server.own_secret.clone());
+        Self::Here { router: http::router(server), own_secret, app, tasks }
     }
 
     /// Sends a request; any answer counts.
@@ -103,8 +110,8 @@ impl Client {
                 let sent = connection.send_request(request).await;
                 Ok(sent.context("the server did not answer")?.map(Body::new))
             }
-            Self::Here { router, app, .. } => {
-                let bearer = format!("Bearer {}", app.own_secret);
+            Self::Here { router, own_secret, .. } => {
+                let bearer = format!("Bearer {own_secret}");
                 Ok(router.clone().oneshot(request.header(AUTHORIZATION, bearer).body(body)?).await?)
             }
         }
@@ -126,7 +133,7 @@ impl Client {
     pub async fn close(self) -> anyhow::Result<()> {
         match self {
             Self::Server(_) => Ok(()),
-            Self::Here { router, app, tasks } => {
+            Self::Here { router, app, tasks, .. } => {
                 drop(router);
                 app::close(app, tasks).await
             }

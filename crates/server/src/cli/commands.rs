@@ -19,7 +19,7 @@ use super::restore::FillSource;
 use super::{
     Command, ExplainArgs, KeyCommand, NewKeyArgs, NewKeyKind, Output, ThreadCommand, ask, chat, memory, restore,
 };
-use crate::config::Config;
+use novelo_conversation::settings::Config;
 
 pub async fn run(command: Command, config: Config, out: &Output) -> anyhow::Result<ExitCode> {
     let makes = matches!(
@@ -61,8 +61,7 @@ async fn dispatch(command: Command, client: &Client, out: &Output) -> anyhow::Re
         Command::Serve(_)
         | Command::Config
         | Command::Doctor
-        | Command::Eval(_)
-        | Command::Bench(_)
+        | Command::Measure(_)
         | Command::Migrate(_)
         | Command::Restore(_) => Ok(()),
     };

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::Output;
 use super::client::Client;
 use super::output::in_words;
-use crate::config::Config;
+use novelo_conversation::settings::Config;
 
 /// Checks the store through the running server, or by opening it. A store that does not open is the first finding.
 pub async fn run(config: Config, out: &Output) -> anyhow::Result<ExitCode> {

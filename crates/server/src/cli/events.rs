@@ -10,7 +10,7 @@ use novelo_engine::limits::MODEL_FRAME_BYTES_MAX;
 use serde_json::Value;
 
 use super::client::{Client, refusal};
-use crate::model::sse::{Frame, Frames};
+use novelo_conversation::model::sse::{Frame, Frames};
 
 /// What is of interest to a reader.
 #[derive(Debug)]

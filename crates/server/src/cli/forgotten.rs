@@ -14,9 +14,9 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::progress::FileBody;
-use crate::config::Config;
-use crate::forget::FORGETS;
-use crate::forget::log::{self, ForgetEntry};
+use novelo_conversation::caller::FORGETS;
+use novelo_conversation::forget::log::{self, ForgetEntry};
+use novelo_conversation::settings::Config;
 
 #[derive(clap::Args)]
 pub struct RestoreArgs {

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::client::Client;
 use super::{Output, progress};
-use crate::auth::ANONYMOUS;
+use novelo_conversation::caller::ANONYMOUS;
 
 #[derive(clap::Args)]
 pub struct IndexArgs {

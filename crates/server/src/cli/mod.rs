@@ -1,7 +1,7 @@
 //! The command line.
 //!
-//! Owns the commands and their output. Every command but `serve`, `config`, `migrate`, `eval` and `bench` is a client of the API: of the
-//! running server where there is one, else of one opened in this process for the moment. So nothing works differently
+//! Owns the commands and their output. Every command but `serve`, `config`, `migrate`, `eval` and `bench` is a client of
+//! the API: of the running server where there is one, else of one opened in this process for the moment. So nothing works differently
 //! on the command line. Exit codes: 0 done, 1 refused or failed, 2 wrong usage, 130 stopped by Ctrl-C.
 
 #![deny(clippy::print_stdout, clippy::print_stderr, reason = "a closed pipe would be a panic: use say! and complain!")]
@@ -10,14 +10,13 @@
 mod output;
 
 mod ask;
-mod bench;
 mod chat;
 mod client;
 mod commands;
 mod doctor;
-mod eval;
 mod events;
 mod forgotten;
+mod measure;
 mod memory;
 mod migrate;
 mod progress;
@@ -31,7 +30,11 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 use serde_json::Value;
 
-use crate::config::Config;
+pub use self::measure::{BenchArgs, EmbedChoice, EvalCommand, MeasureCommand, Rewriter, main_of_bench};
+#[doc(hidden)]
+pub use self::output::{print, print_error};
+pub use self::progress::steps as progress_bar;
+use novelo_conversation::settings::Config;
 
 /// A conversation-context engine: turns in, an explained context out.
 #[derive(Parser)]
@@ -89,11 +92,8 @@ enum Command {
     Config,
     /// Say what is wrong with the data, the policies and the settings
     Doctor,
-    /// Measure quality on data that says what is right
-    #[command(subcommand)]
-    Eval(eval::EvalCommand),
-    /// Measure speed, each figure beside its raw equivalent in the same run
-    Bench(bench::BenchArgs),
+    #[command(flatten)]
+    Measure(MeasureCommand),
 }
 
 #[derive(clap::Args)]
@@ -198,8 +198,12 @@ struct NewKeyKind {
 
 /// Runs the command that was typed.
 pub fn main() -> ExitCode {
-    let cli = Cli::parse();
-    match run(cli).and_then(|code| output::finish().map(|()| code)) {
+    exit_code(|| run(Cli::parse()))
+}
+
+/// Carries out a command; prints its error, and gives the exit code.
+fn exit_code(command: impl FnOnce() -> anyhow::Result<ExitCode>) -> ExitCode {
+    match command().and_then(|code| output::finish().map(|()| code)) {
         Ok(code) => code,
         Err(error) if output::is_reader_gone(&error) => ExitCode::SUCCESS,
         Err(error) => {
@@ -210,30 +214,40 @@ pub fn main() -> ExitCode {
 }
 
 fn run(cli: Cli) -> anyhow::Result<ExitCode> {
+    if let Command::Measure(_) = &cli.command {
+        return measure::start_bench();
+    }
+    keep_files_private();
     let [addr, store, index] = match &cli.command {
         Command::Serve(args) => [&args.addr, &args.store, &args.index].map(Clone::clone),
         _ => [None, None, None],
     };
     let flags = [("data", cli.data.clone()), ("addr", addr), ("store", store), ("index", index)];
     let config = Config::gather(cli.config.as_deref(), |name| std::env::var(name).ok(), &flags)?;
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let out = Output { json: cli.json };
-    runtime.block_on(async move {
+    runtime()?.block_on(async move {
         match cli.command {
             Command::Serve(_) => serve::run(config).await.map(|()| ExitCode::SUCCESS),
             Command::Config => commands::config(&config, &out),
             Command::Doctor => doctor::run(config, &out).await,
             Command::Migrate(args) => migrate::run(args, &config, &out).await,
-            Command::Eval(command) => eval::run(command, &config, &out),
-            Command::Bench(args) => bench::run(args, &config, &out).await,
             other => commands::run(other, config, &out).await,
         }
     })
 }
 
+/// Data, backups and exports hold text that people said: only this user may read the files that are written.
+fn keep_files_private() {
+    rustix::process::umask(rustix::fs::Mode::RWXG | rustix::fs::Mode::RWXO);
+}
+
+fn runtime() -> std::io::Result<tokio::runtime::Runtime> {
+    tokio::runtime::Builder::new_multi_thread().enable_all().build()
+}
+
 /// How results are printed.
-struct Output {
-    json: bool,
+pub struct Output {
+    pub json: bool,
 }
 
 impl Output {

@@ -8,21 +8,23 @@ use std::io::{self, ErrorKind, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use crate::outbound::without_number;
+use novelo_conversation::outbound::without_number;
 
 /// Prints a line to standard output.
+#[macro_export]
 macro_rules! say {
-    ($($words:tt)*) => { $crate::cli::output::print(format_args!("{}\n", format_args!($($words)*))) };
+    ($($words:tt)*) => { $crate::cli::print(format_args!("{}\n", format_args!($($words)*))) };
 }
 
 /// Prints to standard output without ending the line.
 macro_rules! say_part {
-    ($($words:tt)*) => { $crate::cli::output::print(format_args!($($words)*)) };
+    ($($words:tt)*) => { $crate::cli::print(format_args!($($words)*)) };
 }
 
 /// Prints a line to standard error.
+#[macro_export]
 macro_rules! complain {
-    ($($words:tt)*) => { $crate::cli::output::print_error(format_args!("{}\n", format_args!($($words)*))) };
+    ($($words:tt)*) => { $crate::cli::print_error(format_args!("{}\n", format_args!($($words)*))) };
 }
 
 static READER_HAS_GONE: AtomicBool = AtomicBool::new(false);

@@ -15,8 +15,8 @@ use super::client::Client;
 use super::commands::import;
 use super::forgotten::{ForgottenSince, RestoreArgs};
 use super::progress::FileBody;
-use crate::config::Config;
-use crate::incomplete::{self, FillTarget};
+use novelo_conversation::settings::Config;
+use novelo_conversation::storage::incomplete::{self, FillTarget};
 
 /// Documents after which the marker says how far it is.
 const NOTED_EVERY: u64 = 5_000;
@@ -111,7 +111,7 @@ async fn fill(
         Some(since) => (since.path(), since.before(body)),
         None => ("/v1/import".to_owned(), Body::new(body)),
     };
-    let store_knows = !crate::forget::log::entries(&app.store).await?.is_empty();
+    let store_knows = !novelo_conversation::forget::log::entries(&app.store).await?.is_empty();
     let done = import(client, &path, body, file, out).await;
     done.map_err(|error| anyhow::anyhow!("{error:#}\nhint: {hint}"))?;
     since.into_iter().for_each(|since| since.warn(store_knows));

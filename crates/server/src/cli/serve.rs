@@ -5,10 +5,12 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use tokio::signal::unix::{SignalKind, signal};
 
-use crate::app::{self, App};
-use crate::config::Config;
 use crate::instance::Instance;
-use crate::{files, http, peers, sample, telemetry};
+use crate::server::Server;
+use crate::{files, http, peers};
+use novelo_conversation::app::{self};
+use novelo_conversation::settings::Config;
+use novelo_conversation::{sample, telemetry};
 
 /// A note for this machine's own command line: where the server is, and what to present there. It lies in the data
 /// directory, readable by its owner only, who could read the documents anyway.
@@ -29,19 +31,20 @@ pub async fn run(config: Config) -> anyhow::Result<()> {
         (true, false) if fresh => sample::write(&app).await?,
         _ => {}
     }
-    let listener = http::bind(&app, app.config.addr()).await?;
+    let server = Server::new(app.clone()).await?;
+    let listener = http::bind(&server, server.app.config.addr()).await?;
     let addr = listener.local_addr()?;
-    let note = write_note(&app, &addr.to_string())?;
+    let note = write_note(&server, &addr.to_string())?;
     // Whoever reads that it is ready may stop it from then on.
     let stop = stop()?;
     let joined = match app.config.is_shared() {
-        true => Some(peers::join(&app, app.config.node_url(addr)).await?),
+        true => Some(peers::join(&server, app.config.node_url(addr)).await?),
         false => None,
     };
-    let connections = app.connections.clone();
+    let connections = server.connections.clone();
     tracing::info!(files.before, files.now, connections = connections.max(), "descriptors");
     say!("novelo is ready at http://{addr}");
-    http::serve(http::router(app.clone()), listener, connections, stop).await;
+    http::serve(http::router(server), listener, connections, stop).await;
     if let Some(joined) = joined {
         joined.leave().await;
     }
@@ -74,18 +77,19 @@ pub fn note_path(config: &Config) -> PathBuf {
     config.data().join("serving.json")
 }
 
-fn write_note(app: &App, addr: &str) -> anyhow::Result<Option<PathBuf>> {
+fn write_note(server: &Server, addr: &str) -> anyhow::Result<Option<PathBuf>> {
     use std::io::Write;
     use std::os::unix::fs::OpenOptionsExt;
-    if app.config.text("store") == "memory" {
+    let config = &server.app.config;
+    if config.text("store") == "memory" {
         return Ok(None);
     }
-    let path = note_path(&app.config);
-    let note = Serving { addr: addr.to_owned(), secret: app.own_secret.clone() };
+    let path = note_path(config);
+    let note = Serving { addr: addr.to_owned(), secret: server.own_secret.clone() };
     let place = || format!("cannot write {}", path.display());
-    std::fs::create_dir_all(app.config.data()).with_context(place)?;
-    let instance = Instance::create(&app.config.data())?;
-    app.instance.get_or_init(|| instance);
+    std::fs::create_dir_all(config.data()).with_context(place)?;
+    let instance = Instance::create(&config.data())?;
+    server.instance.get_or_init(|| instance);
     if path.exists() {
         std::fs::remove_file(&path).with_context(place)?;
     }

@@ -4,6 +4,7 @@
 
 use std::time::Duration;
 
+use crate::server::Server;
 use axum::body::Body;
 use axum::extract::{FromRequest, FromRequestParts, MatchedPath, Path, Query, RawPathParams, Request};
 use axum::http::{HeaderValue, header, request::Parts};
@@ -16,25 +17,26 @@ use serde::de::DeserializeOwned;
 use serde_json::error::Category;
 
 use super::body_bytes::HeldBytes;
-use super::error::{ApiError, Code, Result};
-use crate::app::App;
-use crate::auth::{Caller, routes};
+use crate::auth::routes;
+use crate::http::error::{ApiError, ApiResult};
+use novelo_conversation::caller::Caller;
+use novelo_conversation::error::{Code, Error, Result};
 
 /// A caller that the table of routes lets in, for the user that the address names.
-impl FromRequestParts<App> for Caller {
+impl FromRequestParts<Server> for Caller {
     type Rejection = ApiError;
 
-    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self> {
+    async fn from_request_parts(parts: &mut Parts, server: &Server) -> ApiResult<Self> {
         let header = parts.headers.get(header::AUTHORIZATION).map(HeaderValue::to_str).transpose();
-        let header = header.map_err(|_| ApiError::new(Code::Unauthorized, "the Authorization header is not text"))?;
-        let keys = app.keys.now(&app.store).await?;
+        let header = header.map_err(|_| Error::new(Code::Unauthorized, "the Authorization header is not text"))?;
+        let keys = server.keys.now(&server.app.store).await?;
         if keys.is_open() {
-            app.names.require(&parts.method, &parts.uri, &parts.headers)?;
+            server.names.require(&parts.method, &parts.uri, &parts.headers)?;
         }
         let caller = keys.caller(header)?;
         routes::require(parts.extensions.get::<MatchedPath>().map(MatchedPath::as_str), &caller)?;
         // What cannot be read is refused where it is read for use.
-        if let Ok(params) = RawPathParams::from_request_parts(parts, app).await
+        if let Ok(params) = RawPathParams::from_request_parts(parts, server).await
             && let Some((_, user)) = params.iter().find(|(name, _)| *name == "user")
         {
             caller.require_user(user)?;
@@ -46,18 +48,18 @@ impl FromRequestParts<App> for Caller {
 /// The whole body, within its caps.
 pub struct Raw(pub Bytes);
 
-impl FromRequest<App> for Raw {
+impl FromRequest<Server> for Raw {
     type Rejection = ApiError;
 
-    async fn from_request(request: Request, app: &App) -> Result<Self> {
+    async fn from_request(request: Request, server: &Server) -> ApiResult<Self> {
         let held = request.extensions().get::<HeldBytes>().cloned();
-        let held = held.unwrap_or_else(|| HeldBytes::of(&app.body_bytes));
+        let held = held.unwrap_or_else(|| HeldBytes::of(&server.body_bytes));
         let read = read_body(request, &held);
         match tokio::time::timeout(Duration::from_secs(BODY_WAIT_S_MAX as u64), read).await {
             Ok(read) => read.map(Self),
             Err(_) => {
                 let message = format!("the body took longer than BODY_WAIT_S_MAX, {BODY_WAIT_S_MAX} seconds");
-                Err(ApiError::new(Code::Timeout, message))
+                Err(Error::new(Code::Timeout, message).into())
             }
         }
     }
@@ -65,7 +67,7 @@ impl FromRequest<App> for Raw {
 
 /// Takes in a body. One that has no room is read to its end all the same, and forgotten: a client that still sends would not see
 /// the refusal.
-async fn read_body(request: Request, held: &HeldBytes) -> Result<Bytes> {
+async fn read_body(request: Request, held: &HeldBytes) -> ApiResult<Bytes> {
     let length = request.headers().get(header::CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse().ok());
     let mut body = Limited::new(request.into_body(), BODY_BYTES_MAX);
     let mut whole = BytesMut::new();
@@ -74,9 +76,9 @@ async fn read_body(request: Request, held: &HeldBytes) -> Result<Bytes> {
         let frame = frame.map_err(|error| match error.downcast_ref::<LengthLimitError>() {
             Some(_) => {
                 let message = format!("the body is larger than the cap BODY_BYTES_MAX of {BODY_BYTES_MAX} bytes");
-                ApiError::new(Code::TooLarge, message)
+                Error::new(Code::TooLarge, message)
             }
-            None => ApiError::new(Code::MalformedJson, format!("the body broke off: {error}")),
+            None => Error::new(Code::MalformedJson, format!("the body broke off: {error}")),
         })?;
         let (Ok(data), None) = (frame.into_data(), &refused) else { continue };
         if whole.is_empty() && length == Some(data.len()) {
@@ -95,7 +97,7 @@ async fn read_body(request: Request, held: &HeldBytes) -> Result<Bytes> {
             }
         }
     }
-    refused.map_or_else(|| Ok(whole.freeze()), Err)
+    Ok(refused.map_or_else(|| Ok(whole.freeze()), Err)?)
 }
 
 /// Makes room for what comes next: twice as much each time, but no more than the whole body will need.
@@ -112,7 +114,7 @@ fn reserve(whole: &mut BytesMut, more: usize, length: Option<usize>) {
 pub fn parse_object<'b, T: Deserialize<'b>>(bytes: &'b [u8]) -> Result<T> {
     let is_object = matches!(bytes.trim_ascii_start().first(), None | Some(b'{'));
     match !is_object && serde_json::from_slice::<serde::de::IgnoredAny>(bytes).is_ok() {
-        true => Err(ApiError::invalid("body", "must be a JSON object")),
+        true => Err(Error::invalid("body", "must be a JSON object")),
         false => parse(bytes),
     }
 }
@@ -121,37 +123,37 @@ pub fn parse_object<'b, T: Deserialize<'b>>(bytes: &'b [u8]) -> Result<T> {
 pub fn parse<'b, T: Deserialize<'b>>(bytes: &'b [u8]) -> Result<T> {
     serde_json::from_slice(bytes).map_err(|error| match error.classify() {
         Category::Data => wrong_field::<T>(bytes, &error),
-        _ => ApiError::new(Code::MalformedJson, error.to_string()),
+        _ => Error::new(Code::MalformedJson, error.to_string()),
     })
 }
 
-fn wrong_field<'b, T: Deserialize<'b>>(bytes: &'b [u8], error: &serde_json::Error) -> ApiError {
+fn wrong_field<'b, T: Deserialize<'b>>(bytes: &'b [u8], error: &serde_json::Error) -> Error {
     let found = serde_path_to_error::deserialize::<_, T>(&mut serde_json::Deserializer::from_slice(bytes));
     let param = found.err().map(|e| e.path().to_string()).filter(|path| path != ".");
-    ApiError { param, ..ApiError::new(Code::InvalidField, error.to_string()) }
+    Error { param, ..Error::new(Code::InvalidField, error.to_string()) }
 }
 
 /// Ids of the address, decoded.
 pub struct Ids<T>(pub T);
 
-impl<T: DeserializeOwned + Send> FromRequestParts<App> for Ids<T> {
+impl<T: DeserializeOwned + Send> FromRequestParts<Server> for Ids<T> {
     type Rejection = ApiError;
 
-    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self> {
-        let read = Path::<T>::from_request_parts(parts, app).await;
-        read.map(|Path(ids)| Self(ids)).map_err(|e| ApiError::invalid("path", e.body_text()))
+    async fn from_request_parts(parts: &mut Parts, server: &Server) -> ApiResult<Self> {
+        let read = Path::<T>::from_request_parts(parts, server).await;
+        Ok(read.map(|Path(ids)| Self(ids)).map_err(|e| Error::invalid("path", e.body_text()))?)
     }
 }
 
 /// Parameters of the address.
 pub struct Params<T>(pub T);
 
-impl<T: DeserializeOwned + Send> FromRequestParts<App> for Params<T> {
+impl<T: DeserializeOwned + Send> FromRequestParts<Server> for Params<T> {
     type Rejection = ApiError;
 
-    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self> {
-        let read = Query::<T>::from_request_parts(parts, app).await;
-        read.map(|Query(params)| Self(params)).map_err(|e| ApiError::invalid("query", e.body_text()))
+    async fn from_request_parts(parts: &mut Parts, server: &Server) -> ApiResult<Self> {
+        let read = Query::<T>::from_request_parts(parts, server).await;
+        Ok(read.map(|Query(params)| Self(params)).map_err(|e| Error::invalid("query", e.body_text()))?)
     }
 }
 
@@ -159,7 +161,7 @@ impl<T: DeserializeOwned + Send> FromRequestParts<App> for Params<T> {
 pub fn page_size(param: &str, asked: Option<usize>, default: usize) -> Result<usize> {
     match asked.unwrap_or(default) {
         size if (1..=PAGE_MAX).contains(&size) => Ok(size),
-        size => Err(ApiError::invalid(param, format_args!("is {size}; it must be 1 to PAGE_MAX, {PAGE_MAX}"))),
+        size => Err(Error::invalid(param, format_args!("is {size}; it must be 1 to PAGE_MAX, {PAGE_MAX}"))),
     }
 }
 
@@ -173,7 +175,7 @@ impl Json {
 
     /// The answer that a value serialises to.
     pub fn write(value: &impl serde::Serialize) -> Result<Self> {
-        let unwritten = |e| ApiError::new(Code::Internal, format!("the answer cannot be written: {e}"));
+        let unwritten = |e| Error::new(Code::Internal, format!("the answer cannot be written: {e}"));
         serde_json::to_vec(value).map(|json| Self(json.into())).map_err(unwritten)
     }
 

@@ -6,7 +6,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::error::{ApiError, Code, Result};
+use novelo_conversation::error::{Code, Error, Result};
 
 /// What a body may take of the share for small ones.
 const SMALL_BYTES: usize = 64 * 1024;
@@ -92,7 +92,7 @@ impl HeldBytes {
                     "the bodies of all requests together have reached http.bodies_bytes, {} bytes; try again shortly",
                     self.0.all.max
                 );
-                Err(ApiError { retry_after_s: RETRY_AFTER_S, ..ApiError::new(Code::Unavailable, message) })
+                Err(Error { retry_after_s: RETRY_AFTER_S, ..Error::new(Code::Unavailable, message) })
             }
         }
     }

@@ -5,8 +5,8 @@
 
 use serde_json::{Map, Value, json};
 
-use super::error::TABLE;
 use super::{guide_schemas, memory_schemas};
+use novelo_conversation::error::TABLE;
 
 /// One operation: method, path, what it does, its parameters, and the names of the schemas it takes and gives.
 pub struct Operation {

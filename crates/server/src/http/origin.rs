@@ -13,10 +13,11 @@ use axum::http::{HeaderMap, HeaderName, Method, Uri, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
-use super::error::{ApiError, Code, Result};
-use crate::app::App;
 use crate::auth::routes;
-use crate::config::Config;
+use crate::http::error::ApiError;
+use crate::server::Server;
+use novelo_conversation::error::{Code, Error, Result};
+use novelo_conversation::settings::Config;
 
 /// What a caller without a key sends to make the first one. A page cannot: it would need a preflight, which is refused.
 const CONFIRM: HeaderName = HeaderName::from_static("x-novelo-confirm");
@@ -98,7 +99,7 @@ impl OwnNames {
                     "this server is not called {shown}\nhint: while it has no keys it answers to its own address alone; \
                      add the name to http.hosts, or make a key"
                 );
-                ApiError { param: Some("Host".to_owned()), ..ApiError::new(Code::Forbidden, message) }
+                Error { param: Some("Host".to_owned()), ..Error::new(Code::Forbidden, message) }
             })?);
         }
         Ok(last)
@@ -130,9 +131,9 @@ impl OwnNames {
 
 const SHOWN_CHARS_MAX: usize = 100;
 
-fn foreign(header: &str) -> ApiError {
+fn foreign(header: &str) -> Error {
     let message = "a page from elsewhere may not call this server\nhint: add its origin to http.origins, or make a key";
-    ApiError { param: Some(header.to_owned()), ..ApiError::new(Code::Forbidden, message) }
+    Error { param: Some(header.to_owned()), ..Error::new(Code::Forbidden, message) }
 }
 
 /// What an address is called in `Host`.
@@ -151,27 +152,27 @@ pub fn confirms_first_key(headers: &HeaderMap) -> bool {
 }
 
 /// What helps a caller that did not confirm.
-pub fn unconfirmed() -> ApiError {
+pub fn unconfirmed() -> Error {
     let message = "the first key closes the server to everyone without one\nhint: make it with `novelo key create --admin` \
                    on this machine, or send X-Novelo-Confirm: create-first-key";
-    ApiError::new(Code::Forbidden, message)
+    Error::new(Code::Forbidden, message)
 }
 
 /// Guards the routes that may ask for no caller. They hold no data and wait for no store, so what was known last counts.
 pub async fn guard_public(
-    State(app): State<App>,
+    State(server): State<Server>,
     route: Option<MatchedPath>,
     request: Request,
     next: Next,
 ) -> Response {
     let is_public = route.is_some_and(|route| routes::gives_pages(route.as_str()));
-    let checked = match is_public && app.keys.last().is_open() {
-        true => app.names.require(request.method(), request.uri(), request.headers()),
+    let checked = match is_public && server.keys.last().is_open() {
+        true => server.names.require(request.method(), request.uri(), request.headers()),
         false => Ok(()),
     };
     match checked {
         Ok(()) => next.run(request).await,
-        Err(error) => error.into_response(),
+        Err(error) => ApiError(error).into_response(),
     }
 }
 

@@ -12,11 +12,12 @@ use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use futures_util::stream;
 
-use super::error::{ApiError, Code, Result};
-use crate::app::Shared;
-use crate::auth::Caller;
-use crate::reply::{Event, Form, Reader, Reply, Told};
-use crate::trace::TRACE_ID;
+use super::error::ApiError;
+use crate::http::trace_id::TRACE_ID;
+use novelo_conversation::answer::reply::{Event, Form, Reader, Reply, Told};
+use novelo_conversation::app::Shared;
+use novelo_conversation::caller::Caller;
+use novelo_conversation::error::{Code, Error, Result};
 
 const PING_EVERY: Duration = Duration::from_secs(15);
 const EVENT_STREAM: &str = "text/event-stream";
@@ -62,7 +63,7 @@ pub fn named(
 /// Who may not see a reply is told that there is none.
 fn reader(app: &Shared, caller: &Caller, at: (&str, usize), fits: impl Fn(&Form) -> bool) -> Result<Reader> {
     let found = app.replies.resume(at.0, at.1, caller, fits);
-    found.ok_or_else(|| ApiError::not_found("such reply, or no longer"))
+    found.ok_or_else(|| Error::not_found("such reply, or no longer"))
 }
 
 /// The last event that a client has.
@@ -85,8 +86,8 @@ fn last_event_id(headers: &HeaderMap) -> Result<Option<LastEvent<'_>>> {
     number.map(|number| Some(LastEvent { name, number })).ok_or_else(|| malformed("is not the id of an event"))
 }
 
-fn malformed(problem: &str) -> ApiError {
-    ApiError::invalid(LAST_EVENT_ID, problem)
+fn malformed(problem: &str) -> Error {
+    Error::invalid(LAST_EVENT_ID, problem)
 }
 
 /// The answer that tells events as they come: `wire` gives the frames of an event, none for what its surface does not
@@ -131,7 +132,7 @@ async fn next(reader: &mut Reader, wire: &impl Fn(&Told) -> String) -> Option<By
 
 /// An answer, or a refusal, that says what its course is asked for by.
 pub fn traced(trace_id: &str, answer: Result<Response>) -> Response {
-    let mut response = answer.unwrap_or_else(IntoResponse::into_response);
+    let mut response = answer.unwrap_or_else(|error| ApiError(error).into_response());
     let id = HeaderValue::try_from(trace_id).expect("an id is letters, digits and marks that stand in an address");
     response.headers_mut().insert(TRACE_ID, id);
     response
@@ -160,8 +161,8 @@ pub async fn whole<T>(reader: Reader, make: impl FnOnce(&Reply) -> Result<T>) ->
     }
 }
 
-fn ended_early() -> ApiError {
-    ApiError::new(Code::Internal, "the answer ended early")
+fn ended_early() -> Error {
+    Error::new(Code::Internal, "the answer ended early")
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 //! Owns that one wire form, and which of its two shapes a client gets: the JSON, for admins alone, or the page that reads it. The page is the same
 //! for every id and every caller, so that it says nothing about what exists.
 
+use crate::server::Server;
 use axum::Router;
 use axum::extract::{FromRequestParts, Request, State};
 use axum::http::{HeaderMap, HeaderValue, header};
@@ -11,24 +12,25 @@ use axum::routing::get;
 use serde_json::Value;
 
 use super::pages;
-use crate::app::App;
-use crate::auth::Caller;
 use crate::http::body::{Ids, Json};
-use crate::http::error::{ApiError, Result};
-use crate::trace::{self, Entry, TraceId};
+use crate::http::error::ApiResult;
+use novelo_conversation::app::App;
+use novelo_conversation::caller::Caller;
+use novelo_conversation::error::{Error, Result};
+use novelo_conversation::trace::{self, Entry, TraceId};
 
-pub fn routes() -> Router<App> {
+pub fn routes() -> Router<Server> {
     Router::new().route("/debug/trace/{id}", get(read))
 }
 
-async fn read(State(app): State<App>, request: Request) -> Result<Response> {
+async fn read(State(server): State<Server>, request: Request) -> ApiResult<Response> {
     let (mut parts, _) = request.into_parts();
     let mut response = match prefers_page(&parts.headers) {
         true => pages::page("debug.html", &parts.headers)?,
         false => {
-            Caller::from_request_parts(&mut parts, &app).await?.require_admin()?;
-            let Ids(id) = Ids::<String>::from_request_parts(&mut parts, &app).await?;
-            let json = Json::of(&request_trace(&app, &id).await?);
+            Caller::from_request_parts(&mut parts, &server).await?.require_admin()?;
+            let Ids(id) = Ids::<String>::from_request_parts(&mut parts, &server).await?;
+            let json = Json::of(&request_trace(&server.app, &id).await?);
             ([(header::CACHE_CONTROL, "no-store")], json).into_response()
         }
     };
@@ -44,9 +46,9 @@ async fn request_trace(app: &App, id: &str) -> Result<Value> {
     match found {
         Some(Entry::Course(course)) => Ok(trace::view(&course)),
         Some(Entry::Prompt(_)) => {
-            Err(ApiError::not_found("course of this id, but a prompt\nhint: read it at /v1/traces/{id}"))
+            Err(Error::not_found("course of this id, but a prompt\nhint: read it at /v1/traces/{id}"))
         }
-        None => Err(ApiError::not_found("such course")),
+        None => Err(Error::not_found("such course")),
     }
 }
 

@@ -7,6 +7,7 @@
 use std::fmt::Write;
 use std::sync::LazyLock;
 
+use crate::server::Server;
 use axum::Router;
 use axum::extract::Path;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
@@ -14,8 +15,8 @@ use axum::response::{Html, IntoResponse, Response};
 use axum::routing::get;
 use sha2::{Digest, Sha256};
 
-use crate::app::App;
-use crate::http::error::{ApiError, Result};
+use crate::http::error::ApiResult;
+use novelo_conversation::error::Error;
 
 /// One file.
 struct Asset {
@@ -76,7 +77,7 @@ static ASSETS: LazyLock<[Asset; 13]> = LazyLock::new(|| {
     }
 });
 
-pub fn routes() -> Router<App> {
+pub fn routes() -> Router<Server> {
     Router::new()
         .route("/", get(async |headers: HeaderMap| page("index.html", &headers)))
         .route("/chat", get(async |headers: HeaderMap| page("chat.html", &headers)))
@@ -84,9 +85,9 @@ pub fn routes() -> Router<App> {
 }
 
 /// A page as a browser gets it, the same for every caller.
-pub fn page(name: &str, asked: &HeaderMap) -> Result<Response> {
+pub fn page(name: &str, asked: &HeaderMap) -> ApiResult<Response> {
     let page = PAGES.iter().find(|page| page.name == name);
-    page.map(|page| page.answer(asked)).ok_or_else(|| ApiError::not_found("such page"))
+    page.map(|page| page.answer(asked)).ok_or_else(|| Error::not_found("such page").into())
 }
 
 /// A piece of a page, made for one caller.
@@ -96,9 +97,9 @@ pub fn piece(html: String) -> Response {
     response
 }
 
-async fn asset(Path(name): Path<String>, headers: HeaderMap) -> Result<Response> {
+async fn asset(Path(name): Path<String>, headers: HeaderMap) -> ApiResult<Response> {
     let asset = ASSETS.iter().find(|asset| asset.name == name);
-    asset.map(|asset| asset.answer(&headers)).ok_or_else(|| ApiError::not_found("such file of a page"))
+    asset.map(|asset| asset.answer(&headers)).ok_or_else(|| Error::not_found("such file of a page").into())
 }
 
 fn guard(headers: &mut HeaderMap, caching: &'static str) {

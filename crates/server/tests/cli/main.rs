@@ -6,11 +6,11 @@
 mod support;
 
 mod ask;
+mod bench;
 mod bodies;
 mod chat;
 mod connections;
 mod doctor;
-mod eval;
 mod incomplete;
 mod instance;
 mod memory;

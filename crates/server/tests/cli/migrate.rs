@@ -4,8 +4,8 @@ use std::process::Stdio;
 use std::sync::Arc;
 
 use bytes::Bytes;
+use novelo_conversation::telemetry::now;
 use novelo_engine::path::{CollectionPath, DocumentPath};
-use novelo_server::telemetry::now;
 use novelo_store::{AppendTerms, LocalOptions, NewDocument, NewId, PutTerms, RedisOptions, Store};
 use tokio::runtime::Runtime;
 

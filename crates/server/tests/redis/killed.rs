@@ -8,7 +8,7 @@ use crate::support::models::{Act, Models, words};
 use crate::support::nodes::{NODES, Nodes, cluster};
 use crate::support::stream::Stream;
 use crate::support::{Client, Home, Value, eco, json, says};
-use crate::{PATIENCE, turns_of};
+use crate::{PATIENCE, SetOnDrop, turns_of};
 
 const WRITERS: usize = 12;
 /// Acknowledgements between one kill and the next.
@@ -16,6 +16,7 @@ const BETWEEN: usize = 40;
 
 /// Appends batch after batch until told otherwise, each until it is acknowledged.
 fn write(client: &Client, writer: usize, done: &AtomicBool, broken: &AtomicUsize, told: &Sender<()>) -> Vec<Batch> {
+    let _ends_the_others = SetOnDrop(done);
     let mut batches = Vec::new();
     while !done.load(Ordering::Relaxed) {
         let mut batch = Batch::new(0, writer, batches.len());
@@ -46,6 +47,7 @@ fn appends_go_on_at_the_next_node_and_each_is_there_once() {
             scope.spawn(move || write(client, writer, done, broken, &told))
         };
         let writers: Vec<_> = (0..WRITERS).map(start).collect();
+        let ends_writers = SetOnDrop(done);
         let some = || (0..BETWEEN).all(|_| acknowledged.recv_timeout(PATIENCE).is_ok());
         for n in 0..2 * NODES {
             let went_on = some();
@@ -56,7 +58,7 @@ fn appends_go_on_at_the_next_node_and_each_is_there_once() {
                 break;
             }
         }
-        done.store(true, Ordering::Relaxed);
+        drop(ends_writers);
         writers.into_iter().map(|writer| writer.join().unwrap()).collect()
     });
     assert!(broken.load(Ordering::Relaxed) > 0, "no kill was felt");

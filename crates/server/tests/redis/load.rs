@@ -9,7 +9,7 @@ use crate::support::batches::turns;
 use crate::support::nodes::{NODES, Nodes};
 use crate::support::redis::Cluster;
 use crate::support::{Client, Home, Value, json};
-use crate::{insist, turns_of};
+use crate::{SetOnDrop, insist, turns_of};
 
 const SECONDS: usize = 10;
 const THREADS: usize = 200;
@@ -26,6 +26,7 @@ fn user_of(thread: usize) -> String {
 
 /// Says one thing after the other until told otherwise; the seq that each was acknowledged with, which never goes back.
 fn talk(client: &Client, thread: usize, done: &AtomicBool, count: &AtomicUsize) -> Vec<u64> {
+    let _ends_the_others = SetOnDrop(done);
     let mut seqs = Vec::new();
     while !done.load(Ordering::Relaxed) {
         let n = seqs.len();
@@ -78,8 +79,9 @@ fn a_load_with_kills_keeps_every_acknowledged_turn_once_and_in_order() {
         let (client, done, count) = (&client, &done, &count);
         let talkers: Vec<_> =
             (0..threads).map(|thread| scope.spawn(move || talk(client, thread, done, count))).collect();
+        let ends_talkers = SetOnDrop(done);
         let kills = trouble(&mut nodes, &mut cluster, seconds);
-        done.store(true, Ordering::Relaxed);
+        drop(ends_talkers);
         let said: Vec<Vec<u64>> = talkers.into_iter().map(|talker| talker.join().unwrap()).collect();
         (said, kills)
     });

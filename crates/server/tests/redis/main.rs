@@ -16,6 +16,7 @@ mod outage;
 mod read;
 mod stale;
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use support::{Answer, Client, Value, thread};
@@ -33,6 +34,16 @@ fn insist(client: &Client, method: &str, path: &str, body: &Value) -> Answer {
             last => assert!(started.elapsed() < PATIENCE, "{method} {path}: {last:?}"),
         }
         std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+/// Ends the threads that run until `done` is set, also when the thread that holds this panics: a scope waits for its
+/// threads, so without this a failed assertion would hang the test.
+struct SetOnDrop<'a>(&'a AtomicBool);
+
+impl Drop for SetOnDrop<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
     }
 }
 

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::support::nodes::{Nodes, cluster};
 use crate::support::{Client, Home, Value, json, says, thread, user};
-use crate::turns_of;
+use crate::{SetOnDrop, turns_of};
 
 const CHANGES: usize = 500;
 
@@ -73,16 +73,13 @@ fn the_next_read_of_another_node_shows_every_change() {
     let (done, mut expected) = (AtomicBool::new(false), Vec::new());
     std::thread::scope(|scope| {
         scope.spawn(|| keep_warm(nodes.node(1), &done));
-        let changes = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
-            for n in 0..CHANGES {
-                change(nodes.node(if n % 9 == 8 { 2 } else { 0 }), n, &mut expected);
-                assert_eq!(read(nodes.node(1)), expected, "after change {n}");
-                let texts: Vec<&String> = expected.iter().map(|(_, text)| text).collect();
-                assert_eq!(prompt(nodes.node(1)).iter().collect::<Vec<_>>(), texts, "a prompt after change {n}");
-            }
-        }));
-        done.store(true, Ordering::Relaxed);
-        changes.unwrap_or_else(|fault| std::panic::resume_unwind(fault));
+        let _ends_the_reader = SetOnDrop(&done);
+        for n in 0..CHANGES {
+            change(nodes.node(if n % 9 == 8 { 2 } else { 0 }), n, &mut expected);
+            assert_eq!(read(nodes.node(1)), expected, "after change {n}");
+            let texts: Vec<&String> = expected.iter().map(|(_, text)| text).collect();
+            assert_eq!(prompt(nodes.node(1)).iter().collect::<Vec<_>>(), texts, "a prompt after change {n}");
+        }
     });
     assert!(expected.len() > 10, "threads grew: {}", expected.len());
 }

@@ -42,6 +42,12 @@ pub const CONFIRM: (&str, &str) = ("x-novelo-confirm", "create-first-key");
 
 const READY: &str = "novelo is ready at http://";
 
+/// The program under test. `crates/bench` uses these modules too, for the commands that `novelo-bench` carries out.
+const PROGRAM: &str = match (option_env!("CARGO_BIN_EXE_novelo"), option_env!("CARGO_BIN_EXE_novelo-bench")) {
+    (Some(program), _) | (None, Some(program)) => program,
+    (None, None) => panic!("cargo names the program to integration tests of its own package only"),
+};
+
 /// A directory of its own: data, policies, and where commands run.
 pub struct Home {
     dir: TempDir,
@@ -83,7 +89,7 @@ impl Home {
     }
 
     pub fn command(&self, args: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_novelo"));
+        let mut command = Command::new(PROGRAM);
         command.args(args).current_dir(self.dir.path()).stdin(Stdio::null());
         command.env("NOVELO_DATA", self.data()).env("NOVELO_POLICIES", self.path("policies"));
         command.env("NOVELO_SAMPLE", "false").env("NOVELO_ASK_DATABASE", "none").env("NOVELO_LOG_LEVEL", "warn");

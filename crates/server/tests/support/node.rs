@@ -2,9 +2,10 @@
 
 use std::ops::Deref;
 
-use novelo_server::app::{self, App, Tasks};
-use novelo_server::config::{Config, SETTINGS};
+use novelo_conversation::app::{self, App, Tasks};
+use novelo_conversation::settings::{Config, SETTINGS};
 use novelo_server::peers::Joined;
+use novelo_server::server::Server;
 use novelo_server::{http, peers};
 use novelo_store::Store;
 use tokio::runtime::Runtime;
@@ -16,6 +17,8 @@ use super::Client;
 /// A running node. It takes calls as a client without a key.
 pub struct Node {
     pub app: App,
+    /// What its own command line presents instead of a key.
+    pub own_secret: String,
     tasks: Tasks,
     joined: Joined,
     stop: oneshot::Sender<()>,
@@ -32,17 +35,18 @@ impl Node {
         let env = |name: &str| settings.iter().chain(&own).find(|(of, _)| *of == name).map(|(_, v)| (*v).to_owned());
         assert!(settings.iter().all(|(name, _)| SETTINGS.iter().any(|s| s.env_names().any(|of| of == *name))));
         let config = Config::gather(None, env, &[]).unwrap();
-        let (app, tasks, joined, addr, served, stop) = runtime.block_on(async {
+        let (app, own_secret, tasks, joined, addr, served, stop) = runtime.block_on(async {
             let (app, tasks) = app::open_with(config, store.clone()).await.unwrap();
-            let listener = http::bind(&app, app.config.addr()).await.unwrap();
+            let server = Server::new(app.clone()).await.unwrap();
+            let listener = http::bind(&server, app.config.addr()).await.unwrap();
             let addr = listener.local_addr().unwrap();
-            let joined = peers::join(&app, app.config.node_url(addr)).await.unwrap();
+            let joined = peers::join(&server, app.config.node_url(addr)).await.unwrap();
             let (stop, stopped) = oneshot::channel::<()>();
-            let (router, connections) = (http::router(app.clone()), app.connections.clone());
+            let (router, connections) = (http::router(server.clone()), server.connections.clone());
             let served = tokio::spawn(http::serve(router, listener, connections, async move { drop(stopped.await) }));
-            (app, tasks, joined, addr, served, stop)
+            (app, server.own_secret.clone(), tasks, joined, addr, served, stop)
         });
-        Self { app, tasks, joined, stop, served, client: Client::new(addr), runtime }
+        Self { app, own_secret, tasks, joined, stop, served, client: Client::new(addr), runtime }
     }
 
     /// Ends it as a power cut would: nobody is told.
@@ -81,5 +85,5 @@ impl Deref for Node {
 
 /// Where a node says where it is.
 pub fn place(node: &str) -> novelo_engine::path::DocumentPath {
-    novelo_engine::path::CollectionPath::new(&[peers::NODES]).unwrap().document(node).unwrap()
+    novelo_engine::path::CollectionPath::new(&[novelo_conversation::caller::NODES]).unwrap().document(node).unwrap()
 }

@@ -34,6 +34,11 @@ use crate::Error;
 use crate::op::{Op, Outcome};
 use crate::read::Health;
 
+/// How long opening waits for servers that answer but do not serve yet, because they load their files or because their
+/// cluster recovers. With the default `cluster-node-timeout` of 15 s, a cluster counts a server that came back as failed
+/// for up to 30 s.
+const RECOVERY_WAIT_MAX: Duration = Duration::from_secs(60);
+
 /// Where the server is, and how a store in it behaves.
 #[derive(Debug, Clone)]
 pub struct RedisOptions {
@@ -65,7 +70,13 @@ impl Redis {
         if prefix.contains(['{', '}']) {
             return Err(Error::Invalid("a prefix of keys holds no braces: they are for the tags of users".into()));
         }
-        let client = Client::open(ClientOptions { url, connect_timeout: timeout, timeout }).await?;
+        let client = Client::open(ClientOptions {
+            url,
+            connect_timeout: timeout,
+            timeout,
+            recovery_wait_max: RECOVERY_WAIT_MAX,
+        })
+        .await?;
         let (names, threads) = (Names::new(&prefix), Threads::new(hot_bytes_max));
         let redis = Self(Arc::new(Inner { client, names, threads, eraser: eraser::Shared::default() }));
         redis.resume_erasure().await?;

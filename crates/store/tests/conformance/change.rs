@@ -83,11 +83,11 @@ pub async fn every_write_changes_version_and_pulse(kind: Kind) {
         assert_eq!(store.sweep(5.0).await.unwrap(), 1);
         log.changed("sweep").await;
         let exported = fresh.exported().await;
-        assert_eq!(store.forget(&path("users/a/log/3").prefix()).await.unwrap().documents, 1);
+        assert_eq!(store.forget(&path("users/a/log/3").prefix()).await.unwrap().documents(), 1);
         log.changed("forget of a document").await;
         assert_eq!(store.import(exported).await.unwrap(), 1);
         log.changed("import").await;
-        assert_eq!(store.forget(&path("users/a").prefix()).await.unwrap().documents, 1);
+        assert_eq!(store.forget(&path("users/a").prefix()).await.unwrap().documents(), 1);
         log.changed("forget").await;
     }
     fresh.append("users/b/log", &["1", "2", "3"]).await;

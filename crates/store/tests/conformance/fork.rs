@@ -43,7 +43,7 @@ pub async fn a_fork_outlives_its_parent(kind: Kind) {
     fresh.append("users/b/log", &["x", "y"]).await;
     fresh.store.fork(&collection("users/b/log"), 4, &collection("users/c/log")).await.unwrap();
     let forgotten = fresh.store.forget(&path("users/a").prefix()).await.unwrap();
-    assert_eq!(forgotten.documents, 5);
+    assert_eq!(forgotten.documents(), 5);
     let fresh = fresh.reopened().await;
     assert!(fresh.ids("users/a/log").await.is_empty());
     assert_eq!(fresh.ids("users/b/log").await, ["1", "2", "3", "x", "y"]);

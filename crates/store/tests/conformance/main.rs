@@ -75,7 +75,7 @@ laws! {
     L7: removal::hostile_ids_reach_nothing_of_others;
     L8: removal::forget_removes_a_user_and_nothing_else;
     L8: removal::forget_removes_a_collection_and_nothing_beside_it;
-    L8: removal::passages_are_counted_apart_and_vectors_not_at_all;
+    L8: removal::documents_are_counted_by_the_name_of_their_collection;
     L8: removal::the_raw_files_hold_none_of_the_text;
     L8: fork::a_fork_outlives_its_parent;
     L8: fork::a_change_of_the_parent_does_not_reach_the_fork;

@@ -23,9 +23,9 @@ use self::walk::{Met, Walk};
 use super::commands::confirmed;
 use super::output::in_words;
 use super::{Output, progress};
-use crate::app::{self, Opens};
-use crate::config::{Config, without_password};
-use crate::incomplete::{self, FillTarget, is_resumed_by};
+use novelo_conversation::app::{self, Opens};
+use novelo_conversation::settings::{Config, without_password};
+use novelo_conversation::storage::incomplete::{self, FillTarget, is_resumed_by};
 
 #[derive(clap::Args)]
 pub struct MigrateArgs {

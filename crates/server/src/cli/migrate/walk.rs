@@ -10,8 +10,8 @@ use anyhow::bail;
 use novelo_engine::path::Prefix;
 use novelo_store::{Export, Exported, Reserved, Store};
 
-use crate::peers::NODES;
-use crate::telemetry::now;
+use novelo_conversation::caller::NODES;
+use novelo_conversation::telemetry::now;
 
 /// Clocks of nodes agree within so many seconds; what expires sooner may have been swept elsewhere.
 const CLOCKS_APART_S: f64 = 5.0;

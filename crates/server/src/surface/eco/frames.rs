@@ -5,12 +5,12 @@ use axum::response::{IntoResponse, Response};
 use novelo_engine::path::encode_segment;
 use serde_json::{Value, json};
 
-use crate::guide;
 use crate::http::body::Json;
-use crate::http::error::Result;
 use crate::http::sse;
-use crate::reply::{Event, Form, Reader, Told};
-use crate::telemetry::now;
+use novelo_conversation::answer::guide;
+use novelo_conversation::answer::reply::{Event, Form, Reader, Told};
+use novelo_conversation::error::Result;
+use novelo_conversation::telemetry::now;
 
 /// What an answer shows beside the words.
 pub struct Shown {

@@ -1,11 +1,15 @@
-//! `POST /ask-eco`: a conversation, and its answer, whole or as it is made. How it is answered is `crate::guide`'s.
+//! `POST /ask-eco`: a conversation, and its answer, whole or as it is made. How it is answered is `novelo_conversation::answer::guide`'s.
 //!
 //! Owns the wire form: fields, flags, frames, and that every answer says which course it has.
 
 mod frames;
+mod guests;
 
 use std::sync::Arc;
 
+use crate::http::error::{ApiError, ApiResult};
+use crate::http::trace_id::header_value;
+use crate::server::Server;
 use axum::Router;
 use axum::extract::{Extension, Request, State};
 use axum::http::{HeaderMap, HeaderName};
@@ -15,26 +19,26 @@ use axum::routing::post;
 use novelo_engine::limits::{INLINE_MESSAGES_MAX, QUESTION_BYTES_MAX};
 use novelo_engine::path::check_id;
 use novelo_engine::{Message, Role};
-use novelo_recall::finish::Block;
+use novelo_language::finish::Block;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use self::frames::{Shown, event, guest_of, reconnected, whole};
 use super::native::turns::accept_messages;
-use crate::app::App;
-use crate::auth::Caller;
-use crate::guide::load::{NAME_BYTES_MAX, as_name};
-use crate::guide::{self, Asked, guests};
 use crate::http::Peer;
 use crate::http::body::{Params, Raw, parse_object};
-use crate::http::error::{ApiError, Code, Result};
 use crate::http::sse;
-use crate::memory::check;
-use crate::memory::reset::DEFAULT_SESSION;
-use crate::recall::said;
-use crate::reply::{Form, Owner, Patience, Terms};
-use crate::trace::Tracer;
+use novelo_conversation::answer::guide::load::{NAME_BYTES_MAX, as_name};
+use novelo_conversation::answer::guide::{self, Asked};
+use novelo_conversation::answer::reply::{Form, Owner, Patience, Terms};
+use novelo_conversation::app::App;
+use novelo_conversation::caller::Caller;
+use novelo_conversation::error::{Code, Error, Result};
+use novelo_conversation::remember::check;
+use novelo_conversation::remember::reset::DEFAULT_SESSION;
+use novelo_conversation::search::said;
+use novelo_conversation::trace::Tracer;
 
 /// The id of a guest, also of one that was made here.
 const GUEST_ID: HeaderName = HeaderName::from_static("x-eco-guest-id");
@@ -87,10 +91,10 @@ struct Flags {
     debug: Option<String>,
 }
 
-pub fn routes(app: App) -> Router<App> {
+pub fn routes(server: Server) -> Router<Server> {
     // Inside of the layer, so that this refusal has its course too.
-    let other = async || ApiError::new(Code::MethodNotAllowed, "this address takes other methods");
-    Router::new().route("/ask-eco", post(ask).fallback(other)).layer(from_fn_with_state(app, traced))
+    let other = async || ApiError(Error::new(Code::MethodNotAllowed, "this address takes other methods"));
+    Router::new().route("/ask-eco", post(ask).fallback(other)).layer(from_fn_with_state(server, traced))
 }
 
 /// Gives each request a course, and its answer the name of it. A request that is refused has a course too.
@@ -98,28 +102,29 @@ async fn traced(State(app): State<App>, mut request: Request, next: Next) -> Res
     let tracer = Tracer::begin(&app, "ask-eco");
     request.extensions_mut().insert(tracer.clone());
     let mut response = next.run(request).await;
-    if let Some(error) = response.extensions().get::<Arc<ApiError>>() {
+    if let Some(error) = response.extensions().get::<Arc<Error>>() {
         tracer.refused(error);
         tracer.end();
     }
-    response.headers_mut().insert(TRACE_ID, tracer.id().header());
+    response.headers_mut().insert(TRACE_ID, header_value(&tracer.id()));
     response
 }
 
 async fn ask(
-    State(app): State<App>,
+    State(server): State<Server>,
     Extension(tracer): Extension<Tracer>,
     Extension(Peer(peer)): Extension<Peer>,
     caller: Caller,
     Params(flags): Params<Flags>,
     headers: HeaderMap,
     Raw(body): Raw,
-) -> Result<Response> {
+) -> ApiResult<Response> {
+    let app = &server.app;
     let wants_trace = matches!(flags.debug.as_deref(), Some("1" | "true"));
     if wants_trace {
         caller.require_admin()?;
     }
-    if let Some(reader) = sse::resume(&app, &caller, &headers, |form| matches!(form, Form::Guided { .. }))? {
+    if let Some(reader) = sse::resume(app, &caller, &headers, |form| matches!(form, Form::Guided { .. }))? {
         tracer.heuristic("resume", reader.trace_id(), "Last-Event-ID");
         tracer.end();
         let behind = headers.get(sse::LAST_EVENT_ID).and_then(|id| id.to_str().ok()).unwrap_or_default().to_owned();
@@ -132,18 +137,18 @@ async fn ask(
     let asked = accept(wire, &caller, Accepted { streams, wants_trace, tracer: tracer.clone() })?;
     if asked.is_guest {
         let named = app.config.text("eco.address_header");
-        guests::claim(&app, &asked.user).await?;
+        guests::claim(&server, &asked.user).await?;
         // Whoever is in danger is answered, however often. That asks no model, so nobody gets past the limit by it.
         let rules = &app.policies.guide().rules;
         if rules.crisis(&rules.read(&asked.text)).is_none() {
-            guests::admit(&app, &asked.user, &address(&headers, named, peer)).await?;
+            guests::admit(app, &asked.user, &address(&headers, named, peer)).await?;
         }
     }
     let guest = asked.is_guest.then(|| asked.user.clone());
     let owner = Owner { user: Some(asked.user.clone()), thread: Some(asked.thread.clone()) };
     let patience = if streams { Patience::Page } else { Patience::None };
     let terms = Terms { owner, form: Form::Guided { guest: guest.clone() }, patience, tracer };
-    let reader = app.replies.start(&app, terms, move |app, log, ends| guide::run(app, asked, log, ends))?;
+    let reader = app.replies.start(app, terms, move |app, log, ends| guide::run(app, asked, log, ends))?;
     let shown = Shown { may_debug: true, guest };
     let guest = shown.guest_header();
     let mut response = match streams {
@@ -169,7 +174,7 @@ fn accept(wire: Wire<'_>, caller: &Caller, accepted: Accepted) -> Result<Asked> 
     if let Some(meta) = wire.session_meta {
         tracer.heuristic("sessionMeta", meta, "as the client says");
     }
-    let messages = wire.messages.ok_or_else(|| ApiError::invalid("messages", "is missing"))?;
+    let messages = wire.messages.ok_or_else(|| Error::invalid("messages", "is missing"))?;
     let messages = accept_messages(&messages, INLINE_MESSAGES_MAX, "INLINE_MESSAGES_MAX")?;
     let text = last_said(&messages)?;
     if let Some(instructions) = &wire.prompt_override {
@@ -178,7 +183,7 @@ fn accept(wire: Wire<'_>, caller: &Caller, accepted: Accepted) -> Result<Asked> 
     let Built { nome, abertura_hibrida, bloco_tecnico_forcado } = wire.meta_from_builder.unwrap_or_default();
     let opening = abertura_hibrida.map(|opening| opening.sugestao_nivel);
     if opening.is_some_and(|level| !(1..=3).contains(&level)) {
-        return Err(ApiError::invalid("metaFromBuilder.aberturaHibrida.sugestaoNivel", "must be 1, 2 or 3"));
+        return Err(Error::invalid("metaFromBuilder.aberturaHibrida.sugestaoNivel", "must be 1, 2 or 3"));
     }
     Ok(Asked {
         user,
@@ -203,17 +208,17 @@ fn identity(wire: &Wire<'_>, caller: &Caller) -> Result<(String, bool)> {
     let says_guest = wire.is_guest.unwrap_or(wire.guest_id.is_some() && wire.user_id.is_none());
     if !says_guest && !caller.is_guest() {
         let user = caller.subject("userId", wire.user_id.clone())?;
-        return user.map(|user| (user, false)).ok_or_else(|| ApiError::invalid("userId", "is missing"));
+        return user.map(|user| (user, false)).ok_or_else(|| Error::invalid("userId", "is missing"));
     }
     if caller.is_guest() && (wire.user_id.is_some() || wire.is_guest == Some(false)) {
-        return Err(ApiError::new(Code::Forbidden, "a guest key speaks for no user, but for guests alone"));
+        return Err(Error::new(Code::Forbidden, "a guest key speaks for no user, but for guests alone"));
     }
     let guest = match &wire.guest_id {
         Some(guest) => guest.clone(),
-        None if wire.user_id.is_some() => return Err(ApiError::invalid("guestId", "is missing")),
+        None if wire.user_id.is_some() => return Err(Error::invalid("guestId", "is missing")),
         None => guests::new_id()?,
     };
-    check_id(&guest).map_err(|e| ApiError::bad_id("guestId", &e))?;
+    check_id(&guest).map_err(|e| Error::bad_id("guestId", &e))?;
     match caller.is_guest() {
         true => guests::require_unguessable(&guest)?,
         false => caller.require_user(&guest)?,
@@ -226,17 +231,17 @@ fn session(meta: Option<&Map<String, Value>>) -> Result<String> {
     let Some(id) = meta.and_then(|meta| meta.get("sessionId")).filter(|id| !id.is_null()) else {
         return Ok(DEFAULT_SESSION.to_owned());
     };
-    let id = id.as_str().ok_or_else(|| ApiError::invalid("sessionMeta.sessionId", "must be a string"))?;
-    check_id(id).map_err(|e| ApiError::bad_id("sessionMeta.sessionId", &e))?;
+    let id = id.as_str().ok_or_else(|| Error::invalid("sessionMeta.sessionId", "must be a string"))?;
+    check_id(id).map_err(|e| Error::bad_id("sessionMeta.sessionId", &e))?;
     Ok(id.to_owned())
 }
 
 /// What the user said last, which is what is answered.
 fn last_said(messages: &[Message]) -> Result<String> {
-    let Some(last) = messages.last() else { return Err(ApiError::invalid("messages", "is empty")) };
+    let Some(last) = messages.last() else { return Err(Error::invalid("messages", "is empty")) };
     let at = messages.len() - 1;
     if !last.is(Role::User) {
-        return Err(ApiError::invalid(format!("messages[{at}].role"), "must be user: that is what is answered"));
+        return Err(Error::invalid(format!("messages[{at}].role"), "must be user: that is what is answered"));
     }
     let text = said(last).unwrap_or_default().into_owned();
     check::text(&format!("messages[{at}].content"), &text, ("QUESTION_BYTES_MAX", QUESTION_BYTES_MAX))?;
@@ -251,7 +256,7 @@ fn name(given: Option<String>) -> Result<Option<String>> {
     let Some(given) = given.filter(|name| !name.trim().is_empty()) else { return Ok(None) };
     let refuse = || {
         let problem = format!("must be one line of at most {NAME_BYTES_MAX} bytes");
-        ApiError::invalid("metaFromBuilder.nome", problem)
+        Error::invalid("metaFromBuilder.nome", problem)
     };
     as_name(&given).map(|name| Some(name.to_owned())).ok_or_else(refuse)
 }
@@ -260,20 +265,17 @@ fn block(forced: Forced) -> Result<Block> {
     const AT: &str = "metaFromBuilder.blocoTecnicoForcado";
     let Forced { intensidade, resumo, tags, categoria, emocao } = forced;
     if intensidade.is_some_and(|intensity| !(0.0..=10.0).contains(&intensity)) {
-        return Err(ApiError::invalid(format!("{AT}.intensidade"), "must be between 0 and 10"));
+        return Err(Error::invalid(format!("{AT}.intensidade"), "must be between 0 and 10"));
     }
     let parts = [("resumo", resumo.as_deref()), ("categoria", categoria.as_deref()), ("emocao", emocao.as_deref())];
     let tags_of = tags.iter().map(|tag| ("tags", Some(tag.as_str())));
     for (part, text) in parts.into_iter().chain(tags_of) {
         if text.is_some_and(|text| text.len() > PART_BYTES_MAX) {
-            return Err(ApiError::invalid(
-                format!("{AT}.{part}"),
-                format_args!("has more than {PART_BYTES_MAX} bytes"),
-            ));
+            return Err(Error::invalid(format!("{AT}.{part}"), format_args!("has more than {PART_BYTES_MAX} bytes")));
         }
     }
     if tags.len() > TAGS_MAX {
-        return Err(ApiError::invalid(format!("{AT}.tags"), format_args!("has more than {TAGS_MAX} entries")));
+        return Err(Error::invalid(format!("{AT}.tags"), format_args!("has more than {TAGS_MAX} entries")));
     }
     Ok(Block { intensity: intensidade, summary: resumo, tags, category: categoria, emotion: emocao })
 }

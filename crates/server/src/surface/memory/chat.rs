@@ -6,23 +6,23 @@ use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::response::Response;
 use novelo_engine::limits::QUESTION_BYTES_MAX;
-use novelo_recall::iso_date;
+use novelo_language::iso_date;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{context, id, subject};
-use crate::app::App;
-use crate::auth::Caller;
 use crate::http::body::{Raw, parse_object};
-use crate::http::error::Result;
+use crate::http::error::ApiResult;
 use crate::http::sse;
-use crate::memory::check;
-use crate::memory::reset::DEFAULT_SESSION;
-use crate::policy::Preset;
-use crate::reply::{Asked, Manner, Says, Skills};
 use crate::surface::thread;
-use crate::telemetry::now;
-use crate::trace::Tracer;
+use novelo_conversation::answer::reply::{Asked, Manner, Says, Skills};
+use novelo_conversation::app::App;
+use novelo_conversation::caller::Caller;
+use novelo_conversation::policy::Preset;
+use novelo_conversation::remember::check;
+use novelo_conversation::remember::reset::DEFAULT_SESSION;
+use novelo_conversation::telemetry::now;
+use novelo_conversation::trace::Tracer;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -36,7 +36,7 @@ struct Wire {
 
 const SURFACE: &str = "memory/chat";
 
-pub async fn chat(State(app): State<App>, caller: Caller, headers: HeaderMap, Raw(body): Raw) -> Result<Response> {
+pub async fn chat(State(app): State<App>, caller: Caller, headers: HeaderMap, Raw(body): Raw) -> ApiResult<Response> {
     if let Some(reader) = sse::resume(&app, &caller, &headers, thread::is_ours)? {
         return Ok(sse::answer(reader, thread::event));
     }

@@ -8,19 +8,20 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{id, subject};
-use crate::answer::Answer;
-use crate::app::App;
-use crate::auth::Caller;
-use crate::flow;
 use crate::http::body::{Raw, parse_object};
-use crate::http::error::Result;
-use crate::load::cut;
-use crate::memory::reset::DEFAULT_SESSION;
-use crate::memory::{check, place};
-use crate::recall::member;
-use crate::request::{RecipeChoice, Request};
+use crate::http::error::ApiResult;
 use crate::surface::native::context::{answer, budget, explain, tokenizer};
-use crate::telemetry::now;
+use novelo_conversation::app::App;
+use novelo_conversation::caller::Caller;
+use novelo_conversation::context;
+use novelo_conversation::context::answer::Answer;
+use novelo_conversation::context::load::cut;
+use novelo_conversation::context::request::{RecipeChoice, Request};
+use novelo_conversation::error::Result;
+use novelo_conversation::remember::reset::DEFAULT_SESSION;
+use novelo_conversation::remember::{check, place};
+use novelo_conversation::search::member;
+use novelo_conversation::telemetry::now;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -39,7 +40,7 @@ struct Wire {
 const RESULTS: usize = 3;
 const RESULT_CHARS: usize = 200;
 
-pub async fn make(State(app): State<App>, caller: Caller, Raw(body): Raw) -> Result<Response> {
+pub async fn make(State(app): State<App>, caller: Caller, Raw(body): Raw) -> ApiResult<Response> {
     let wire: Wire = parse_object(&body)?;
     let user = subject(wire.user_id, &caller)?;
     let session = id("session_id", wire.session_id)?.unwrap_or_else(|| DEFAULT_SESSION.to_owned());
@@ -62,7 +63,7 @@ pub async fn make(State(app): State<App>, caller: Caller, Raw(body): Raw) -> Res
         answer: Answer::Context(explain(wire.explain)?),
         ..Request::default()
     };
-    flow::context(&app, request).await.map(answer)
+    Ok(context::context(&app, request).await.map(answer)?)
 }
 
 /// Summary, user data, the newest messages, memories, conversation memory.

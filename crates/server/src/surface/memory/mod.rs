@@ -1,22 +1,22 @@
 //! The memory surface: contexts, resets, skills and chat over what is remembered of a user.
 //!
 //! Owns the addresses under `/memory` and whom a call is about. Its errors have the native form. What is remembered, and
-//! how it is found, is `crate::memory`'s.
+//! how it is found, is `novelo_conversation::remember`'s.
 
 mod chat;
 mod context;
 mod reset;
 mod run;
 
+use crate::server::Server;
 use axum::Router;
 use axum::routing::{get, post};
 use novelo_engine::path::check_id;
 
-use crate::app::App;
-use crate::auth::Caller;
-use crate::http::error::{ApiError, Result};
+use novelo_conversation::caller::Caller;
+use novelo_conversation::error::{Error, Result};
 
-pub fn routes() -> Router<App> {
+pub fn routes() -> Router<Server> {
     Router::new()
         .route("/memory/context", post(context::make))
         .route("/memory/reset", post(reset::reset))
@@ -27,11 +27,11 @@ pub fn routes() -> Router<App> {
 
 /// The user that a call is about. A user's key speaks for its user; whoever else calls must name one.
 fn subject(user_id: Option<String>, caller: &Caller) -> Result<String> {
-    caller.subject("user_id", user_id)?.ok_or_else(|| ApiError::invalid("user_id", "is missing"))
+    caller.subject("user_id", user_id)?.ok_or_else(|| Error::invalid("user_id", "is missing"))
 }
 
 /// An id that may be left out.
 fn id(name: &str, id: Option<String>) -> Result<Option<String>> {
-    id.as_deref().map_or(Ok(()), |id| check_id(id).map_err(|e| ApiError::bad_id(name, &e)))?;
+    id.as_deref().map_or(Ok(()), |id| check_id(id).map_err(|e| Error::bad_id(name, &e)))?;
     Ok(id)
 }

@@ -4,11 +4,12 @@ use axum::extract::State;
 use serde::Deserialize;
 
 use super::{id, subject};
-use crate::app::App;
-use crate::auth::Caller;
 use crate::http::body::{Json, Raw, parse_object};
-use crate::http::error::{ApiError, Result};
-use crate::memory::reset::{self, Scope};
+use crate::http::error::ApiResult;
+use novelo_conversation::app::App;
+use novelo_conversation::caller::Caller;
+use novelo_conversation::error::Error;
+use novelo_conversation::remember::reset::{self, Scope};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -18,12 +19,12 @@ struct Wire {
     scope: Option<String>,
 }
 
-pub async fn reset(State(app): State<App>, caller: Caller, Raw(body): Raw) -> Result<Json> {
+pub async fn reset(State(app): State<App>, caller: Caller, Raw(body): Raw) -> ApiResult<Json> {
     let wire: Wire = parse_object(&body)?;
     let user = subject(wire.user_id, &caller)?;
     let session = id("session_id", wire.session_id)?;
     let names = || Scope::NAMES.map(|(name, _)| name).join(", ");
-    let unknown = || ApiError::invalid("scope", format_args!("must be one of {}", names()));
+    let unknown = || Error::invalid("scope", format_args!("must be one of {}", names()));
     let scope = wire.scope.as_deref().and_then(Scope::from_name).ok_or_else(unknown)?;
     let forgotten = reset::reset(&app, &user, session.as_deref(), scope).await?;
     Ok(Json::of(&serde_json::json!({"reset": forgotten.counts(), "erasing": forgotten.erasing})))

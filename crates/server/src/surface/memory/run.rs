@@ -6,12 +6,13 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{id, subject};
-use crate::app::App;
-use crate::auth::Caller;
 use crate::http::body::{Ids, Json, Raw, parse_object};
-use crate::http::error::{ApiError, Result};
-use crate::memory::results;
-use crate::memory::skills::{Call, Skill};
+use crate::http::error::ApiResult;
+use novelo_conversation::app::App;
+use novelo_conversation::caller::Caller;
+use novelo_conversation::error::Error;
+use novelo_conversation::remember::results;
+use novelo_conversation::remember::skills::{Call, Skill};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -28,7 +29,7 @@ pub async fn list(_: Caller) -> Json {
 }
 
 /// Runs a skill. With a task its result is kept in the memory of the task too.
-pub async fn run(State(app): State<App>, caller: Caller, Ids(name): Ids<String>, Raw(body): Raw) -> Result<Json> {
+pub async fn run(State(app): State<App>, caller: Caller, Ids(name): Ids<String>, Raw(body): Raw) -> ApiResult<Json> {
     let wire: Wire = parse_object(&body)?;
     let user = subject(wire.user_id, &caller)?;
     id("session_id", wire.session_id)?;
@@ -42,8 +43,8 @@ pub async fn run(State(app): State<App>, caller: Caller, Ids(name): Ids<String>,
     Ok(Json::written(format!(r#"{{"result":{}}}"#, result.get()).into_bytes()))
 }
 
-fn unknown(name: &str) -> ApiError {
+fn unknown(name: &str) -> Error {
     let names: Vec<&str> = Skill::ALL.iter().map(|skill| skill.name()).collect();
     let near = nearest(name, &names).map(|near| format!("; did you mean {near}?")).unwrap_or_default();
-    ApiError::not_found(format_args!("skill {name}{near}"))
+    Error::not_found(format_args!("skill {name}{near}"))
 }

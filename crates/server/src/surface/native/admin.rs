@@ -9,18 +9,21 @@ use novelo_engine::path::{Prefix, check_id};
 use novelo_engine::scope;
 use serde::Deserialize;
 
-use crate::app::App;
-use crate::auth::{self, Caller, Key, KeyKind};
-use crate::forget::{self, RestoreFilter};
+use crate::auth::{self, Key, KeyKind};
 use crate::http::body::{Ids, Json, Params, Raw, parse_object};
 use crate::http::body_bytes::HeldBytes;
-use crate::http::error::{ApiError, Code, Result};
+use crate::http::error::ApiResult;
 use crate::http::origin;
-use crate::memory::check;
-use crate::model::Detail;
-use crate::recall::points;
-use crate::telemetry::now;
+use crate::server::Server;
 use crate::transfer::{self, Imported};
+use novelo_conversation::app::App;
+use novelo_conversation::caller::Caller;
+use novelo_conversation::error::{Code, Error, Result};
+use novelo_conversation::forget::{self, RestoreFilter};
+use novelo_conversation::model::Detail;
+use novelo_conversation::remember::check;
+use novelo_conversation::search::points;
+use novelo_conversation::telemetry::now;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -31,7 +34,12 @@ struct NewKey {
     name: Option<String>,
 }
 
-pub async fn create_key(State(app): State<App>, caller: Caller, headers: HeaderMap, Raw(body): Raw) -> Result<Json> {
+pub async fn create_key(
+    State(server): State<Server>,
+    caller: Caller,
+    headers: HeaderMap,
+    Raw(body): Raw,
+) -> ApiResult<Json> {
     caller.require_admin()?;
     let wire: NewKey = parse_object(&body)?;
     let kind = kind(&wire)?;
@@ -39,9 +47,9 @@ pub async fn create_key(State(app): State<App>, caller: Caller, headers: HeaderM
         check::text("name", name, check::NAME)?;
     }
     if caller.is_unproven() && !origin::confirms_first_key(&headers) {
-        return Err(origin::unconfirmed());
+        return Err(origin::unconfirmed().into());
     }
-    let (key, secret) = app.keys.create(&app.store, kind, wire.name).await?;
+    let (key, secret) = server.keys.create(&server.app.store, kind, wire.name).await?;
     let mut row = shown(&key);
     if let Some(fields) = row.as_object_mut() {
         fields.insert("key".into(), secret.into());
@@ -54,49 +62,49 @@ fn kind(wire: &NewKey) -> Result<KeyKind> {
     let is_admin = wire.admin.unwrap_or(false);
     let kind = match (wire.kind.as_deref(), &wire.user) {
         (None | Some("user"), Some(user)) => {
-            check_id(user).map_err(|e| ApiError::bad_id("user", &e))?;
+            check_id(user).map_err(|e| Error::bad_id("user", &e))?;
             KeyKind::User(user.clone())
         }
-        (Some("user"), None) => return Err(ApiError::invalid("user", "is missing")),
+        (Some("user"), None) => return Err(Error::invalid("user", "is missing")),
         (None, None) if !is_admin => {
-            return Err(ApiError::invalid("kind", "is missing: user (with user), guest, service or admin"));
+            return Err(Error::invalid("kind", "is missing: user (with user), guest, service or admin"));
         }
         (None | Some("admin"), None) => KeyKind::Admin,
         (Some("guest"), None) => KeyKind::Guest,
         (Some("service"), None) => KeyKind::Service,
         (Some(kind @ ("admin" | "guest" | "service")), Some(_)) => {
-            return Err(ApiError::invalid("user", format_args!("does not go with the kind {kind}")));
+            return Err(Error::invalid("user", format_args!("does not go with the kind {kind}")));
         }
-        (Some(_), _) => return Err(ApiError::invalid("kind", "must be one of user, guest, service, admin")),
+        (Some(_), _) => return Err(Error::invalid("kind", "must be one of user, guest, service, admin")),
     };
     match is_admin && kind != KeyKind::Admin {
-        true => Err(ApiError::invalid("admin", "excludes a user, and every other kind")),
+        true => Err(Error::invalid("admin", "excludes a user, and every other kind")),
         false => Ok(kind),
     }
 }
 
-pub async fn list_keys(State(app): State<App>, caller: Caller) -> Result<Json> {
+pub async fn list_keys(State(server): State<Server>, caller: Caller) -> ApiResult<Json> {
     caller.require_admin()?;
-    let keys = app.keys.now(&app.store).await?;
+    let keys = server.keys.now(&server.app.store).await?;
     let keys: Vec<_> = keys.list().into_iter().map(shown).collect();
     Ok(Json::of(&serde_json::json!({"keys": keys, "has_more": false})))
 }
 
-pub async fn revoke_key(State(app): State<App>, caller: Caller, Ids(id): Ids<String>) -> Result<Json> {
+pub async fn revoke_key(State(server): State<Server>, caller: Caller, Ids(id): Ids<String>) -> ApiResult<Json> {
     caller.require_admin()?;
-    match app.keys.revoke(&app.store, &id).await? {
+    match server.keys.revoke(&server.app.store, &id).await? {
         true => Ok(Json::written(br#"{"revoked":true}"#.to_vec())),
-        false => Err(ApiError::not_found("such key")),
+        false => Err(Error::not_found("such key").into()),
     }
 }
 
 /// Opens a closed store without keys, for this machine's own command line alone.
-pub async fn open_store(State(app): State<App>, caller: Caller) -> Result<Json> {
+pub async fn open_store(State(server): State<Server>, caller: Caller) -> ApiResult<Json> {
     if !caller.is_operator() {
         let message = "only `novelo key open` on the server's own machine opens a store again";
-        return Err(ApiError::new(Code::Forbidden, message));
+        return Err(Error::new(Code::Forbidden, message).into());
     }
-    let was_closed = app.keys.open(&app.store).await?;
+    let was_closed = server.keys.open(&server.app.store).await?;
     Ok(Json::of(&serde_json::json!({"access": "open", "was_closed": was_closed})))
 }
 
@@ -106,24 +114,24 @@ fn shown(key: &Key) -> serde_json::Value {
     serde_json::json!({"id": key.id, "kind": kind, "user": user, "admin": admin, "name": key.name})
 }
 
-pub async fn export_all(State(app): State<App>, caller: Caller) -> Result<Response> {
+pub async fn export_all(State(app): State<App>, caller: Caller) -> ApiResult<Response> {
     caller.require_admin()?;
-    export(&app, &Prefix::all()).await
+    Ok(export(&app, &Prefix::all()).await?)
 }
 
-pub async fn export_user(State(app): State<App>, caller: Caller, Ids(user): Ids<String>) -> Result<Response> {
+pub async fn export_user(State(app): State<App>, caller: Caller, Ids(user): Ids<String>) -> ApiResult<Response> {
     caller.require_user(&user)?;
-    export(&app, &scope::user(&user).map_err(|e| ApiError::bad_id("user", &e))?.prefix()).await
+    Ok(export(&app, &scope::user(&user).map_err(|e| Error::bad_id("user", &e))?.prefix()).await?)
 }
 
 pub async fn export_thread(
     State(app): State<App>,
     caller: Caller,
     Ids((user, thread)): Ids<(String, String)>,
-) -> Result<Response> {
+) -> ApiResult<Response> {
     caller.require_user(&user)?;
-    let what = scope::thread(&user, &thread).map_err(|e| ApiError::bad_id("user or thread", &e))?;
-    export(&app, &what.prefix()).await
+    let what = scope::thread(&user, &thread).map_err(|e| Error::bad_id("user or thread", &e))?;
+    Ok(export(&app, &what.prefix()).await?)
 }
 
 /// Streams JSON Lines. The header tells a progress bar about how many there are.
@@ -155,18 +163,18 @@ pub async fn import(
     Extension(held): Extension<HeldBytes>,
     headers: HeaderMap,
     body: Body,
-) -> Result<Json> {
+) -> ApiResult<Json> {
     let may_close = !caller.is_unproven() || origin::confirms_first_key(&headers);
     if terms.restore != Some(true) {
         if terms.taken_at.is_some() {
-            return Err(ApiError::invalid("taken_at", "needs restore=true"));
+            return Err(Error::invalid("taken_at", "needs restore=true").into());
         }
         let Imported { documents, new, .. } = transfer::import(&app, &caller, may_close, &held, body, None).await?;
         return Ok(Json::of(&serde_json::json!({"documents": documents, "new": new})));
     }
     caller.require_admin()?;
     if terms.taken_at.is_some_and(|at| !at.is_finite()) {
-        return Err(ApiError::invalid("taken_at", "must be a number of seconds"));
+        return Err(Error::invalid("taken_at", "must be a number of seconds").into());
     }
     let known = forget::log::entries(&app.store).await?.into_values();
     let filter = RestoreFilter::new(terms.taken_at, known);
@@ -183,11 +191,11 @@ struct Rebuild {
 }
 
 /// Makes the points of one user anew, or of the next of all.
-pub async fn rebuild_index(State(app): State<App>, caller: Caller, Raw(body): Raw) -> Result<Json> {
+pub async fn rebuild_index(State(app): State<App>, caller: Caller, Raw(body): Raw) -> ApiResult<Json> {
     caller.require_admin()?;
     let wire: Rebuild = parse_object(&body)?;
     if let Some(user) = &wire.user {
-        check_id(user).map_err(|e| ApiError::bad_id("user", &e))?;
+        check_id(user).map_err(|e| Error::bad_id("user", &e))?;
     }
     // An index in the process is made anew at each start.
     let Some(there) = &app.indexes.points else { return Ok(Json::of(&points::rebuild::nothing())) };
@@ -195,8 +203,9 @@ pub async fn rebuild_index(State(app): State<App>, caller: Caller, Raw(body): Ra
 }
 
 /// What is wrong, and beside it what is good to know: notes leave the store healthy.
-pub async fn doctor(State(app): State<App>, caller: Caller) -> Result<Json> {
+pub async fn doctor(State(server): State<Server>, caller: Caller) -> ApiResult<Json> {
     caller.require_admin()?;
+    let app = &server.app;
     let (mut findings, mut notes) = (Vec::new(), Vec::new());
     for found in app.store.check().await? {
         let row = finding(&found.place, &found.what, &found.advice);
@@ -215,14 +224,14 @@ pub async fn doctor(State(app): State<App>, caller: Caller) -> Result<Json> {
             .iter()
             .map(|what| finding("policies", what, "correct or remove the key; the rest of the file is in force")),
     );
-    if app.keys.now(&app.store).await?.access() == "closed" {
+    if server.keys.now(&app.store).await?.access() == "closed" {
         findings.push(finding("keys", auth::CLOSED, auth::CLOSED_HINT));
     }
     if let Some(fault) = &app.indexes.embedder.fault {
         let advice = "mend what is named, or set embed to none; until then searches are lexical";
         findings.push(finding("embedder", fault, advice));
     }
-    findings.extend(points::findings(&app).await?);
+    findings.extend(points::findings(app).await?);
     findings.extend(app.models.check().await.into_iter().map(|(setting, failure)| {
         let advice = "start that server, or mend its settings; until then answers are made without it";
         finding(&setting, &without_setting(&failure.to_string(), &setting), advice)

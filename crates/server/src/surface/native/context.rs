@@ -11,15 +11,17 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::turns::accept_messages;
-use crate::answer::{Answer, Explain, Made};
-use crate::app::App;
-use crate::auth::Caller;
-use crate::flow;
 use crate::http::body::{Json, Raw, parse_object};
-use crate::http::error::{ApiError, Result};
-use crate::memory::check;
-use crate::request::{RecipeChoice, Request};
-use crate::telemetry::now;
+use crate::http::error::ApiResult;
+use crate::http::trace_id::with_trace;
+use novelo_conversation::app::App;
+use novelo_conversation::caller::Caller;
+use novelo_conversation::context;
+use novelo_conversation::context::answer::{Answer, Explain, Made};
+use novelo_conversation::context::request::{RecipeChoice, Request};
+use novelo_conversation::error::{Error, Result};
+use novelo_conversation::remember::check;
+use novelo_conversation::telemetry::now;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -37,22 +39,22 @@ struct Wire<'b> {
     explain: Option<Value>,
 }
 
-pub async fn make(State(app): State<App>, caller: Caller, Raw(body): Raw) -> Result<Response> {
+pub async fn make(State(app): State<App>, caller: Caller, Raw(body): Raw) -> ApiResult<Response> {
     let wire: Wire<'_> = parse_object(&body)?;
     let request = checked(wire, &caller)?;
-    flow::context(&app, request).await.map(answer)
+    Ok(context::context(&app, request).await.map(answer)?)
 }
 
 /// A context as it is answered: named by its trace, where that was kept.
 pub fn answer(made: Made) -> Response {
     let response = Json::written(made.body).into_response();
-    if made.traced { made.trace.on(response) } else { response }
+    if made.traced { with_trace(response, &made.trace) } else { response }
 }
 
 fn checked(wire: Wire<'_>, caller: &Caller) -> Result<Request> {
     let messages = accept_messages(&wire.messages.unwrap_or_default(), INLINE_MESSAGES_MAX, "INLINE_MESSAGES_MAX")?;
     if wire.filters.as_ref().is_some_and(|f| !f.is_array()) {
-        return Err(ApiError::invalid("filters", "must be an array"));
+        return Err(Error::invalid("filters", "must be an array"));
     }
     if let Some(question) = &wire.question {
         check::size("question", question, check::QUERY)?;
@@ -82,16 +84,16 @@ fn user(user: Option<String>, caller: &Caller) -> Result<Option<String>> {
 /// The thread, where there is one.
 fn reach(user: Option<&str>, thread: Option<String>) -> Result<Reach> {
     let Some(thread) = thread else { return Ok(Reach::default()) };
-    check_id(&thread).map_err(|e| ApiError::bad_id("thread", &e))?;
+    check_id(&thread).map_err(|e| Error::bad_id("thread", &e))?;
     match user {
         Some(_) => Ok(Reach::thread(&thread, now())),
-        None => Err(ApiError::invalid("user", "is missing: a thread belongs to one")),
+        None => Err(Error::invalid("user", "is missing: a thread belongs to one")),
     }
 }
 
 fn choice(preset: Option<String>, recipe: Option<Value>) -> Result<RecipeChoice> {
     match (preset, recipe) {
-        (Some(_), Some(_)) => Err(ApiError::invalid("preset", "and recipe exclude each other")),
+        (Some(_), Some(_)) => Err(Error::invalid("preset", "and recipe exclude each other")),
         (Some(name), None) => Ok(RecipeChoice::Preset(name)),
         (None, Some(recipe)) => Ok(RecipeChoice::Given(recipe)),
         (None, None) => Ok(RecipeChoice::Unsaid),
@@ -104,14 +106,14 @@ pub fn budget(tokens: Option<u32>) -> Result<Option<u32>> {
         true => Ok(tokens),
         false => {
             let problem = format!("must be 1 to BUDGET_TOKENS_MAX, {BUDGET_TOKENS_MAX}");
-            Err(ApiError::invalid("budget_tokens", problem))
+            Err(Error::invalid("budget_tokens", problem))
         }
     }
 }
 
 pub fn tokenizer(name: &str) -> Result<Tokenizer> {
     let names = || Tokenizer::ALL.map(Tokenizer::name).join(", ");
-    Tokenizer::from_name(name).ok_or_else(|| ApiError::invalid("tokenizer", format_args!("must be one of {}", names())))
+    Tokenizer::from_name(name).ok_or_else(|| Error::invalid("tokenizer", format_args!("must be one of {}", names())))
 }
 
 pub fn explain(asked: Option<Value>) -> Result<Explain> {
@@ -119,6 +121,6 @@ pub fn explain(asked: Option<Value>) -> Result<Explain> {
         None | Some(Value::Null | Value::Bool(false)) => Ok(Explain::No),
         Some(Value::Bool(true)) => Ok(Explain::Rows),
         Some(Value::String(how)) if how == "text" => Ok(Explain::Text),
-        _ => Err(ApiError::invalid("explain", "must be true, false or \"text\"")),
+        _ => Err(Error::invalid("explain", "must be true, false or \"text\"")),
     }
 }

@@ -6,23 +6,24 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::documents::put_terms;
-use crate::app::App;
-use crate::auth::Caller;
 use crate::http::body::{Ids, Json, Raw, parse};
-use crate::http::error::Result;
-use crate::memory::user_data;
+use crate::http::error::ApiResult;
+use novelo_conversation::app::App;
+use novelo_conversation::caller::Caller;
+use novelo_conversation::error::Result;
+use novelo_conversation::remember::user_data;
 
-pub async fn get(State(app): State<App>, caller: Caller, Ids(user): Ids<String>) -> Result<Json> {
+pub async fn get(State(app): State<App>, caller: Caller, Ids(user): Ids<String>) -> ApiResult<Json> {
     caller.require_user(&user)?;
-    user_data::get(&app, &user).await.map(Json::written)
+    Ok(user_data::get(&app, &user).await.map(Json::written)?)
 }
 
-pub async fn put(State(app): State<App>, caller: Caller, Ids(user): Ids<String>, Raw(body): Raw) -> Result<Json> {
-    write(&app, &caller, &user, body, false).await
+pub async fn put(State(app): State<App>, caller: Caller, Ids(user): Ids<String>, Raw(body): Raw) -> ApiResult<Json> {
+    Ok(write(&app, &caller, &user, body, false).await?)
 }
 
-pub async fn patch(State(app): State<App>, caller: Caller, Ids(user): Ids<String>, Raw(body): Raw) -> Result<Json> {
-    write(&app, &caller, &user, body, true).await
+pub async fn patch(State(app): State<App>, caller: Caller, Ids(user): Ids<String>, Raw(body): Raw) -> ApiResult<Json> {
+    Ok(write(&app, &caller, &user, body, true).await?)
 }
 
 /// Stores the data, and answers with what it is now.

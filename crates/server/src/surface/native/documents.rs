@@ -12,13 +12,14 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::turns::time;
-use crate::app::App;
-use crate::auth::Caller;
-use crate::collapse::{Places, retract};
-use crate::forget;
 use crate::http::body::{Json, Params, Raw, page_size, parse, parse_object};
-use crate::http::error::{ApiError, Code, Result};
-use crate::telemetry::now;
+use crate::http::error::ApiResult;
+use novelo_conversation::app::App;
+use novelo_conversation::caller::Caller;
+use novelo_conversation::context::collapse::{Places, retract};
+use novelo_conversation::error::{Code, Error, Result};
+use novelo_conversation::forget;
+use novelo_conversation::telemetry::now;
 
 const LIMIT_DEFAULT: usize = 100;
 
@@ -54,20 +55,26 @@ enum Named {
     Collection(CollectionPath),
 }
 
-pub async fn get(State(app): State<App>, caller: Caller, uri: Uri, Params(list): Params<List>) -> Result<Json> {
+pub async fn get(State(app): State<App>, caller: Caller, uri: Uri, Params(list): Params<List>) -> ApiResult<Json> {
     match named(&uri, &caller)? {
         Named::Document(at) => {
-            let document = app.store.get(&at).await?.ok_or_else(|| ApiError::not_found("such document"))?;
+            let document = app.store.get(&at).await?.ok_or_else(|| Error::not_found("such document"))?;
             let mut out = Vec::new();
             write_document(&document, &mut out);
             Ok(Json::written(out))
         }
-        Named::Collection(of) => list_collection(&app, &of, list).await,
+        Named::Collection(of) => Ok(list_collection(&app, &of, list).await?),
     }
 }
 
-pub async fn put(State(app): State<App>, caller: Caller, uri: Uri, headers: HeaderMap, Raw(body): Raw) -> Result<Json> {
-    write(&app, &caller, &uri, &headers, body, false).await
+pub async fn put(
+    State(app): State<App>,
+    caller: Caller,
+    uri: Uri,
+    headers: HeaderMap,
+    Raw(body): Raw,
+) -> ApiResult<Json> {
+    Ok(write(&app, &caller, &uri, &headers, body, false).await?)
 }
 
 pub async fn patch(
@@ -76,11 +83,11 @@ pub async fn patch(
     uri: Uri,
     headers: HeaderMap,
     Raw(body): Raw,
-) -> Result<Json> {
-    write(&app, &caller, &uri, &headers, body, true).await
+) -> ApiResult<Json> {
+    Ok(write(&app, &caller, &uri, &headers, body, true).await?)
 }
 
-pub async fn delete(State(app): State<App>, caller: Caller, uri: Uri, headers: HeaderMap) -> Result<Json> {
+pub async fn delete(State(app): State<App>, caller: Caller, uri: Uri, headers: HeaderMap) -> ApiResult<Json> {
     let at = document(named(&uri, &caller)?)?;
     let if_version = if_match(&headers)?;
     let is_deleted = match Places::response_at(&at) {
@@ -89,16 +96,16 @@ pub async fn delete(State(app): State<App>, caller: Caller, uri: Uri, headers: H
     };
     match is_deleted {
         true => Ok(Json::written(br#"{"deleted":true}"#.to_vec())),
-        false => Err(ApiError::not_found("such document")),
+        false => Err(Error::not_found("such document").into()),
     }
 }
 
-pub async fn batch(State(app): State<App>, caller: Caller, Raw(body): Raw) -> Result<Json> {
+pub async fn batch(State(app): State<App>, caller: Caller, Raw(body): Raw) -> ApiResult<Json> {
     let wire: Batch<'_> = parse_object(&body)?;
     let count = wire.ops.len();
     if count > BATCH_OPS_MAX {
         let problem = format!("has {count} entries; the cap BATCH_OPS_MAX is {BATCH_OPS_MAX}");
-        return Err(ApiError::invalid("ops", problem));
+        return Err(Error::invalid("ops", problem).into());
     }
     let read = |(i, op): (usize, &BatchOp<'_>)| batch_op(i, op, &caller);
     let ops = wire.ops.iter().enumerate().map(read).collect::<Result<Vec<_>>>()?;
@@ -118,18 +125,18 @@ fn put_at(op: &Op) -> Option<DocumentPath> {
 fn batch_op(i: usize, wire: &BatchOp<'_>, caller: &Caller) -> Result<Op> {
     let here = |field: &str| format!("ops[{i}].{field}");
     let at = path::decode(&wire.path).and_then(|segments| DocumentPath::new(&segments));
-    let at = at.map_err(|e| ApiError::invalid(here("path"), format_args!("is wrong: {e}")))?;
+    let at = at.map_err(|e| Error::invalid(here("path"), format_args!("is wrong: {e}")))?;
     caller.require_path(at.segments())?;
     match (wire.op.as_str(), wire.value) {
         ("delete", None) => Ok(Op::Delete { at, if_version: None }),
-        ("delete", Some(_)) => Err(ApiError::invalid(here("value"), "must not stand on a delete")),
-        ("put" | "patch", None) => Err(ApiError::invalid(here("value"), "is missing")),
+        ("delete", Some(_)) => Err(Error::invalid(here("value"), "must not stand on a delete")),
+        ("put" | "patch", None) => Err(Error::invalid(here("value"), "is missing")),
         ("put" | "patch", Some(value)) => {
             let merge = wire.op == "patch";
             let terms = put_terms(&here("value"), value.get(), merge, None)?;
             Ok(Op::Put { at, value: Bytes::copy_from_slice(value.get().as_bytes()), terms })
         }
-        _ => Err(ApiError::invalid(here("op"), "must be put, patch or delete")),
+        _ => Err(Error::invalid(here("op"), "must be put, patch or delete")),
     }
 }
 
@@ -154,9 +161,9 @@ fn touch(app: &App, at: &DocumentPath) {
 
 /// Accepts a document: its size, and a time of its own where it has one.
 pub fn put_terms(path: &str, text: &str, merge: bool, if_version: Option<u64>) -> Result<PutTerms> {
-    check_size(text.as_bytes()).map_err(|e| ApiError::invalid(path, e))?;
+    check_size(text.as_bytes()).map_err(|e| Error::invalid(path, e))?;
     if merge && !text.starts_with('{') {
-        return Err(ApiError::invalid(path, "must be an object to be merged"));
+        return Err(Error::invalid(path, "must be an object to be merged"));
     }
     let own_time = json::members(text).find(|(key, _)| key.of(text) == r#""create_time""#);
     let numeric =
@@ -173,7 +180,7 @@ async fn list_collection(app: &App, of: &CollectionPath, list: List) -> Result<J
     let limit = page_size("limit", list.limit, LIMIT_DEFAULT)?;
     for (name, bound) in [("begin", list.begin), ("end", list.end)] {
         if bound.is_some_and(|time| !time.is_finite()) {
-            return Err(ApiError::invalid(name, "must be a number of seconds"));
+            return Err(Error::invalid(name, "must be a number of seconds"));
         }
     }
     let page = app.store.scan(of, Window { begin: list.begin, end: list.end, after, limit }).await?;
@@ -189,9 +196,9 @@ async fn list_collection(app: &App, of: &CollectionPath, list: List) -> Result<J
 }
 
 async fn cursor(app: &App, of: &CollectionPath, id: &str) -> Result<Cursor> {
-    let at = of.document(id).map_err(|e| ApiError::bad_id("after", &e))?;
+    let at = of.document(id).map_err(|e| Error::bad_id("after", &e))?;
     let last = app.store.get(&at).await?;
-    let last = last.ok_or_else(|| ApiError::invalid("after", "names no document of this collection"))?;
+    let last = last.ok_or_else(|| Error::invalid("after", "names no document of this collection"))?;
     Ok(Cursor { create_time: last.create_time, seq: last.seq })
 }
 
@@ -210,7 +217,7 @@ fn stamped(stamp: &Stamp) -> Vec<u8> {
 }
 
 fn named(uri: &Uri, caller: &Caller) -> Result<Named> {
-    let refuse = |error: PathError| ApiError::invalid("path", format_args!("is wrong: {error}"));
+    let refuse = |error: PathError| Error::invalid("path", format_args!("is wrong: {error}"));
     let text = uri.path().strip_prefix("/v1/docs/").unwrap_or("");
     let segments = path::decode(text.strip_suffix('/').unwrap_or(text)).map_err(refuse)?;
     let named = match segments.len() % 2 {
@@ -229,7 +236,7 @@ fn document(named: Named) -> Result<DocumentPath> {
     match named {
         Named::Document(at) => Ok(at),
         Named::Collection(_) => {
-            Err(ApiError::new(Code::MethodNotAllowed, "the path names a collection; only GET lists one"))
+            Err(Error::new(Code::MethodNotAllowed, "the path names a collection; only GET lists one"))
         }
     }
 }
@@ -238,5 +245,5 @@ fn document(named: Named) -> Result<DocumentPath> {
 fn if_match(headers: &HeaderMap) -> Result<Option<u64>> {
     let Some(given) = headers.get(header::IF_MATCH) else { return Ok(None) };
     let version = given.to_str().ok().and_then(|v| v.trim_matches('"').parse().ok());
-    version.map(Some).ok_or_else(|| ApiError::invalid("If-Match", "must be a version number"))
+    version.map(Some).ok_or_else(|| Error::invalid("If-Match", "must be a version number"))
 }

@@ -4,19 +4,20 @@ use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 
-use crate::app::App;
-use crate::auth::Caller;
 use crate::http::body::Json;
-use crate::http::error::Result;
+use crate::http::error::ApiResult;
 use crate::http::openapi;
 use crate::instance::{CHALLENGE, INSTANCE};
-use crate::model::Detail;
+use crate::server::Server;
+use novelo_conversation::caller::Caller;
+use novelo_conversation::model::Detail;
 
 /// Says that the process runs, and proves to a client of this machine which data directory it has open.
-pub async fn live(State(app): State<App>, headers: HeaderMap) -> Response {
+pub async fn live(State(server): State<Server>, headers: HeaderMap) -> Response {
     let mut response = Json::written(br#"{"status":"ok"}"#.to_vec()).into_response();
     let challenge = headers.get(CHALLENGE).and_then(|challenge| challenge.to_str().ok());
-    let proof = challenge.zip(app.instance.get()).and_then(|(challenge, own)| own.prove(&app.own_secret, challenge));
+    let proof =
+        challenge.zip(server.instance.get()).and_then(|(challenge, own)| own.prove(&server.own_secret, challenge));
     if let Some(proof) = proof.and_then(|proof| HeaderValue::try_from(proof).ok()) {
         response.headers_mut().insert(INSTANCE, proof);
     }
@@ -24,7 +25,8 @@ pub async fn live(State(app): State<App>, headers: HeaderMap) -> Response {
 }
 
 /// Ready means that a write would be taken.
-pub async fn ready(State(app): State<App>) -> Response {
+pub async fn ready(State(server): State<Server>) -> Response {
+    let app = &server.app;
     let health = app.store.health();
     let broken = app.policies.broken().len();
     let why = health.why.or_else(|| app.evictions.why());
@@ -42,14 +44,14 @@ pub async fn ready(State(app): State<App>) -> Response {
         "index": app.config.text("index"),
         "why": why,
         "erasing": health.erasing || app.erasure.is_pending() || points.is_some_and(|points| points.left.is_known()),
-        "connections": {"open": app.connections.open(), "max": app.connections.max()},
+        "connections": {"open": server.connections.open(), "max": server.connections.max()},
         "presets": app.policies.names(),
         "embedder": app.indexes.embedder.state(),
         "embedding": app.indexes.waiting.progress(),
         "models": app.models.state(Detail::Public),
         "policy_status": app.policies.remembering().status,
         "broken_policies": broken,
-        "access": app.keys.last().access(),
+        "access": server.keys.last().access(),
         "version": env!("CARGO_PKG_VERSION"),
     });
     if let (Some(points), Some(body)) = (points, body.as_object_mut()) {
@@ -58,11 +60,12 @@ pub async fn ready(State(app): State<App>) -> Response {
     (status, Json::of(&body)).into_response()
 }
 
-pub async fn metrics(State(app): State<App>, caller: Caller) -> Result<Response> {
+pub async fn metrics(State(server): State<Server>, caller: Caller) -> ApiResult<Response> {
     caller.require_admin()?;
+    let app = &server.app;
     let page = app.metrics.page(&app.store.health())
-        + &app.connections.metrics()
-        + &app.body_bytes.metrics()
+        + &server.connections.metrics()
+        + &server.body_bytes.metrics()
         + &app.models.metrics();
     Ok(([(header::CONTENT_TYPE, "text/plain; version=0.0.4")], page).into_response())
 }

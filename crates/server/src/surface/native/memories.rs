@@ -5,13 +5,13 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::After;
-use crate::app::App;
-use crate::auth::Caller;
-use crate::forget::Forgotten;
 use crate::http::body::{Ids, Json, Params, Raw, parse_object};
-use crate::http::error::{ApiError, Result};
-use crate::memory::memories::{self, NewMemory};
-use crate::memory::search::{self, Query};
+use crate::http::error::ApiResult;
+use novelo_conversation::app::App;
+use novelo_conversation::caller::Caller;
+use novelo_conversation::error::Error;
+use novelo_conversation::remember::memories::{self, NewMemory};
+use novelo_conversation::remember::search::{self, Query};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -30,7 +30,7 @@ struct Search {
     explain: Option<bool>,
 }
 
-pub async fn add(State(app): State<App>, caller: Caller, Ids(user): Ids<String>, Raw(body): Raw) -> Result<Json> {
+pub async fn add(State(app): State<App>, caller: Caller, Ids(user): Ids<String>, Raw(body): Raw) -> ApiResult<Json> {
     caller.require_user(&user)?;
     let wire: Wire<'_> = parse_object(&body)?;
     let new = NewMemory { id: wire.id.as_deref(), text: &wire.text, meta: wire.meta };
@@ -43,27 +43,27 @@ pub async fn list(
     caller: Caller,
     Ids(user): Ids<String>,
     Params(page): Params<After>,
-) -> Result<Json> {
+) -> ApiResult<Json> {
     caller.require_user(&user)?;
-    Json::write(&memories::list(&app, &user, page.after(), page.limit()?).await?)
+    Ok(Json::write(&memories::list(&app, &user, page.after(), page.limit()?).await?)?)
 }
 
-pub async fn find(State(app): State<App>, caller: Caller, Ids(user): Ids<String>, Raw(body): Raw) -> Result<Json> {
+pub async fn find(State(app): State<App>, caller: Caller, Ids(user): Ids<String>, Raw(body): Raw) -> ApiResult<Json> {
     caller.require_user(&user)?;
     let wire: Search = parse_object(&body)?;
     let query = Query { text: &wire.query, k: wire.k, explain: wire.explain == Some(true) };
-    Json::write(&search::memories(&app, &user, query).await?)
+    Ok(Json::write(&search::memories(&app, &user, query).await?)?)
 }
 
-pub async fn forget(State(app): State<App>, caller: Caller, Ids(user): Ids<String>) -> Result<Json> {
+pub async fn forget(State(app): State<App>, caller: Caller, Ids(user): Ids<String>) -> ApiResult<Json> {
     caller.require_user(&user)?;
-    memories::forget_all(&app, &user).await.map(Forgotten::answer)
+    Ok(memories::forget_all(&app, &user).await.map(|forgotten| Json::of(&forgotten.answer()))?)
 }
 
-pub async fn delete(State(app): State<App>, caller: Caller, Ids((user, id)): Ids<(String, String)>) -> Result<Json> {
+pub async fn delete(State(app): State<App>, caller: Caller, Ids((user, id)): Ids<(String, String)>) -> ApiResult<Json> {
     caller.require_user(&user)?;
     match memories::remove(&app, &user, &id).await? {
         true => Ok(Json::written(br#"{"deleted":true}"#.to_vec())),
-        false => Err(ApiError::not_found("such memory")),
+        false => Err(Error::not_found("such memory").into()),
     }
 }

@@ -18,15 +18,15 @@ mod threads;
 mod traces;
 pub mod turns;
 
+use crate::server::Server;
 use axum::Router;
 use axum::routing::{get, post};
 use serde::Deserialize;
 
-use crate::app::App;
 use crate::http::body::page_size;
-use crate::http::error::Result;
+use novelo_conversation::error::Result;
 
-pub fn routes() -> Router<App> {
+pub fn routes() -> Router<Server> {
     let user = "/v1/users/{user}";
     let thread = "/v1/users/{user}/threads/{thread}";
     let at = |base: &str, rest: &str| format!("{base}{rest}");
@@ -66,7 +66,7 @@ pub fn routes() -> Router<App> {
 }
 
 /// What is remembered of a user beside the turns.
-fn remembered(user: &str) -> Router<App> {
+fn remembered(user: &str) -> Router<Server> {
     let at = |rest: &str| format!("{user}{rest}");
     Router::new()
         .route(&at("/memories"), get(memories::list).post(memories::add).delete(memories::forget))

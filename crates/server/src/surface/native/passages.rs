@@ -5,12 +5,13 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::After;
-use crate::app::App;
-use crate::auth::Caller;
 use crate::http::body::{Ids, Json, Params, Raw, parse_object};
-use crate::http::error::{ApiError, Result};
-use crate::memory::documents::{self, Kind, NewFiles, NewText};
-use crate::memory::search::{self, Query};
+use crate::http::error::ApiResult;
+use novelo_conversation::app::App;
+use novelo_conversation::caller::Caller;
+use novelo_conversation::error::Error;
+use novelo_conversation::remember::documents::{self, Kind, NewFiles, NewText};
+use novelo_conversation::remember::search::{self, Query};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -42,26 +43,26 @@ struct TurnSearch {
     thread: Option<String>,
 }
 
-pub async fn index(State(app): State<App>, caller: Caller, Ids(user): Ids<String>, Raw(body): Raw) -> Result<Json> {
+pub async fn index(State(app): State<App>, caller: Caller, Ids(user): Ids<String>, Raw(body): Raw) -> ApiResult<Json> {
     caller.require_user(&user)?;
     let wire: Wire<'_> = parse_object(&body)?;
     let id = wire.id.as_deref();
     let indexed = match (&wire.text, &wire.path) {
         (Some(text), None) => {
-            let name = wire.name.as_deref().ok_or_else(|| ApiError::invalid("name", "is missing"))?;
+            let name = wire.name.as_deref().ok_or_else(|| Error::invalid("name", "is missing"))?;
             documents::index_text(&app, &user, NewText { id, name, text, meta: wire.meta }).await?
         }
         (None, Some(_)) if wire.meta.is_some() => {
-            return Err(ApiError::invalid("meta", "goes with text, not with path"));
+            return Err(Error::invalid("meta", "goes with text, not with path").into());
         }
         (None, Some(path)) => {
             let new = NewFiles { id, name: wire.name.as_deref(), path };
             documents::index_files(&app, &caller, &user, new).await?
         }
-        (Some(_), Some(_)) => return Err(ApiError::invalid("path", "and text exclude each other")),
-        (None, None) => return Err(ApiError::invalid("text", "is missing, and so is path")),
+        (Some(_), Some(_)) => return Err(Error::invalid("path", "and text exclude each other").into()),
+        (None, None) => return Err(Error::invalid("text", "is missing, and so is path").into()),
     };
-    Json::write(&indexed)
+    Ok(Json::write(&indexed)?)
 }
 
 pub async fn list(
@@ -69,28 +70,28 @@ pub async fn list(
     caller: Caller,
     Ids(user): Ids<String>,
     Params(page): Params<After>,
-) -> Result<Json> {
+) -> ApiResult<Json> {
     caller.require_user(&user)?;
-    Json::write(&documents::list(&app, &user, page.after(), page.limit()?).await?)
+    Ok(Json::write(&documents::list(&app, &user, page.after(), page.limit()?).await?)?)
 }
 
-pub async fn get(State(app): State<App>, caller: Caller, Ids((user, id)): Ids<(String, String)>) -> Result<Json> {
+pub async fn get(State(app): State<App>, caller: Caller, Ids((user, id)): Ids<(String, String)>) -> ApiResult<Json> {
     caller.require_user(&user)?;
     let document = documents::get(&app, &user, &id).await?;
-    Json::write(&document.ok_or_else(|| ApiError::not_found("such document"))?)
+    Ok(Json::write(&document.ok_or_else(|| Error::not_found("such document"))?)?)
 }
 
-pub async fn delete(State(app): State<App>, caller: Caller, Ids((user, id)): Ids<(String, String)>) -> Result<Json> {
+pub async fn delete(State(app): State<App>, caller: Caller, Ids((user, id)): Ids<(String, String)>) -> ApiResult<Json> {
     caller.require_user(&user)?;
-    let passages = documents::remove(&app, &user, &id).await?.ok_or_else(|| ApiError::not_found("such document"))?;
+    let passages = documents::remove(&app, &user, &id).await?.ok_or_else(|| Error::not_found("such document"))?;
     Ok(Json::of(&serde_json::json!({"deleted": true, "passages": passages})))
 }
 
-pub async fn find(State(app): State<App>, caller: Caller, Ids(user): Ids<String>, Raw(body): Raw) -> Result<Json> {
+pub async fn find(State(app): State<App>, caller: Caller, Ids(user): Ids<String>, Raw(body): Raw) -> ApiResult<Json> {
     caller.require_user(&user)?;
     let wire: DocumentSearch = parse_object(&body)?;
     let query = Query { text: &wire.query, k: wire.k, explain: wire.explain == Some(true) };
-    Json::write(&search::passages(&app, &user, query, wire.kind, wire.document.as_deref()).await?)
+    Ok(Json::write(&search::passages(&app, &user, query, wire.kind, wire.document.as_deref()).await?)?)
 }
 
 pub async fn find_turns(
@@ -98,9 +99,9 @@ pub async fn find_turns(
     caller: Caller,
     Ids(user): Ids<String>,
     Raw(body): Raw,
-) -> Result<Json> {
+) -> ApiResult<Json> {
     caller.require_user(&user)?;
     let wire: TurnSearch = parse_object(&body)?;
     let query = Query { text: &wire.query, k: wire.k, explain: wire.explain == Some(true) };
-    Json::write(&search::turns(&app, &user, query, wire.thread.as_deref()).await?)
+    Ok(Json::write(&search::turns(&app, &user, query, wire.thread.as_deref()).await?)?)
 }

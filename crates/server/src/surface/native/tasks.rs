@@ -4,12 +4,13 @@ use axum::extract::State;
 use serde::{Deserialize, Deserializer};
 
 use super::After;
-use crate::app::App;
-use crate::auth::Caller;
 use crate::http::body::{Ids, Json, Params, Raw, page_size, parse_object};
-use crate::http::error::{ApiError, Result};
-use crate::memory::results;
-use crate::memory::tasks::{self, Change, NewTask, Status};
+use crate::http::error::ApiResult;
+use novelo_conversation::app::App;
+use novelo_conversation::caller::Caller;
+use novelo_conversation::error::Error;
+use novelo_conversation::remember::results;
+use novelo_conversation::remember::tasks::{self, Change, NewTask, Status};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -51,11 +52,11 @@ fn given<'de, D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Opti
     Option::deserialize(deserializer).map(Some)
 }
 
-pub async fn add(State(app): State<App>, caller: Caller, Ids(user): Ids<String>, Raw(body): Raw) -> Result<Json> {
+pub async fn add(State(app): State<App>, caller: Caller, Ids(user): Ids<String>, Raw(body): Raw) -> ApiResult<Json> {
     caller.require_user(&user)?;
     let wire: Wire = parse_object(&body)?;
     let (id, notes, due) = (wire.id.as_deref(), wire.notes.as_deref(), wire.due.as_deref());
-    Json::write(&tasks::add(&app, &user, NewTask { id, title: &wire.title, notes, due }).await?)
+    Ok(Json::write(&tasks::add(&app, &user, NewTask { id, title: &wire.title, notes, due }).await?)?)
 }
 
 pub async fn list(
@@ -63,16 +64,16 @@ pub async fn list(
     caller: Caller,
     Ids(user): Ids<String>,
     Params(list): Params<List>,
-) -> Result<Json> {
+) -> ApiResult<Json> {
     caller.require_user(&user)?;
     let after = list.after.as_deref().filter(|after| !after.is_empty());
     let limit = page_size("limit", list.limit, After::LIMIT_DEFAULT)?;
-    Json::write(&tasks::list(&app, &user, list.status, after, limit).await?)
+    Ok(Json::write(&tasks::list(&app, &user, list.status, after, limit).await?)?)
 }
 
-pub async fn get(State(app): State<App>, caller: Caller, Ids((user, id)): Ids<(String, String)>) -> Result<Json> {
+pub async fn get(State(app): State<App>, caller: Caller, Ids((user, id)): Ids<(String, String)>) -> ApiResult<Json> {
     caller.require_user(&user)?;
-    Json::write(&tasks::get(&app, &user, &id).await?.ok_or_else(|| ApiError::not_found("such task"))?)
+    Ok(Json::write(&tasks::get(&app, &user, &id).await?.ok_or_else(|| Error::not_found("such task"))?)?)
 }
 
 pub async fn change(
@@ -80,7 +81,7 @@ pub async fn change(
     caller: Caller,
     Ids((user, id)): Ids<(String, String)>,
     Raw(body): Raw,
-) -> Result<Json> {
+) -> ApiResult<Json> {
     caller.require_user(&user)?;
     let wire: Patch = parse_object(&body)?;
     let change = Change {
@@ -90,14 +91,14 @@ pub async fn change(
         due: wire.due.as_ref().map(Option::as_deref),
     };
     let changed = tasks::change(&app, &user, &id, change).await?;
-    Json::write(&changed.ok_or_else(|| ApiError::not_found("such task"))?)
+    Ok(Json::write(&changed.ok_or_else(|| Error::not_found("such task"))?)?)
 }
 
-pub async fn delete(State(app): State<App>, caller: Caller, Ids((user, id)): Ids<(String, String)>) -> Result<Json> {
+pub async fn delete(State(app): State<App>, caller: Caller, Ids((user, id)): Ids<(String, String)>) -> ApiResult<Json> {
     caller.require_user(&user)?;
     match tasks::remove(&app, &user, &id).await? {
         true => Ok(Json::written(br#"{"deleted":true}"#.to_vec())),
-        false => Err(ApiError::not_found("such task")),
+        false => Err(Error::not_found("such task").into()),
     }
 }
 
@@ -106,7 +107,7 @@ pub async fn add_result(
     caller: Caller,
     Ids((user, task)): Ids<(String, String)>,
     Raw(body): Raw,
-) -> Result<Json> {
+) -> ApiResult<Json> {
     caller.require_user(&user)?;
     let wire: ResultWire = parse_object(&body)?;
     let id = results::add(&app, &user, &task, wire.name.as_deref(), &wire.content).await?;
@@ -118,7 +119,7 @@ pub async fn list_results(
     caller: Caller,
     Ids((user, task)): Ids<(String, String)>,
     Params(page): Params<After>,
-) -> Result<Json> {
+) -> ApiResult<Json> {
     caller.require_user(&user)?;
-    Json::write(&results::list(&app, &user, &task, page.after(), page.limit()?).await?)
+    Ok(Json::write(&results::list(&app, &user, &task, page.after(), page.limit()?).await?)?)
 }

@@ -4,12 +4,13 @@ use axum::extract::State;
 use novelo_engine::{json, scope};
 use serde::Deserialize;
 
-use crate::app::App;
-use crate::auth::Caller;
-use crate::forget::{self, Forgotten, Traces};
 use crate::http::body::{Ids, Json, Params, Raw, page_size, parse_object};
-use crate::http::error::{ApiError, Result};
-use crate::refused::Refusals;
+use crate::http::error::ApiResult;
+use novelo_conversation::app::App;
+use novelo_conversation::caller::Caller;
+use novelo_conversation::error::Error;
+use novelo_conversation::forget::{self, Traces};
+use novelo_conversation::thread::refused::Refusals;
 
 const LIMIT_DEFAULT: usize = 100;
 
@@ -32,9 +33,9 @@ pub async fn list(
     caller: Caller,
     Ids(user): Ids<String>,
     Params(list): Params<List>,
-) -> Result<Json> {
+) -> ApiResult<Json> {
     caller.require_user(&user)?;
-    let under = scope::threads(&user).map_err(|e| ApiError::bad_id("user", &e))?;
+    let under = scope::threads(&user).map_err(|e| Error::bad_id("user", &e))?;
     let limit = page_size("limit", list.limit, LIMIT_DEFAULT)?;
     let after = list.after.as_deref().filter(|after| !after.is_empty());
     let page = app.store.threads(&under, scope::TURNS, after, limit).await?;
@@ -51,11 +52,11 @@ pub async fn fork(
     caller: Caller,
     Ids((user, thread)): Ids<(String, String)>,
     Raw(body): Raw,
-) -> Result<Json> {
+) -> ApiResult<Json> {
     caller.require_user(&user)?;
     let fork: Fork = parse_object(&body)?;
-    let from = scope::turns(&user, &thread).map_err(|e| ApiError::bad_id("user or thread", &e))?;
-    let to = scope::turns(&user, &fork.to).map_err(|e| ApiError::bad_id("to", &e))?;
+    let from = scope::turns(&user, &thread).map_err(|e| Error::bad_id("user or thread", &e))?;
+    let to = scope::turns(&user, &fork.to).map_err(|e| Error::bad_id("to", &e))?;
     let turns = app.store.fork(&from, fork.at_seq, &to).await?;
     Refusals::fork(&app.store, &user, &thread, fork.at_seq, &fork.to).await?;
     app.touched(&user, &fork.to);
@@ -66,14 +67,18 @@ pub async fn forget(
     State(app): State<App>,
     caller: Caller,
     Ids((user, thread)): Ids<(String, String)>,
-) -> Result<Json> {
+) -> ApiResult<Json> {
     caller.require_user(&user)?;
-    let what = scope::thread(&user, &thread).map_err(|e| ApiError::bad_id("user or thread", &e))?;
-    forget::forget(&app, &user, &[what.prefix()], Traces::OfThread(&thread)).await.map(Forgotten::answer)
+    let what = scope::thread(&user, &thread).map_err(|e| Error::bad_id("user or thread", &e))?;
+    Ok(forget::forget(&app, &user, &[what.prefix()], Traces::OfThread(&thread))
+        .await
+        .map(|forgotten| Json::of(&forgotten.answer()))?)
 }
 
-pub async fn forget_user(State(app): State<App>, caller: Caller, Ids(user): Ids<String>) -> Result<Json> {
+pub async fn forget_user(State(app): State<App>, caller: Caller, Ids(user): Ids<String>) -> ApiResult<Json> {
     caller.require_user(&user)?;
-    let what = scope::user(&user).map_err(|e| ApiError::bad_id("user", &e))?;
-    forget::forget(&app, &user, &[what.prefix()], Traces::OfUser).await.map(Forgotten::answer)
+    let what = scope::user(&user).map_err(|e| Error::bad_id("user", &e))?;
+    Ok(forget::forget(&app, &user, &[what.prefix()], Traces::OfUser)
+        .await
+        .map(|forgotten| Json::of(&forgotten.answer()))?)
 }

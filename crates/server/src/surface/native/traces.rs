@@ -5,26 +5,27 @@ use std::sync::Arc;
 use axum::extract::State;
 use serde::Serialize;
 
-use crate::app::App;
-use crate::auth::Caller;
-use crate::flow;
 use crate::http::body::{Ids, Json};
-use crate::http::error::{ApiError, Code, Result};
-use crate::trace::{self, Entry, Trace, TraceId};
+use crate::http::error::ApiResult;
+use novelo_conversation::app::App;
+use novelo_conversation::caller::Caller;
+use novelo_conversation::context;
+use novelo_conversation::error::{Code, Error, Result};
+use novelo_conversation::trace::{self, Entry, Trace, TraceId};
 
-pub async fn get(State(app): State<App>, caller: Caller, Ids(id): Ids<String>) -> Result<Json> {
+pub async fn get(State(app): State<App>, caller: Caller, Ids(id): Ids<String>) -> ApiResult<Json> {
     let trace = match find(&app, &caller, &id).await? {
         Entry::Prompt(trace) => trace,
-        Entry::Course(course) => return written(&*course, r#""kind":"course""#),
+        Entry::Course(course) => return Ok(written(&*course, r#""kind":"course""#)?),
     };
-    let (_, explanation, identical) = flow::replay(&app, &trace).await?;
+    let (_, explanation, identical) = context::replay(&app, &trace).await?;
     let explanation = serde_json::to_string(&explanation).map_err(internal)?;
-    written(&*trace, &format!(r#""kind":"prompt","identical":{identical},"explain":{explanation}"#))
+    Ok(written(&*trace, &format!(r#""kind":"prompt","identical":{identical},"explain":{explanation}"#))?)
 }
 
-pub async fn replay(State(app): State<App>, caller: Caller, Ids(id): Ids<String>) -> Result<Json> {
+pub async fn replay(State(app): State<App>, caller: Caller, Ids(id): Ids<String>) -> ApiResult<Json> {
     let trace = prompt(&app, &caller, &id).await?;
-    let (messages, _, identical) = flow::replay(&app, &trace).await?;
+    let (messages, _, identical) = context::replay(&app, &trace).await?;
     let mut out = b"{\"messages\":".to_vec();
     out.extend_from_slice(&messages);
     out.extend_from_slice(format!(r#","identical":{identical}}}"#).as_bytes());
@@ -33,7 +34,7 @@ pub async fn replay(State(app): State<App>, caller: Caller, Ids(id): Ids<String>
 
 /// The prompt of this id; the last one that was made for a request, where it is that of a request.
 async fn prompt(app: &App, caller: &Caller, id: &str) -> Result<Arc<Trace>> {
-    let none = || ApiError::not_found("prompt in this trace");
+    let none = || Error::not_found("prompt in this trace");
     let course = match find(app, caller, id).await? {
         Entry::Prompt(trace) => return Ok(trace),
         Entry::Course(course) => course,
@@ -46,7 +47,7 @@ async fn prompt(app: &App, caller: &Caller, id: &str) -> Result<Arc<Trace>> {
 
 /// What is there under an id, for whoever may see it: its user or, where it is nobody's, an admin.
 async fn find(app: &App, caller: &Caller, id: &str) -> Result<Entry> {
-    let unknown = || ApiError::not_found("such trace");
+    let unknown = || Error::not_found("such trace");
     let id = TraceId::decode(id).ok_or_else(unknown)?;
     if let Some((user, _)) = &id.thread {
         caller.require_user(user)?;
@@ -68,6 +69,6 @@ fn written(object: &impl Serialize, more: &str) -> Result<Json> {
     Ok(Json::written(out))
 }
 
-fn internal(error: serde_json::Error) -> ApiError {
-    ApiError::new(Code::Internal, format!("the trace cannot be read: {error}"))
+fn internal(error: serde_json::Error) -> Error {
+    Error::new(Code::Internal, format!("the trace cannot be read: {error}"))
 }

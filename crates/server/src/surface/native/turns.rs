@@ -11,11 +11,12 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use sha2::{Digest, Sha256};
 
-use crate::app::App;
-use crate::auth::Caller;
 use crate::http::body::{Ids, Json, Params, Raw, page_size, parse_object};
-use crate::http::error::{ApiError, Result};
-use crate::turns::{self, NewTurn};
+use crate::http::error::ApiResult;
+use novelo_conversation::app::App;
+use novelo_conversation::caller::Caller;
+use novelo_conversation::error::{Error, Result};
+use novelo_conversation::thread::NewTurn;
 
 const LAST_DEFAULT: usize = 20;
 const LIMIT_DEFAULT: usize = 100;
@@ -42,9 +43,9 @@ pub async fn append(
     Ids((user, thread)): Ids<(String, String)>,
     headers: HeaderMap,
     Raw(body): Raw,
-) -> Result<Json> {
+) -> ApiResult<Json> {
     caller.require_user(&user)?;
-    scope::turns(&user, &thread).map_err(|e| ApiError::bad_id("user or thread", &e))?;
+    scope::turns(&user, &thread).map_err(|e| Error::bad_id("user or thread", &e))?;
     let wire: Append<'_> = parse_object(&body)?;
     let messages = accept_messages(&wire.messages, APPEND_MESSAGES_MAX, "APPEND_MESSAGES_MAX")?;
     let key = idempotency_key(&headers)?;
@@ -55,7 +56,7 @@ pub async fn append(
         Ok(NewTurn { id, ..turn })
     });
     let turns = turns.collect::<Result<Vec<_>>>()?;
-    let stamps = turns::append(&app, &user, &thread, turns, wire.if_seq).await?;
+    let stamps = novelo_conversation::thread::append(&app, &user, &thread, turns, wire.if_seq).await?;
     let rows = stamps.iter().zip(&messages).map(|(stamp, message)| {
         let tokens = message.tokens(Tokenizer::Approx);
         serde_json::json!({"id": stamp.id, "seq": stamp.seq, "create_time": stamp.create_time, "tokens": tokens})
@@ -68,13 +69,13 @@ pub async fn list(
     caller: Caller,
     Ids((user, thread)): Ids<(String, String)>,
     Params(list): Params<List>,
-) -> Result<Json> {
+) -> ApiResult<Json> {
     caller.require_user(&user)?;
-    let of = scope::turns(&user, &thread).map_err(|e| ApiError::bad_id("user or thread", &e))?;
+    let of = scope::turns(&user, &thread).map_err(|e| Error::bad_id("user or thread", &e))?;
     let range = match (list.last, list.after) {
-        (Some(_), Some(_)) => return Err(ApiError::invalid("last", "and after exclude each other")),
+        (Some(_), Some(_)) => return Err(Error::invalid("last", "and after exclude each other").into()),
         (last, None) if list.limit.is_none() => Range::Last(page_size("last", last, LAST_DEFAULT)?),
-        (Some(_), None) => return Err(ApiError::invalid("limit", "goes with after, not with last")),
+        (Some(_), None) => return Err(Error::invalid("limit", "goes with after, not with last").into()),
         (None, after) => {
             Range::After { seq: after.unwrap_or(0), limit: page_size("limit", list.limit, LIMIT_DEFAULT)? }
         }
@@ -97,15 +98,12 @@ pub async fn list(
 /// Takes the messages of a request, or names the first that is wrong.
 pub fn accept_messages(raw: &[&RawValue], most: usize, cap: &str) -> Result<Vec<Message>> {
     if raw.len() > most {
-        return Err(ApiError::invalid("messages", format_args!("has {} entries; the cap {cap} is {most}", raw.len())));
+        return Err(Error::invalid("messages", format_args!("has {} entries; the cap {cap} is {most}", raw.len())));
     }
     let accept = |(i, raw): (usize, &&RawValue)| {
         Message::accept(Bytes::copy_from_slice(raw.get().as_bytes())).map_err(|error| {
             let field = error.field().map(|f| format!(".{f}")).unwrap_or_default();
-            ApiError {
-                param: Some(format!("messages[{i}]{field}")),
-                ..ApiError::invalid(format!("messages[{i}]"), error)
-            }
+            Error { param: Some(format!("messages[{i}]{field}")), ..Error::invalid(format!("messages[{i}]"), error) }
         })
     };
     raw.iter().enumerate().map(accept).collect()
@@ -120,8 +118,8 @@ fn own_fields(i: usize, message: &Message) -> Result<(Option<Box<str>>, Option<f
             r#""id""# => {
                 let path = format!("messages[{i}].id");
                 let given = value.of(text).starts_with('"').then(|| json::unescape(value.of(text))).flatten();
-                let given = given.ok_or_else(|| ApiError::invalid(path.as_str(), "must be a string"))?;
-                check_id(&given).map_err(|e| ApiError::bad_id(&path, &e))?;
+                let given = given.ok_or_else(|| Error::invalid(path.as_str(), "must be a string"))?;
+                check_id(&given).map_err(|e| Error::bad_id(&path, &e))?;
                 id = Some(given.into());
             }
             r#""create_time""# => create_time = Some(time(&format!("messages[{i}].create_time"), value.of(text))?),
@@ -134,13 +132,13 @@ fn own_fields(i: usize, message: &Message) -> Result<(Option<Box<str>>, Option<f
 /// Seconds since 1970, as a number.
 pub fn time(path: &str, value: &str) -> Result<f64> {
     let parsed = value.parse::<f64>().ok().filter(|t| t.is_finite() && !value.starts_with('"'));
-    parsed.ok_or_else(|| ApiError::invalid(path, "must be a number of seconds"))
+    parsed.ok_or_else(|| Error::invalid(path, "must be a number of seconds"))
 }
 
 fn idempotency_key(headers: &HeaderMap) -> Result<Option<&str>> {
     let Some(key) = headers.get("idempotency-key") else { return Ok(None) };
     let key = key.to_str().ok().filter(|k| (1..=256).contains(&k.len()));
-    key.map(Some).ok_or_else(|| ApiError::invalid("Idempotency-Key", "must be 1 to 256 visible characters"))
+    key.map(Some).ok_or_else(|| Error::invalid("Idempotency-Key", "must be 1 to 256 visible characters"))
 }
 
 /// The id that the same key always gives the same message: sent again, it is the same turn.

@@ -8,14 +8,15 @@ use novelo_engine::path::check_id;
 use serde::Deserialize;
 use serde_json::json;
 
-use crate::app::App;
-use crate::auth::{ANONYMOUS, Caller};
 use crate::http::body::{Json, Raw, parse_object};
-use crate::http::error::{ApiError, Code, Result};
+use crate::http::error::ApiResult;
 use crate::http::sse;
-use crate::memory::check;
-use crate::reply::{Asked, Event, Form, Manner, Reader, Says, Told};
-use crate::trace::Tracer;
+use novelo_conversation::answer::reply::{Asked, Event, Form, Manner, Reader, Says, Told};
+use novelo_conversation::app::App;
+use novelo_conversation::caller::{ANONYMOUS, Caller};
+use novelo_conversation::error::{Code, Error, Result};
+use novelo_conversation::remember::check;
+use novelo_conversation::trace::Tracer;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -29,7 +30,7 @@ struct Wire {
 const SURFACE: &str = "api/ask";
 const PRESET: &str = "thread";
 
-pub async fn ask(State(app): State<App>, caller: Caller, headers: HeaderMap, Raw(body): Raw) -> Result<Response> {
+pub async fn ask(State(app): State<App>, caller: Caller, headers: HeaderMap, Raw(body): Raw) -> ApiResult<Response> {
     if let Some(reader) = sse::resume(&app, &caller, &headers, is_ours)? {
         return Ok(sse::answer(reader, event));
     }
@@ -63,11 +64,11 @@ pub fn user(named: Option<String>, caller: &Caller) -> Result<String> {
 
 /// A question that came in by a surface, checked.
 pub fn asked(app: &App, surface: &str, user: String, thread: String, question: String) -> Result<Asked> {
-    check_id(&user).map_err(|e| ApiError::bad_id("user_id", &e))?;
-    check_id(&thread).map_err(|e| ApiError::bad_id("thread_id", &e))?;
+    check_id(&user).map_err(|e| Error::bad_id("user_id", &e))?;
+    check_id(&thread).map_err(|e| Error::bad_id("thread_id", &e))?;
     check::text("question", &question, ("QUESTION_BYTES_MAX", QUESTION_BYTES_MAX))?;
     let preset = app.policies.preset(PRESET);
-    let preset = preset.ok_or_else(|| ApiError::new(Code::Internal, format!("there is no preset {PRESET}")))?;
+    let preset = preset.ok_or_else(|| Error::new(Code::Internal, format!("there is no preset {PRESET}")))?;
     let (says, manner) = (Says::Question(question), Manner::Assist(None));
     let tracer = Tracer::begin(app, surface);
     tracer.about(&user, &thread);
@@ -106,7 +107,7 @@ fn frame(told: &Told) -> String {
             return String::new();
         }
     };
-    let unwritten = |e| ApiError::new(Code::Internal, format!("the event {name} cannot be written: {e}"));
+    let unwritten = |e| Error::new(Code::Internal, format!("the event {name} cannot be written: {e}"));
     match written.map_err(unwritten) {
         Ok(data) => sse::frame(&told.id, name, &data),
         Err(error) => sse::frame(&told.id, "error", &String::from_utf8_lossy(&error.body())),

@@ -1,18 +1,18 @@
 //! Threads with follow-ups: questions answered from documents, and the chat page.
 //!
-//! Owns `/api/ask`, and what the chat page calls; the page itself is one of `super::pages`. How an answer is made is `crate::reply`'s.
+//! Owns `/api/ask`, and what the chat page calls; the page itself is one of `super::pages`. How an answer is made is `novelo_conversation::answer::reply`'s.
 
 mod ask;
 mod page;
 mod replies;
 
+use crate::server::Server;
 use axum::Router;
 use axum::routing::{get, post};
 
-use crate::app::App;
 pub use ask::{answer, event, is_ours};
 
-pub fn routes() -> Router<App> {
+pub fn routes() -> Router<Server> {
     Router::new()
         .route("/api/ask", post(ask::ask))
         .route("/chat/ask", post(replies::begin))

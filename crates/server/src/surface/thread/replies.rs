@@ -6,12 +6,13 @@ use axum::response::Response;
 use serde::Deserialize;
 
 use super::{ask, page};
-use crate::app::App;
-use crate::auth::Caller;
 use crate::http::body::{Ids, Raw};
-use crate::http::error::{ApiError, Result};
+use crate::http::error::ApiResult;
 use crate::http::sse;
 use crate::surface::pages;
+use novelo_conversation::app::App;
+use novelo_conversation::caller::Caller;
+use novelo_conversation::error::Error;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -23,8 +24,8 @@ struct Form {
 const SURFACE: &str = "chat page";
 
 /// Begins to answer, and gives the piece of the page where that will be shown.
-pub async fn begin(State(app): State<App>, caller: Caller, Raw(body): Raw) -> Result<Response> {
-    let form: Form = serde_urlencoded::from_bytes(&body).map_err(|e| ApiError::invalid("body", e))?;
+pub async fn begin(State(app): State<App>, caller: Caller, Raw(body): Raw) -> ApiResult<Response> {
+    let form: Form = serde_urlencoded::from_bytes(&body).map_err(|e| Error::invalid("body", e))?;
     let asked = ask::asked(&app, SURFACE, ask::user(None, &caller)?, form.thread_id, form.question.clone())?;
     let (trace_id, terms) = (asked.tracer.id().encode(), asked.terms(true));
     let piece = app.replies.begin(&app, asked, terms).map(|reader| {
@@ -40,12 +41,12 @@ pub async fn read(
     caller: Caller,
     Ids(name): Ids<String>,
     headers: HeaderMap,
-) -> Result<Response> {
+) -> ApiResult<Response> {
     Ok(sse::answer(sse::named(&app, &caller, &headers, &name, ask::is_ours)?, ask::event))
 }
 
 /// Ends a reply early: what there is of it, once that is stored.
-pub async fn end(State(app): State<App>, caller: Caller, Ids(name): Ids<String>) -> Result<Response> {
+pub async fn end(State(app): State<App>, caller: Caller, Ids(name): Ids<String>) -> ApiResult<Response> {
     let reader = sse::named(&app, &caller, &HeaderMap::new(), &name, ask::is_ours)?;
     let trace_id = reader.trace_id();
     reader.dismiss();

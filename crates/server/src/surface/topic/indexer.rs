@@ -8,11 +8,12 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{About, Subject};
-use crate::app::App;
-use crate::collapse::{Places, index};
 use crate::http::body::{Json, Raw, parse_object};
-use crate::http::error::{ApiError, Result};
-use crate::telemetry::now;
+use crate::http::error::ApiResult;
+use novelo_conversation::app::App;
+use novelo_conversation::context::collapse::{Places, index};
+use novelo_conversation::error::{Error, Result};
+use novelo_conversation::telemetry::now;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
@@ -34,7 +35,7 @@ struct SetState {
     user_id: Option<String>,
 }
 
-pub async fn run(State(app): State<App>, about: About, Raw(body): Raw) -> Result<Json> {
+pub async fn run(State(app): State<App>, about: About, Raw(body): Raw) -> ApiResult<Json> {
     let wire: Run = parse_object(&body)?;
     let subject = about.subject(wire.user_id)?;
     let session = id("sessionId", wire.session_id)?;
@@ -46,10 +47,10 @@ pub async fn run(State(app): State<App>, about: About, Raw(body): Raw) -> Result
             index::run_given(&app.store, first(&places)?, response.as_deref(), &groups, now()).await?
         }
         (Some(response), None) => {
-            let unknown = || ApiError::invalid("responseId", "names no response of this session");
+            let unknown = || Error::invalid("responseId", "names no response of this session");
             index::run(&app.store, &places, &response, now()).await?.ok_or_else(unknown)?
         }
-        (None, None) => return Err(ApiError::invalid("responseId", "is missing, and so is groups")),
+        (None, None) => return Err(Error::invalid("responseId", "is missing, and so is groups").into()),
     };
     Ok(Json::of(&json!({
         "ok": true,
@@ -59,21 +60,21 @@ pub async fn run(State(app): State<App>, about: About, Raw(body): Raw) -> Result
     })))
 }
 
-pub async fn set_state(State(app): State<App>, about: About, Raw(body): Raw) -> Result<Json> {
+pub async fn set_state(State(app): State<App>, about: About, Raw(body): Raw) -> ApiResult<Json> {
     let wire: SetState = parse_object(&body)?;
     let expanded = expanded(wire.expanded, wire.state.as_deref())?;
     let subject = about.subject(wire.user_id)?;
     let places = places(&subject, &id("sessionId", wire.session_id)?)?;
-    let name = wire.group.ok_or_else(|| ApiError::invalid("group", "is missing"))?;
+    let name = wire.group.ok_or_else(|| Error::invalid("group", "is missing"))?;
     let name = group::name(&name).filter(|name| name.len() <= ID_BYTES_MAX);
-    let name = name.ok_or_else(|| ApiError::invalid("group", "is no name of a group"))?;
+    let name = name.ok_or_else(|| Error::invalid("group", "is no name of a group"))?;
     let response = wire.response_id.map(|response| id("responseId", Some(response))).transpose()?;
     let mut known = false;
     for at in &places {
         known = known || index::response_of(&app.store, at, &name).await?.is_some();
     }
     if !known {
-        return Err(ApiError::invalid("group", "names no group of this session"));
+        return Err(Error::invalid("group", "names no group of this session").into());
     }
     let now = now();
     index::set_state(&app.store, first(&places)?, &name, expanded, response.as_deref(), now).await?;
@@ -85,25 +86,25 @@ fn expanded(flag: Option<bool>, state: Option<&str>) -> Result<bool> {
         (Some(expanded), None) => Ok(expanded),
         (None, Some("expanded")) => Ok(true),
         (None, Some("collapsed")) => Ok(false),
-        (None, Some(_)) => Err(ApiError::invalid("state", "must be expanded or collapsed")),
-        (None, None) => Err(ApiError::invalid("expanded", "is missing")),
-        (Some(_), Some(_)) => Err(ApiError::invalid("expanded", "and state exclude each other")),
+        (None, Some(_)) => Err(Error::invalid("state", "must be expanded or collapsed")),
+        (None, None) => Err(Error::invalid("expanded", "is missing")),
+        (Some(_), Some(_)) => Err(Error::invalid("expanded", "and state exclude each other")),
     }
 }
 
 fn id(name: &str, id: Option<String>) -> Result<String> {
-    let id = id.ok_or_else(|| ApiError::invalid(name, "is missing"))?;
-    check_id(&id).map_err(|e| ApiError::bad_id(name, &e))?;
+    let id = id.ok_or_else(|| Error::invalid(name, "is missing"))?;
+    check_id(&id).map_err(|e| Error::bad_id(name, &e))?;
     Ok(id)
 }
 
 /// Where the index of a session stands: its own places, and those that may stand in for it.
 fn places(subject: &Subject, session: &str) -> Result<Vec<Places>> {
     let places = subject.whose().roots().map(|root| Places::of(root, session));
-    places.collect::<std::result::Result<_, _>>().map_err(|e| ApiError::bad_id("sessionId", &e))
+    places.collect::<std::result::Result<_, _>>().map_err(|e| Error::bad_id("sessionId", &e))
 }
 
 /// The places that are written.
 fn first(places: &[Places]) -> Result<&Places> {
-    places.first().ok_or_else(|| ApiError::invalid("userId", "is missing"))
+    places.first().ok_or_else(|| Error::invalid("userId", "is missing"))
 }

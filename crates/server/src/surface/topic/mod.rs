@@ -7,6 +7,7 @@ mod indexer;
 mod kala;
 mod run;
 
+use crate::server::Server;
 use axum::Router;
 use axum::extract::FromRequestParts;
 use axum::http::{HeaderValue, StatusCode, header, request::Parts};
@@ -15,13 +16,13 @@ use axum::response::Response;
 use axum::routing::post;
 use serde::Deserialize;
 
-use crate::app::App;
-use crate::auth::Caller;
 use crate::http::body::Params;
-use crate::http::error::{ApiError, Code, Result};
-use crate::load::Whose;
+use crate::http::error::{ApiError, ApiResult};
+use novelo_conversation::caller::Caller;
+use novelo_conversation::context::load::Whose;
+use novelo_conversation::error::{Code, Error, Result};
 
-pub fn routes() -> Router<App> {
+pub fn routes() -> Router<Server> {
     let mut routes = Router::new();
     for base in ["/context", "/jobs/context"] {
         routes = routes.route(&format!("{base}/topicContextYoj/run"), post(run::run));
@@ -31,13 +32,13 @@ pub fn routes() -> Router<App> {
             .route(&format!("{base}/collapse/indexer/run"), post(indexer::run))
             .route(&format!("{base}/collapse/state/set"), post(indexer::set_state));
     }
-    let refuse = async || ApiError::new(Code::MethodNotAllowed, "this address takes POST");
+    let refuse = async || ApiError(Error::new(Code::MethodNotAllowed, "this address takes POST"));
     routes.method_not_allowed_fallback(refuse).layer(map_response(in_this_form))
 }
 
 /// Refusals in the form of this surface.
 async fn in_this_form(mut response: Response) -> Response {
-    let Some(error) = response.extensions_mut().remove::<std::sync::Arc<ApiError>>() else { return response };
+    let Some(error) = response.extensions_mut().remove::<std::sync::Arc<Error>>() else { return response };
     let unnamed = error.param.as_ref().filter(|param| !error.message.starts_with(param.as_str()));
     let message = unnamed.map_or_else(|| error.message.clone(), |param| format!("{param}: {}", error.message));
     let body = serde_json::json!({"error": message}).to_string();
@@ -62,14 +63,14 @@ struct Query {
     user: Option<String>,
 }
 
-impl FromRequestParts<App> for About {
+impl FromRequestParts<Server> for About {
     type Rejection = ApiError;
 
-    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self> {
-        let caller = Caller::from_request_parts(parts, app).await?;
-        let Params(query) = Params::<Query>::from_request_parts(parts, app).await?;
+    async fn from_request_parts(parts: &mut Parts, server: &Server) -> ApiResult<Self> {
+        let caller = Caller::from_request_parts(parts, server).await?;
+        let Params(query) = Params::<Query>::from_request_parts(parts, server).await?;
         let header = parts.headers.get("x-user-id").map(HeaderValue::to_str).transpose();
-        let header = header.map_err(|_| ApiError::invalid("x-user-id", "is not text"))?;
+        let header = header.map_err(|_| Error::invalid("x-user-id", "is not text"))?;
         let named = query.user.into_iter().chain(header.map(str::to_owned)).collect();
         Ok(Self { caller, named })
     }
@@ -89,7 +90,7 @@ impl About {
         let mut named: Vec<String> = in_body.into_iter().chain(self.named).collect();
         named.dedup();
         if let [first, other, ..] = named.as_slice() {
-            return Err(ApiError::invalid("userId", format_args!("is given as {first} and as {other}")));
+            return Err(Error::invalid("userId", format_args!("is given as {first} and as {other}")));
         }
         Ok(Subject { user: self.caller.subject("userId", named.pop())?, legacy: self.caller.is_admin() })
     }

@@ -9,15 +9,16 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::{About, kala};
-use crate::answer::Answer;
-use crate::app::App;
-use crate::flow;
 use crate::http::body::{Json, Raw, parse_object};
-use crate::http::error::{ApiError, Result};
-use crate::policy::Preset;
-use crate::request::{RecipeChoice, Request};
-use crate::telemetry::now;
-use crate::trace::TRACE_ID;
+use crate::http::error::ApiResult;
+use crate::http::trace_id::{TRACE_ID, header_value};
+use novelo_conversation::app::App;
+use novelo_conversation::context;
+use novelo_conversation::context::answer::Answer;
+use novelo_conversation::context::request::{RecipeChoice, Request};
+use novelo_conversation::error::{Error, Result};
+use novelo_conversation::policy::Preset;
+use novelo_conversation::telemetry::now;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
@@ -35,7 +36,7 @@ const TRACE: HeaderName = HeaderName::from_static("x-novelo-trace");
 /// Collections whose documents are shown as data, with a label of where they were read.
 const DATA: [&str; 3] = ["summaries", "topicInfos", "topicInfo"];
 
-pub async fn run(State(app): State<App>, about: About, Raw(body): Raw) -> Result<Response> {
+pub async fn run(State(app): State<App>, about: About, Raw(body): Raw) -> ApiResult<Response> {
     let wire: Wire = parse_object(&body)?;
     let subject = about.subject(wire.user_id)?;
     let request = Request {
@@ -46,10 +47,10 @@ pub async fn run(State(app): State<App>, about: About, Raw(body): Raw) -> Result
         answer: Answer::Messages("yoj"),
         ..Request::default()
     };
-    let made = flow::context(&app, request).await?;
+    let made = context::context(&app, request).await?;
     let mut response = Json::written(made.body).into_response();
     if made.traced {
-        let trace = made.trace.header();
+        let trace = header_value(&made.trace);
         response.headers_mut().extend([(TRACE, trace.clone()), (TRACE_ID, trace)]);
     }
     Ok(response)
@@ -59,12 +60,12 @@ pub async fn run(State(app): State<App>, about: About, Raw(body): Raw) -> Result
 fn choose(app: &App, model: Option<Value>, preset: Option<String>, with_ids: bool) -> Result<Arc<Preset>> {
     match (model, preset) {
         (Some(model), _) if model.get("docIds").is_some() => {
-            Err(ApiError::invalid("model.docIds", "is not known; did you mean includeDocId?"))
+            Err(Error::invalid("model.docIds", "is not known; did you mean includeDocId?"))
         }
         (Some(model), _) => Ok(Arc::new(Preset::given("model", recipe(model, with_ids))?)),
         (None, Some(name)) => {
             let known = || format!("must be one of {}", app.policies.names().join(", "));
-            let preset = app.policies.preset(&name).ok_or_else(|| ApiError::invalid("presetId", known()))?;
+            let preset = app.policies.preset(&name).ok_or_else(|| Error::invalid("presetId", known()))?;
             Ok(preset.with_ids(with_ids)?)
         }
         (None, None) => Ok(Arc::new(Preset::given("model", recipe(json!({}), with_ids))?)),

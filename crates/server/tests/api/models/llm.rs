@@ -1,6 +1,6 @@
 //! A real model: llama.cpp with SmolLM2-135M.
 
-use novelo_server::model::{Ask, Delta, Failure};
+use novelo_conversation::model::{Ask, Delta, Failure};
 use serde_json::{Map, json};
 
 use super::{answerer, ask, metric, open, run};

@@ -8,8 +8,8 @@ mod window;
 
 use std::time::Duration;
 
-use novelo_server::config::Config;
-use novelo_server::model::{Ask, Completion, Failure, Job, Model, Models};
+use novelo_conversation::model::{Ask, Completion, Failure, Job, Model, Models};
+use novelo_conversation::settings::Config;
 use serde_json::{Map, Value, json};
 
 use crate::support::models::Models as Scripted;

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use novelo_server::model::{Failure, Job};
+use novelo_conversation::model::{Failure, Job};
 use serde_json::json;
 
 use super::{answerer, ask, error, metric, of, read, run};
@@ -81,7 +81,7 @@ fn a_server_that_is_not_there_may_come() {
     let failed = run(answerer(&models).complete(&ask("hi")));
     assert!(matches!(&failed, Err(Failure::Down(why)) if why.contains("cannot be reached")), "{failed:?}");
     assert!(
-        models.state(novelo_server::model::Detail::Full)["answer"]["last_failure"]
+        models.state(novelo_conversation::model::Detail::Full)["answer"]["last_failure"]
             .as_str()
             .unwrap()
             .contains("cannot be reached")
@@ -98,7 +98,7 @@ fn a_server_that_is_not_there_may_come() {
     });
     assert_eq!(answered.unwrap().text, "Hello there.");
     assert_eq!(
-        models.state(novelo_server::model::Detail::Full)["answer"]["last_failure"],
+        models.state(novelo_conversation::model::Detail::Full)["answer"]["last_failure"],
         serde_json::Value::Null,
         "what went well is the last word"
     );

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use novelo_server::model::{Ask, Delta, Failure, Job, ToolCall, Usage};
+use novelo_conversation::model::{Ask, Delta, Failure, Job, ToolCall, Usage};
 use serde_json::{Map, json};
 
 use super::{answerer, ask, error, metric, of, open, read, run};
@@ -287,7 +287,7 @@ fn a_key_is_in_no_message() {
         let (_, failed) = run(read(answerer(&models)));
         let failure = failed.unwrap_err();
         assert!(
-            !format!("{failure} {failure:?} {models:?} {}", models.state(novelo_server::model::Detail::Full))
+            !format!("{failure} {failure:?} {models:?} {}", models.state(novelo_conversation::model::Detail::Full))
                 .contains(KEY),
             "{failure}"
         );

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use novelo_server::model::Job;
+use novelo_conversation::model::Job;
 use serde_json::{Value, json};
 
 use super::{answerer, of, open, run};

@@ -46,6 +46,8 @@ pub(crate) struct ClientOptions {
     pub(crate) connect_timeout: Duration,
     /// For silence while an answer is due, and for waiting where the server asks for patience.
     pub(crate) timeout: Duration,
+    /// For how long opening waits for servers that answer but do not serve yet: `CLUSTERDOWN`, `LOADING` and the like.
+    pub(crate) recovery_wait_max: Duration,
 }
 
 /// A handle; clones share the connections, which end with the last one.
@@ -133,16 +135,22 @@ impl Client {
         let mut replies = Vec::new();
         for group in send_all(self.0.routes.masters().into_iter().map(group).collect()).await {
             let (node, mut outcomes) = group.outcomes().await;
-            match outcomes.next().unwrap_or_else(|| Err(Lost::MaybeDone("an answer is missing".into()))) {
-                Ok(reply) if detour(&reply, &node.address) == Some(Detour::Wait) => {
-                    return Err(unavailable(refusal(&node, reply)));
+            let mut outcome = outcomes.next().unwrap_or_else(|| Err(Lost::MaybeDone("an answer is missing".into())));
+            let mut patience = Patience::new(self.0.timeout);
+            let reply = loop {
+                match outcome {
+                    Ok(reply) if detour(&reply, &node.address) == Some(Detour::Wait) => {
+                        patience.wait(refusal(&node, reply)).await?;
+                        outcome = ask(&node, vec![command.clone()]).await;
+                    }
+                    Ok(reply) => break reply,
+                    Err(lost) => {
+                        self.0.routes.refresh().await;
+                        return Err(unavailable(lost.why()));
+                    }
                 }
-                Ok(reply) => replies.push((node.address.to_string(), reply)),
-                Err(lost) => {
-                    self.0.routes.refresh().await;
-                    return Err(unavailable(lost.why()));
-                }
-            }
+            };
+            replies.push((node.address.to_string(), reply));
         }
         Ok(replies)
     }

@@ -11,12 +11,12 @@ use std::time::Duration;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
-use super::cluster::{Range, Row, Slots, read_slots};
+use super::cluster::{Detour, Range, Row, Slots, detour, read_slots};
 use super::conn::lock;
 use super::node::{Failure, Node, Way};
 use super::resp::{Command, Reply};
 use super::url::{Address, Target};
-use super::{ClientOptions, tls, unavailable};
+use super::{ClientOptions, Patience, refusal, tls, unavailable};
 use crate::Error;
 
 /// The map is not read again before.
@@ -34,14 +34,22 @@ pub(super) struct Routes {
 }
 
 impl Routes {
+    /// Connects to the first server that answers and reads the map of slots. Waits up to `recovery_wait_max` for servers
+    /// that answer but do not serve yet. If no server answers, the error is returned at once.
     pub(super) async fn open(options: ClientOptions) -> Result<Self, Error> {
-        let ClientOptions { url, connect_timeout, timeout } = options;
+        let ClientOptions { url, connect_timeout, timeout, recovery_wait_max } = options;
         let target = Target::parse(&url)?;
         let tls = target.tls.then(|| tls::config(target.ca.as_deref())).transpose()?;
         let way = Arc::new(Way { target, tls, connect_timeout, timeout });
         let nodes: Vec<_> =
             way.target.seeds.iter().map(|seed| Arc::new(Node::new(seed.clone(), way.clone()))).collect();
-        let (first, is_cluster) = first_answer(&nodes).await?;
+        let mut recovery = RecoveryWait::new(recovery_wait_max);
+        let (first, is_cluster) = loop {
+            match first_answer(&nodes).await? {
+                FirstAnswer::Serves { node, is_cluster } => break (node, is_cluster),
+                FirstAnswer::Recovers(why) => recovery.wait(why).await?,
+            }
+        };
         if is_cluster && way.target.db > 0 {
             return Err(Error::Invalid(format!("redis at {} is a cluster, which has no databases", first.address)));
         }
@@ -59,10 +67,35 @@ impl Routes {
             refreshed: tokio::sync::Mutex::default(),
         };
         routes.refresh().await;
-        if routes.masters().is_empty() {
-            return Err(unavailable(format!("redis at {}: the cluster has no slots yet", first.address)));
+        while let Some(why) = routes.recovering(&first).await? {
+            recovery.wait(why).await?;
+            routes.refresh().await;
         }
         Ok(routes)
+    }
+
+    /// Why commands would be refused now although a server answers; `None` once every master serves. In a cluster a
+    /// master that cannot be reached counts, since a replica may take over. A single server that is lost is an error.
+    async fn recovering(&self, first: &Node) -> Result<Option<String>, Error> {
+        let masters = self.masters();
+        if masters.is_empty() {
+            return Ok(Some(format!("redis at {}: the cluster has no slots yet", first.address)));
+        }
+        let mut probes = vec![Command::new("PING").into_bytes()];
+        if self.is_cluster {
+            probes.push(Command::new("CLUSTER").arg("INFO").into_bytes());
+        }
+        for master in masters {
+            let why = match master.ask(probes.clone()).await {
+                Ok(replies) => replies.iter().find_map(|reply| refused_for_now(&master, reply)),
+                Err(lost) if self.is_cluster => Some(lost.why()),
+                Err(lost) => return Err(unavailable(lost.why())),
+            };
+            if why.is_some() {
+                return Ok(why);
+            }
+        }
+        Ok(None)
     }
 
     pub(super) fn is_cluster(&self) -> bool {
@@ -187,8 +220,23 @@ fn has_line(text: &[u8], wanted: &[u8]) -> bool {
     text.split(|byte| *byte == b'\n').any(|line| line.trim_ascii_end() == wanted)
 }
 
+/// What a reply to a probe says against the server, if it passes by itself.
+fn refused_for_now(node: &Node, reply: &Reply) -> Option<String> {
+    let why = match reply {
+        Reply::Refused(why) if detour(reply, &node.address) == Some(Detour::Wait) => why,
+        Reply::Text(info) if has_line(info, b"cluster_state:fail") => "CLUSTERDOWN The cluster is down",
+        _ => return None,
+    };
+    Some(format!("redis at {}: {why}", node.address))
+}
+
+enum FirstAnswer {
+    Serves { node: Arc<Node>, is_cluster: bool },
+    Recovers(String),
+}
+
 /// The first server that answers says whether it is one of a cluster.
-async fn first_answer(nodes: &[Arc<Node>]) -> Result<(Arc<Node>, bool), Error> {
+async fn first_answer(nodes: &[Arc<Node>]) -> Result<FirstAnswer, Error> {
     let mut why = String::from("no server is named");
     for node in nodes {
         match node.connection().await {
@@ -202,14 +250,38 @@ async fn first_answer(nodes: &[Arc<Node>]) -> Result<(Arc<Node>, bool), Error> {
         let command = Command::new("INFO").arg("cluster").into_bytes();
         match node.ask(vec![command]).await.map(|mut replies| replies.pop()) {
             Ok(Some(Reply::Text(text))) => {
-                return Ok((node.clone(), has_line(&text, b"cluster_enabled:1")));
+                let is_cluster = has_line(&text, b"cluster_enabled:1");
+                return Ok(FirstAnswer::Serves { node: node.clone(), is_cluster });
             }
-            Ok(Some(Reply::Refused(refused))) => {
-                return Err(Error::Invalid(format!("redis at {}: {refused}", node.address)));
+            Ok(Some(reply @ Reply::Refused(_))) => {
+                return match refused_for_now(node, &reply) {
+                    Some(why) => Ok(FirstAnswer::Recovers(why)),
+                    None => Err(Error::Invalid(refusal(node, reply))),
+                };
             }
             Ok(_) => why = format!("redis at {} does not say whether it is a cluster", node.address),
             Err(lost) => why = lost.why(),
         }
     }
     Err(unavailable(why))
+}
+
+/// The wait of an opening client for servers that recover. It is logged once.
+struct RecoveryWait {
+    patience: Patience,
+    wait_max: Duration,
+    is_logged: bool,
+}
+
+impl RecoveryWait {
+    fn new(wait_max: Duration) -> Self {
+        Self { patience: Patience::new(wait_max), wait_max, is_logged: false }
+    }
+
+    async fn wait(&mut self, why: String) -> Result<(), Error> {
+        if !std::mem::replace(&mut self.is_logged, true) {
+            tracing::warn!(why, wait_max_s = self.wait_max.as_secs(), "waiting for Redis to recover");
+        }
+        self.patience.wait(why).await
+    }
 }

@@ -3,7 +3,8 @@
 #[path = "../../../tests/support/redis.rs"]
 mod harness;
 
-use std::time::Duration;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 
@@ -18,7 +19,17 @@ async fn open(url: impl Into<String>) -> Client {
 }
 
 async fn try_open(url: impl Into<String>) -> Result<Client, Error> {
-    Client::open(ClientOptions { url: url.into(), connect_timeout: TIMEOUT, timeout: TIMEOUT }).await
+    open_within(Duration::from_secs(30), url).await
+}
+
+async fn open_within(recovery_wait_max: Duration, url: impl Into<String>) -> Result<Client, Error> {
+    let url = url.into();
+    Client::open(ClientOptions { url, connect_timeout: TIMEOUT, timeout: TIMEOUT, recovery_wait_max }).await
+}
+
+/// The error of a client that does not wait for servers to recover.
+async fn refused_at_once(url: impl Into<String>) -> String {
+    assert_unavailable(open_within(Duration::ZERO, url).await.map(|_| Reply::Nil))
 }
 
 fn text(text: &str) -> Reply {
@@ -141,7 +152,8 @@ async fn large_values_go_both_ways() {
     let server = Redis::start();
     let url = server.url();
     let patient = Duration::from_secs(20);
-    let client = Client::open(ClientOptions { url, connect_timeout: patient, timeout: patient }).await.unwrap();
+    let options = ClientOptions { url, connect_timeout: patient, timeout: patient, recovery_wait_max: patient };
+    let client = Client::open(options).await.unwrap();
     let large = Bytes::from(vec![b'x'; 64 << 20]);
     client.call(b"a", Command::new("SET").arg("a").arg(&large)).await.unwrap();
     let both = ["a", "a"].map(|key| (Bytes::from(key), Command::new("GET").arg(key)));
@@ -195,8 +207,62 @@ async fn passwords_and_databases() {
 async fn nothing_listens() {
     let mut server = Redis::start();
     server.kill();
+    let started = Instant::now();
     let why = assert_unavailable(try_open(server.url()).await.map(|_| Reply::Nil));
     assert!(why.contains("connection refused"), "{why}");
+    assert!(started.elapsed() < Duration::from_secs(10), "it does not wait as it does for a server that recovers");
+}
+
+#[tokio::test]
+async fn opening_waits_for_a_cluster_that_recovers() {
+    let mut cluster = Cluster::start();
+    let gone = cluster.master_of("a");
+    cluster.kill(gone);
+    let why = refused_at_once(cluster.url()).await;
+    assert!(why.contains("connection refused") || why.contains("CLUSTERDOWN"), "{why}");
+    cluster.node(gone).start_again();
+    // A master that starts refuses every key for two seconds; this machine may be slower than that.
+    if let Err(Error::Unavailable { why, .. }) = open_within(Duration::ZERO, cluster.url()).await {
+        assert!(why.contains("CLUSTERDOWN"), "{why}");
+    }
+    let client = open(cluster.url()).await;
+    assert_eq!(set(&client, "a", "1").await.unwrap(), text("OK"));
+    assert_eq!(client.each_master(&Command::new("PING")).await.unwrap().len(), 3);
+}
+
+#[tokio::test]
+async fn a_busy_server_is_waited_for() {
+    let server = Arc::new(Redis::with(&["--busy-reply-threshold", "1"]));
+    let client = open(server.url()).await;
+    let run_endless_script = {
+        let server = server.clone();
+        move || server.cli(&["EVAL", "while true do end", "0"])
+    };
+    let script = tokio::task::spawn_blocking(run_endless_script);
+    while !server.cli(&["PING"]).starts_with("BUSY") {
+        assert!(!script.is_finished(), "the script runs until it is killed");
+        tokio::task::yield_now().await;
+    }
+    let why = refused_at_once(server.url()).await;
+    assert!(why.contains("BUSY"), "{why}");
+    let opening = tokio::spawn(try_open(server.url()));
+    let asking = tokio::spawn(async move { client.each_master(&Command::new("PING")).await });
+    tokio::task::yield_now().await;
+    assert_eq!(server.cli(&["SCRIPT", "KILL"]), "OK");
+    assert_eq!(opening.await.unwrap().unwrap().fault(), None);
+    assert!(matches!(asking.await.unwrap().unwrap().as_slice(), [(_, Reply::Text(pong))] if pong == "PONG"));
+    script.await.unwrap();
+}
+
+#[tokio::test]
+async fn a_cluster_without_slots_is_waited_for() {
+    let server = Redis::with(&["--cluster-enabled", "yes"]);
+    let why = refused_at_once(server.url()).await;
+    assert!(why.contains("the cluster has no slots yet"), "{why}");
+    let opening = tokio::spawn(try_open(server.url()));
+    assert_eq!(server.cli(&["CLUSTER", "ADDSLOTSRANGE", "0", "16383"]), "OK");
+    let client = opening.await.unwrap().unwrap();
+    assert_eq!(set(&client, "a", "1").await.unwrap(), text("OK"));
 }
 
 #[tokio::test]

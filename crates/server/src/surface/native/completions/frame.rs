@@ -7,9 +7,9 @@ use std::sync::{Arc, OnceLock};
 
 use serde_json::{Map, Value, json};
 
-use crate::http::error::{ApiError, Code};
-use crate::model::{More, ToolCall};
-use crate::reply::{Event, Form, Reader, Reply, Told};
+use novelo_conversation::answer::reply::{Event, Form, Reader, Reply, Told};
+use novelo_conversation::error::{Code, Error};
+use novelo_conversation::model::{More, ToolCall};
 
 /// What every part of one answer says of it, also to one who comes back.
 pub struct Frame {
@@ -97,7 +97,7 @@ impl Frame {
 
     pub fn whole(&self, reply: &Reply) -> Value {
         let More { answer, choice: of_choice, message } = &reply.more;
-        let message = crate::reply::message(&reply.answer, &reply.to_run, message);
+        let message = novelo_conversation::answer::reply::message(&reply.answer, &reply.to_run, message);
         let mut choice = json!({"index": 0, "message": message, "finish_reason": reply.finish});
         extend(&mut choice, of_choice);
         let mut rest = json!({"choices": [choice]});
@@ -133,14 +133,14 @@ fn data(data: impl std::fmt::Display) -> String {
     format!("data: {data}\n\n")
 }
 
-fn failed(error: &ApiError) -> String {
+fn failed(error: &Error) -> String {
     data(String::from_utf8_lossy(&error.clone().for_openai().body()))
 }
 
 /// What kept an answer from its end.
-pub fn broken(reply: &Reply) -> Option<ApiError> {
+pub fn broken(reply: &Reply) -> Option<Error> {
     let partial = reply.partial?;
-    Some(reply.failure.clone().unwrap_or_else(|| ApiError::new(Code::ModelFailed, partial.in_words())))
+    Some(reply.failure.clone().unwrap_or_else(|| Error::new(Code::ModelFailed, partial.in_words())))
 }
 
 /// The usage in the server's own words, else as far as it was read; none where the server does not tell.

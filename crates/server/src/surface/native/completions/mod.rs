@@ -22,17 +22,18 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
 use super::turns::accept_messages;
-use crate::app::{App, Shared};
-use crate::auth::Caller;
 use crate::http::body::{Json, Raw, parse_object};
-use crate::http::error::{ApiError, Code, Relayed, Result};
+use crate::http::error::{ApiError, ApiResult};
 use crate::http::sse;
-use crate::model::{Job, Model};
-use crate::policy::{self, Preset};
-use crate::refused::Refusals;
-use crate::reply::{Asked, Form, Manner, Owner, Reader, RelayRequest, Reply, Says, Terms};
-use crate::trace::Tracer;
 use frame::Frame;
+use novelo_conversation::answer::reply::{Asked, Form, Manner, Owner, Reader, RelayRequest, Reply, Says, Terms};
+use novelo_conversation::app::{App, Shared};
+use novelo_conversation::caller::Caller;
+use novelo_conversation::error::{Code, Error, Relayed, Result};
+use novelo_conversation::model::{Job, Model};
+use novelo_conversation::policy::{self, Preset};
+use novelo_conversation::thread::refused::Refusals;
+use novelo_conversation::trace::Tracer;
 use place::{Place, THREAD};
 
 #[derive(Deserialize)]
@@ -60,31 +61,33 @@ const REFUSED: [&str; 5] = ["api_base", "base_url", "api_key", "extra_headers", 
 
 pub async fn complete(
     State(app): State<App>,
-    caller: Result<Caller>,
+    caller: ApiResult<Caller>,
     headers: HeaderMap,
-    body: Result<Raw>,
+    body: ApiResult<Raw>,
 ) -> Response {
     let answered = match (caller, body) {
         (Ok(caller), Ok(Raw(body))) => answer(&app, caller, &headers, &body).await,
         (Err(error), _) | (_, Err(error)) => Err(error),
     };
-    let mut response = answered.unwrap_or_else(|error| error.for_openai().into_response());
+    let mut response = answered.unwrap_or_else(|ApiError(error)| ApiError(error.for_openai()).into_response());
     response.headers_mut().entry(THREAD).or_insert(HeaderValue::from_static(NO_THREAD));
     response
 }
 
-async fn answer(app: &App, caller: Caller, headers: &HeaderMap, body: &[u8]) -> Result<Response> {
+async fn answer(app: &App, caller: Caller, headers: &HeaderMap, body: &[u8]) -> ApiResult<Response> {
     if let Some(reader) = sse::resume(app, &caller, headers, |form| matches!(form, Form::Relay { .. }))? {
         let thread = reader.thread().map(str::to_owned);
         return Ok(in_thread(thread.as_deref(), streamed(reader)));
     }
     let request: CompletionRequest<'_> = parse_object(body)?;
     if request.n.is_some_and(|n| n != 1) {
-        return Err(ApiError::invalid("n", "must be 1: a thread has one answer to a question; ask again for another"));
+        return Err(
+            Error::invalid("n", "must be 1: a thread has one answer to a question; ask again for another").into()
+        );
     }
     let messages = accept_messages(&request.messages, INLINE_MESSAGES_MAX, "INLINE_MESSAGES_MAX")?;
     if messages.is_empty() {
-        return Err(ApiError::invalid("messages", "is empty"));
+        return Err(Error::invalid("messages", "is empty").into());
     }
     let place = Place::read(app, headers, &request, &caller)?;
     let options = options(body, request.metadata.as_ref())?;
@@ -108,7 +111,7 @@ async fn answer(app: &App, caller: Caller, headers: &HeaderMap, body: &[u8]) -> 
         Ok(reader) => whole(reader).await,
         Err(error) => Err(error),
     };
-    let answer = answer.map_err(ApiError::for_openai);
+    let answer = answer.map_err(Error::for_openai);
     Ok(in_thread(place.thread.as_deref(), sse::traced(&trace_id, answer)))
 }
 
@@ -154,7 +157,7 @@ fn options(body: &[u8], metadata: Option<&Map<String, Value>>) -> Result<Map<Str
     let mut options: Map<String, Value> = parse_object(body)?;
     options.retain(|name, _| !OURS.contains(&name.as_str()));
     if let Some(name) = REFUSED.into_iter().find(|name| options.contains_key(*name)) {
-        return Err(ApiError::invalid(name, "is the operator's to set"));
+        return Err(Error::invalid(name, "is the operator's to set"));
     }
     let mut metadata = metadata.cloned().unwrap_or_default();
     metadata.remove(place::THREAD_ID);
@@ -170,7 +173,7 @@ async fn model(app: &Shared, named: Option<&str>) -> Result<(Job, Option<Model>)
         return Ok((Job::Answer, app.models.get(Job::Answer).cloned()));
     };
     if named.len() > MODEL_NAME_BYTES_MAX || named.chars().any(char::is_control) {
-        return Err(ApiError::invalid("model", format_args!("must be a name of at most {MODEL_NAME_BYTES_MAX} bytes")));
+        return Err(Error::invalid("model", format_args!("must be a name of at most {MODEL_NAME_BYTES_MAX} bytes")));
     }
     app.models.choose(named).await.map_err(|unknown| unknown_model(named, &unknown.known))
 }
@@ -178,11 +181,11 @@ async fn model(app: &Shared, named: Option<&str>) -> Result<(Job, Option<Model>)
 const MODEL_NAME_BYTES_MAX: usize = 256;
 
 /// No such model, in the words of OpenAI's form.
-pub fn unknown_model(named: &str, known: &[String]) -> ApiError {
+pub fn unknown_model(named: &str, known: &[String]) -> Error {
     let names = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
-    let error = ApiError::not_found(format_args!("model {named}; there are {names}")).for_openai();
+    let error = Error::not_found(format_args!("model {named}; there are {names}")).for_openai();
     let relayed = error.relayed.map(|relayed| Box::new(Relayed { code: "model_not_found".to_owned(), ..*relayed }));
-    ApiError { param: Some("model".to_owned()), relayed, ..error }
+    Error { param: Some("model".to_owned()), relayed, ..error }
 }
 
 async fn asked(app: &App, place: &Place, messages: Vec<Message>, manner: Manner) -> Result<Asked> {
@@ -200,9 +203,9 @@ async fn asked(app: &App, place: &Place, messages: Vec<Message>, manner: Manner)
     let (instructions, said): (Vec<Message>, Vec<Message>) =
         messages.into_iter().partition(|message| message.role().is_some_and(Role::instructs));
     app.replies.end_unread(user, thread).await;
-    let unsaid = crate::turns::unsaid(app, user, thread, &said).await?;
+    let unsaid = novelo_conversation::thread::unsaid(app, user, thread, &said).await?;
     if unsaid.new.is_empty() && unsaid.is_answered {
-        return Err(ApiError::invalid("messages", "hold nothing to answer that the thread does not hold already"));
+        return Err(Error::invalid("messages", "hold nothing to answer that the thread does not hold already"));
     }
     if !unsaid.asked_again.is_empty() {
         Refusals::lift(&app.store, user, thread, &unsaid.asked_again).await?;
@@ -217,11 +220,11 @@ async fn asked(app: &App, place: &Place, messages: Vec<Message>, manner: Manner)
 /// The preset of a thread, with the instructions of the caller before it.
 fn preset(app: &Shared, instructions: &[Message]) -> Result<Preset> {
     let preset = app.policies.preset(policy::DEFAULT);
-    let preset = preset.ok_or_else(|| ApiError::new(Code::Internal, "there is no preset chat"))?;
+    let preset = preset.ok_or_else(|| Error::new(Code::Internal, "there is no preset chat"))?;
     let mut recipe: Value = serde_json::from_str(preset.text.get())
-        .map_err(|e| ApiError::new(Code::Internal, format!("the preset chat: {e}")))?;
+        .map_err(|e| Error::new(Code::Internal, format!("the preset chat: {e}")))?;
     let literal = |message: &Message| {
-        let text = crate::recall::said(message)?;
+        let text = novelo_conversation::search::said(message)?;
         Some(json!({"kind": "literal", "role": message.role()?.name(), "value": text}))
     };
     if let Some(components) = recipe.get_mut("components").and_then(Value::as_array_mut) {

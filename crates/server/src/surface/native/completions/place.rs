@@ -9,9 +9,9 @@ use novelo_engine::path::{check_id, decode_segment};
 use serde_json::Value;
 
 use super::{CompletionRequest, NO_THREAD};
-use crate::app::Shared;
-use crate::auth::Caller;
-use crate::http::error::{ApiError, Code, Result};
+use novelo_conversation::app::Shared;
+use novelo_conversation::caller::Caller;
+use novelo_conversation::error::{Code, Error, Result};
 
 pub const THREAD: HeaderName = HeaderName::from_static("x-novelo-thread");
 const USER: HeaderName = HeaderName::from_static("x-novelo-user");
@@ -43,7 +43,7 @@ impl Place {
             Named::Thread(thread) => {
                 if user.is_none() {
                     let missing = "is missing: a thread belongs to one; name it here or in X-Novelo-User";
-                    return Err(ApiError::invalid("user", missing));
+                    return Err(Error::invalid("user", missing));
                 }
                 Some(thread)
             }
@@ -66,7 +66,7 @@ fn user(headers: &HeaderMap, given: Option<&str>, caller: &Caller) -> Result<Opt
     {
         let message =
             format!("X-Novelo-User names {header:?} and user {given:?}: they must be the same, or one left out");
-        return Err(ApiError { param: Some("user".to_owned()), ..ApiError::new(Code::Contradiction, message) });
+        return Err(Error { param: Some("user".to_owned()), ..Error::new(Code::Contradiction, message) });
     }
     caller.subject("user", from_header.or_else(|| given.map(str::to_owned)))
 }
@@ -82,10 +82,10 @@ fn named(headers: &HeaderMap, request: &CompletionRequest<'_>) -> Result<Named> 
     match request.metadata.as_ref().and_then(|metadata| metadata.get(THREAD_ID)) {
         None | Some(Value::Null) => Ok(Named::Unsaid),
         Some(Value::String(thread)) => {
-            check_id(thread).map_err(|e| ApiError::bad_id(param, &e))?;
+            check_id(thread).map_err(|e| Error::bad_id(param, &e))?;
             Ok(Named::Thread(thread.clone()))
         }
-        Some(_) => Err(ApiError::invalid(param, "must be a string")),
+        Some(_) => Err(Error::invalid(param, "must be a string")),
     }
 }
 
@@ -94,10 +94,10 @@ fn id(headers: &HeaderMap, name: &HeaderName, shown: &str) -> Result<Option<Stri
     let mut values = headers.get_all(name).iter();
     let Some(value) = values.next() else { return Ok(None) };
     if values.any(|other| other != value) {
-        return Err(ApiError::invalid(shown, "is given twice, with different values"));
+        return Err(Error::invalid(shown, "is given twice, with different values"));
     }
-    let value = value.to_str().map_err(|_| ApiError::invalid(shown, "must be visible characters, percent-encoded"))?;
-    let bad_id = |e| ApiError::bad_id(shown, &e);
+    let value = value.to_str().map_err(|_| Error::invalid(shown, "must be visible characters, percent-encoded"))?;
+    let bad_id = |e| Error::bad_id(shown, &e);
     let id = decode_segment(value).map_err(bad_id)?;
     check_id(&id).map_err(bad_id)?;
     Ok(Some(id))

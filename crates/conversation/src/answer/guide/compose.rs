@@ -1,0 +1,269 @@
+//! The prompt: modules that the moment calls for, what is remembered, what was said.
+//!
+//! Owns the cache of contexts. Its key is that of the surface, and behind it a print of the manifest and of all that a choice of modules depends
+//! on: so what is found is what would be made anew. A context with memories in it is never kept. That one was made is
+//! a mark in the store, `contexts/{print}` of the user, so that every node knows it; a node that does not hold it makes it
+//! again.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use novelo_engine::assemble::assemble;
+use novelo_engine::module::{Chosen, Manifest, Situation};
+use novelo_engine::path::DocumentPath;
+use novelo_engine::piece::{Fate, Origin, Why};
+use novelo_engine::reach::Reach;
+use novelo_engine::{Message, Recipe, Tokenizer, scope};
+use novelo_language::decide::{Decision, Mode, Route};
+use novelo_store::{Op, PutTerms};
+use serde_json::{Value, json};
+
+use super::load::{Loaded, Past, component};
+use super::names;
+use super::run::Work;
+use crate::answer::reply::room_tokens;
+use crate::cache::Cache;
+use crate::context;
+use crate::context::answer::Answer;
+use crate::context::request::{RecipeChoice, Request};
+use crate::error::{Error, Result};
+use crate::model::Job;
+use crate::policy::Preset;
+use crate::search::said;
+use crate::telemetry::now;
+use crate::trace::{ModuleMark, print};
+
+pub type Contexts = Cache<ContextKey, Arc<Composed>>;
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct ContextKey {
+    pub user: String,
+    text: String,
+}
+
+/// A recipe, and what became of each module that was chosen for it.
+#[derive(Debug)]
+pub struct Composed {
+    preset: Arc<Preset>,
+    modules: Vec<ModuleMark>,
+}
+
+/// What the model is asked.
+pub struct Prompt {
+    pub messages: Bytes,
+    pub max_tokens: u32,
+    /// What is to be stored with the question: that this context was made.
+    pub beside: Vec<Op>,
+}
+
+/// How long a mark stays.
+const MARK_LIVES_S: f64 = 3_600.0;
+
+const BUDGET_TOKENS: u32 = 24_000;
+
+pub async fn compose(
+    work: &Work<'_>,
+    decision: &Decision,
+    route: &Route,
+    past: &Past,
+    loaded: Loaded,
+) -> Result<Prompt> {
+    let moment = Moment { work, decision, route, loaded: &loaded };
+    let (composed, mark) = match &work.asked.instructions {
+        Some(instructions) => (moment.overridden(instructions, past)?, None),
+        None => moment.context(past).await?,
+    };
+    composed.modules.iter().for_each(|module| work.asked.tracer.module(module.clone()));
+    let room = match work.app.models.get(Job::Answer) {
+        Some(model) => model.window_tokens().await.map(room_tokens),
+        None => None,
+    };
+    let request = Request {
+        user: Some(work.asked.user.clone()),
+        reach: Reach::thread(&work.asked.thread, now()),
+        query: Some(work.asked.text.clone()),
+        messages: past.new.clone(),
+        recipe: RecipeChoice::Decoded(composed.preset.clone()),
+        budget_tokens: [Some(BUDGET_TOKENS), room].into_iter().flatten().min(),
+        answer: Answer::Messages("messages"),
+        recalled: loaded.memories.into_iter().collect(),
+        ..Request::default()
+    };
+    let made = context::context(work.app, request).await?;
+    work.asked.tracer.prompt(&made.trace.encode());
+    let max_tokens = work.guide.answers.max_tokens(route.mode == Mode::Fast, route.level);
+    Ok(Prompt { messages: made.messages(), max_tokens, beside: mark.into_iter().collect() })
+}
+
+/// All that a prompt depends on but what was said.
+struct Moment<'m> {
+    work: &'m Work<'m>,
+    decision: &'m Decision,
+    route: &'m Route,
+    loaded: &'m Loaded,
+}
+
+impl Moment<'_> {
+    /// The caller's own instructions, and what was said.
+    fn overridden(&self, instructions: &str, past: &Past) -> Result<Arc<Composed>> {
+        let literal = json!({"kind": "literal", "value": instructions});
+        let components = [literal].into_iter().chain(literals(&past.instructions)).chain([history()]).collect();
+        self.composed(components, &[])
+    }
+
+    /// The context for the moment, and what says that it was made, where nothing does yet.
+    async fn context(&self, past: &Past) -> Result<(Arc<Composed>, Option<Op>)> {
+        let (tracer, contexts) = (&self.work.asked.tracer, &self.work.app.guides.contexts);
+        let key = self.key();
+        let may_keep = self.loaded.memories_count() == 0 && past.instructions.is_empty();
+        let mark = if may_keep { Some(key.mark()?) } else { None };
+        let is_hit = match &mark {
+            Some(mark) => self.work.app.store.get(mark).await?.is_some(),
+            None => false,
+        };
+        tracer.cache("context", is_hit, Some(&key.text));
+        if is_hit {
+            let (name, status, why) = ("__context_cache".to_owned(), "cached".to_owned(), key.text.clone());
+            tracer.module(ModuleMark { name, status, why, tokens: None, missing_tokens: None });
+        }
+        if let Some(found) = contexts.get(&key).filter(|_| is_hit) {
+            return Ok((found, None));
+        }
+        let (components, chosen) = self.components(&past.instructions);
+        let composed = self.composed(components, &chosen)?;
+        let put = mark.filter(|_| !is_hit).map(|at| key.put(at));
+        if may_keep {
+            let bytes = composed.preset.text.get().len() * 2 + key.text.len() + 1_024;
+            contexts.insert(key, composed.clone(), bytes);
+        }
+        Ok((composed, put))
+    }
+
+    fn components(&self, instructions: &[Message]) -> (Vec<Value>, Vec<Chosen>) {
+        let modules = &self.work.guide.modules;
+        let heuristics: Vec<&str> = self.loaded.heuristics.iter().map(String::as_str).collect();
+        let steps = names(self.route.steps).join(", ");
+        let chosen = modules.choose(&self.situation(&heuristics, &steps));
+        let mut components = Manifest::recipe_components(&chosen);
+        components.extend(literals(instructions));
+        components.extend(self.memories());
+        components.push(history());
+        (components, chosen)
+    }
+
+    /// What was found, or that nothing was; the fast lane is not told of it.
+    fn memories(&self) -> Option<Value> {
+        let none = || json!({"kind": "literal", "value": self.work.guide.answers.memories_none});
+        match (self.route.mode, &self.loaded.memories) {
+            (Mode::Fast, _) => None,
+            (_, None) => Some(none()),
+            (_, Some(_)) => Some(component(self.work)),
+        }
+    }
+
+    fn situation<'s>(&'s self, heuristics: &'s [&'s str], steps: &'s str) -> Situation<'s> {
+        let Self { work, decision, route, loaded } = self;
+        Situation {
+            fast: route.mode == Mode::Fast,
+            openness: decision.openness,
+            intensity: decision.intensity,
+            guided: route.guided,
+            forced: work.asked.forced,
+            heuristics,
+            memories: loaded.memories_count() > 0,
+            opening: work.asked.opening,
+            saves: decision.saves,
+            greeting: work.guide.rules.is_greeting(&work.read),
+            steps,
+            name: loaded.name.as_deref().unwrap_or(""),
+        }
+    }
+
+    fn composed(&self, components: Vec<Value>, chosen: &[Chosen]) -> Result<Arc<Composed>> {
+        let answers = &self.work.guide.answers;
+        let pairs = if self.route.mode == Mode::Fast { answers.fast_pairs } else { answers.history_pairs };
+        let recipe = json!({
+            "components": components,
+            "filters": [
+                {"name": "moduleBudget", "options": {"maxTokens": self.work.guide.modules.budget_tokens()}},
+                {"name": "historyWindow", "options": {"pairs": pairs}},
+                "toolCallBackfill",
+            ],
+            "tokenizer": Tokenizer::default().name(),
+        });
+        let preset = Preset::given("recipe", recipe)?;
+        let modules = modules(&preset.recipe, chosen);
+        Ok(Arc::new(Composed { preset: Arc::new(preset), modules }))
+    }
+
+    /// The key of the surface, and a print of what it leaves out.
+    fn key(&self) -> ContextKey {
+        let Self { work, decision, route, loaded } = self;
+        let flag = u8::from;
+        let (user, rest) = (&work.asked.user, self.rest());
+        let text = format!(
+            "ctx:{user}:{}:{}:ms{}:v{}:d{}:a{}:h{}:e{}:m{rest:016x}",
+            route.level,
+            decision.intensity.round(),
+            loaded.memories_count(),
+            flag(route.guided),
+            flag(decision.saves),
+            flag(work.asked.opening.is_some()),
+            flag(!loaded.heuristics.is_empty()),
+            flag(loaded.uses_embeddings),
+        );
+        ContextKey { user: user.clone(), text }
+    }
+
+    fn rest(&self) -> u64 {
+        let Self { work, decision, route, loaded } = self;
+        let greeting = work.guide.rules.is_greeting(&work.read);
+        let moment = (decision.intensity.to_bits(), route.mode.name(), names(route.steps), loaded.memories.is_some());
+        let client = (work.asked.forced, work.asked.opening, &loaded.name, &loaded.heuristics, greeting);
+        print(&(work.guide.print, moment, client)) as u64
+    }
+}
+
+impl ContextKey {
+    /// What says that it was made.
+    fn mark(&self) -> Result<DocumentPath> {
+        let id = format!("{:032x}", print(&self.text));
+        let at = scope::user(&self.user).and_then(|user| user.child("contexts")?.document(&id));
+        at.map_err(|e| Error::bad_id("user", &e))
+    }
+
+    fn put(&self, at: DocumentPath) -> Op {
+        let now = now();
+        let terms = PutTerms { now, expires_at: Some(now + MARK_LIVES_S), ..PutTerms::default() };
+        Op::Put { at, value: json!({"key": self.text}).to_string().into(), terms }
+    }
+}
+
+/// What becomes of each module: the filters say, and need nothing else for it.
+fn modules(recipe: &Recipe, chosen: &[Chosen]) -> Vec<ModuleMark> {
+    let nothing = novelo_engine::Loaded::default();
+    let Ok(assembly) = assemble(recipe, &nothing, None) else { return Vec::new() };
+    let mark = |piece: &novelo_engine::piece::Piece<'_>| {
+        let Origin::Module(module) = piece.origin else { return None };
+        let missing_tokens = match piece.why {
+            Why::NoRoom { tokens, room_tokens } => Some(tokens.saturating_sub(room_tokens)),
+            _ => None,
+        };
+        let status = if piece.fate == Fate::Dropped { "cut" } else { "kept" };
+        let called = chosen.iter().find(|chosen| *chosen.name == *module.name).map_or("", |chosen| &chosen.why);
+        let (name, why) = (module.name.to_string(), format!("{called}; {}", piece.why));
+        Some(ModuleMark { name, status: status.to_owned(), why, tokens: Some(piece.tokens), missing_tokens })
+    };
+    assembly.pieces.iter().filter_map(mark).collect()
+}
+
+fn literals(instructions: &[Message]) -> impl Iterator<Item = Value> {
+    instructions.iter().filter_map(|message| {
+        let text = said(message)?;
+        Some(json!({"kind": "literal", "role": message.role()?.name(), "value": text}))
+    })
+}
+
+fn history() -> Value {
+    json!({"kind": "history"})
+}

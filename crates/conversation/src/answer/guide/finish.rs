@@ -1,0 +1,68 @@
+//! What comes of an answer: what it is about, the turn, and what is remembered.
+
+use novelo_language::decide::Decision;
+use novelo_language::finish::Block;
+use serde_json::json;
+use serde_json::value::to_raw_value;
+
+use super::run::Work;
+use super::{Sense, tenths};
+use crate::context::load::cut;
+use crate::error::{Code, Error, Result};
+use crate::remember::memories::{self, NewMemory};
+use crate::thread::kept::{Kept, unless_forgotten};
+use crate::trace::MemoryMark;
+
+/// Characters of a memory.
+const MEMORY_CHARS_MAX: usize = 1_000;
+
+/// What a message is about: what the client says, else what the model says, else what the words say.
+pub fn sense(work: &Work<'_>, decision: &Decision, block: Option<Block>) -> Sense {
+    let words = work.guide.rules.block(&work.read);
+    let block = work.asked.block.clone().or(block).unwrap_or_default();
+    Sense {
+        intensity: tenths(block.intensity.unwrap_or(decision.intensity)),
+        summary: block.summary.filter(|summary| !summary.trim().is_empty()).or(words.summary),
+        tags: if block.tags.is_empty() { words.tags } else { block.tags },
+        category: block.category.or(words.category),
+        emotion: block.emotion.or(words.emotion),
+    }
+}
+
+/// Keeps a memory of the message, and says whether it did. That it could not is told, and costs nobody the answer.
+pub async fn remember(work: &Work<'_>, kept: &Kept, sense: &Sense) -> bool {
+    let tracer = &work.asked.tracer;
+    let kept = unless_forgotten(memory(work, kept, sense).await);
+    let is_kept = matches!(kept, Ok(Some(_)));
+    match kept {
+        Ok(Some(id)) => mark(work, Some(id.into()), "intensity of 7 or more"),
+        Ok(None) => mark(work, None, "the thread was forgotten meanwhile"),
+        Err(error) => {
+            mark(work, None, "it could not be stored");
+            tracer.error("memory", error.message);
+        }
+    }
+    is_kept
+}
+
+/// Says what became of the decision to remember.
+pub fn mark(work: &Work<'_>, id: Option<String>, why: &str) {
+    let intensity = work.asked.tracer.look(|course| course.memory.as_ref().map_or(0.0, |mark| mark.intensity));
+    work.asked.tracer.memory(MemoryMark { saves: id.is_some(), intensity, why: why.to_owned(), id });
+}
+
+async fn memory(work: &Work<'_>, kept: &Kept, sense: &Sense) -> Result<Box<str>> {
+    let text = cut(sense.summary.as_deref().unwrap_or(&work.asked.text), MEMORY_CHARS_MAX);
+    let meta = json!({
+        "origem": "ask-eco",
+        "sessao": work.asked.thread,
+        "turno": kept.question_id(),
+        "intensidade": sense.intensity,
+        "emocao": sense.emotion,
+        "categoria": sense.category,
+        "tags": sense.tags,
+    });
+    let meta = to_raw_value(&meta).map_err(|e| Error::new(Code::Internal, e.to_string()))?;
+    let new = NewMemory { id: None, text: &text, meta: Some(&meta) };
+    memories::add_of(work.app, &work.asked.user, new, kept.newest()).await
+}

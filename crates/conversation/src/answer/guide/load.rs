@@ -1,0 +1,250 @@
+//! What an answer is made of beside the message: all of it at once, each with its own time limit.
+//!
+//! Invariant: a source that is late or fails is told in the course, and stands empty; it never fails the request.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use novelo_engine::decode::Fields;
+use novelo_engine::path::DocumentPath;
+use novelo_engine::recall::{Recall, Recalled};
+use novelo_engine::{Message, Role};
+use novelo_language::decide::{Fired, Mode, Route};
+use serde_json::{Value, json};
+use tokio::sync::Mutex;
+
+use super::Asked;
+use super::run::Work;
+use crate::app::Shared;
+use crate::context::load::{Source, recall_one};
+use crate::error::{Code, Error, Result};
+use crate::remember::user_data;
+use crate::search::Embedder;
+use crate::thread;
+use crate::trace::EmbeddingMark;
+
+/// What was said before, as far as it decides anything.
+pub struct Past {
+    /// What the thread does not hold yet.
+    pub new: Vec<Message>,
+    /// What the client tells the model.
+    pub instructions: Vec<Message>,
+    pub has_assistant: bool,
+    /// The last turn that the thread holds.
+    pub last_seq: u64,
+    pub newest: Option<DocumentPath>,
+}
+
+impl Past {
+    pub async fn load(app: &Shared, asked: &Asked) -> Result<Self> {
+        let instructs = |message: &&Message| message.role().is_some_and(Role::instructs);
+        let (instructions, said): (Vec<&Message>, Vec<&Message>) = asked.messages.iter().partition(instructs);
+        let said: Vec<Message> = said.into_iter().cloned().collect();
+        let is_assistant = |message: &Message| message.is(Role::Assistant);
+        let unsaid = thread::unsaid(app, &asked.user, &asked.thread, &said).await?;
+        Ok(Self {
+            has_assistant: unsaid.has_assistant || said.iter().any(is_assistant),
+            new: unsaid.new,
+            last_seq: unsaid.last_seq,
+            newest: unsaid.newest,
+            instructions: instructions.into_iter().cloned().collect(),
+        })
+    }
+}
+
+/// What was loaded.
+pub struct Loaded {
+    pub name: Option<String>,
+    /// What the message reminds of, by its words and by its meaning.
+    pub heuristics: Vec<String>,
+    pub uses_embeddings: bool,
+    /// What is remembered, and what of it is shown; `None` where nobody looked, or could.
+    pub memories: Option<(Recalled, Vec<Source>)>,
+}
+
+impl Loaded {
+    pub async fn load(work: &Work<'_>, route: &Route) -> Self {
+        let tracer = &work.asked.tracer;
+        let mut fired = work.guide.rules.heuristics(&work.read);
+        if route.mode == Mode::Fast || work.asked.instructions.is_some() {
+            tell(work, &fired);
+            let heuristics = fired.into_iter().map(|fired| fired.name).collect();
+            return Self { name: name(work).await, heuristics, uses_embeddings: false, memories: None };
+        }
+        let (name, alike, memories) =
+            tokio::join!(name(work), within(work, "embedding", alike(work)), within(work, "memories", memories(work)));
+        let uses_embeddings = alike.as_ref().is_some_and(Option::is_some);
+        for similar in alike.flatten().into_iter().flatten() {
+            if fired.iter().all(|fired| fired.name != similar.name) {
+                fired.push(similar);
+            }
+        }
+        tell(work, &fired);
+        let heuristics = fired.into_iter().map(|fired| fired.name).collect();
+        let loaded = Self { name, heuristics, uses_embeddings, memories };
+        tracer.heuristic("memorias", loaded.memories_count(), "found for the message");
+        loaded
+    }
+
+    pub fn memories_count(&self) -> usize {
+        self.memories.as_ref().map_or(0, |(found, _)| found.hits.len())
+    }
+}
+
+fn tell(work: &Work<'_>, fired: &[Fired]) {
+    fired.iter().for_each(|fired| work.asked.tracer.heuristic(&fired.name, true, fired.words.clone()));
+}
+
+/// What a source gives within its time; what kept it from it is told.
+async fn within<T>(work: &Work<'_>, source: &str, load: impl Future<Output = Result<T>>) -> Option<T> {
+    let limit_ms = work.app.config.number("load.timeout_ms");
+    let loaded = match limit_ms {
+        0 => Ok(load.await),
+        ms => tokio::time::timeout(Duration::from_millis(ms), load).await,
+    };
+    let problem = match loaded {
+        Ok(Ok(value)) => return Some(value),
+        Ok(Err(error)) => error.message,
+        Err(_) => format!("took longer than load.timeout_ms, {limit_ms} ms"),
+    };
+    work.asked.tracer.error(source, problem);
+    None
+}
+
+/// Bytes of a name.
+pub const NAME_BYTES_MAX: usize = 256;
+
+/// A text that can be a name: one short line.
+pub fn as_name(text: &str) -> Option<&str> {
+    let name = text.trim();
+    let is_one = !name.is_empty() && name.len() <= NAME_BYTES_MAX && !name.chars().any(char::is_control);
+    is_one.then_some(name)
+}
+
+/// What the user is called: as the client says, or as it is known here.
+pub async fn name(work: &Work<'_>) -> Option<String> {
+    if let Some(name) = &work.asked.name {
+        return Some(name.clone());
+    }
+    let data = within(work, "user_data", user_data::get(work.app, &work.asked.user)).await?;
+    let data: Value = serde_json::from_slice(&data).ok()?;
+    let name = ["nome", "name"].iter().find_map(|key| data.get(*key)?.as_str());
+    name.and_then(as_name).map(str::to_owned)
+}
+
+/// How memories are recalled, and what is shown where there are none.
+pub fn recall(work: &Work<'_>) -> Result<Recall> {
+    let component = component(work);
+    Ok(Recall::decode(&mut Fields::of("memories", &component)?)?)
+}
+
+/// The same as a part of a recipe.
+pub fn component(work: &Work<'_>) -> Value {
+    let answers = &work.guide.answers;
+    json!({"kind": "recall", "from": "memories", "heading": answers.memories_heading, "empty": answers.memories_none})
+}
+
+async fn memories(work: &Work<'_>) -> Result<(Recalled, Vec<Source>)> {
+    let began = Instant::now();
+    let recall = recall(work)?;
+    let (found, sources) = recall_one(work.app, &work.asked.user, &recall, &work.asked.text, |_| false).await?;
+    found.problems.iter().for_each(|problem| work.asked.tracer.error("memories", problem.clone()));
+    let similarity = |why: &Value| why.pointer("/dense/score").and_then(Value::as_f64);
+    let best = found.hits.iter().chain(&found.near).filter_map(|hit| similarity(&hit.why)).max_by(f64::total_cmp);
+    if best.is_some() {
+        work.asked.tracer.embedding(EmbeddingMark {
+            kind: "conversation".to_owned(),
+            against: "memories".to_owned(),
+            similarity: best.map(thousandths),
+            hits: found.hits.len(),
+            took_ms: began.elapsed().as_secs_f64() * 1e3,
+        });
+    }
+    Ok((found, sources))
+}
+
+/// The vectors of examples, in their order.
+type Vectors = Arc<[Vec<f32>]>;
+
+/// The examples of the heuristics in force, embedded once, and the print of the policies that they are of.
+#[derive(Debug, Default)]
+pub struct Examples(Mutex<Option<(u64, Vectors)>>);
+
+/// How long embedding all examples may take.
+const EXAMPLES_WAIT: Duration = Duration::from_secs(30);
+
+impl Examples {
+    /// Their vectors, and whether they were there already.
+    async fn of(work: &Work<'_>) -> Result<(Vectors, bool)> {
+        let texts = work.guide.rules.examples().iter().map(|example| example.text.clone()).collect();
+        let (app, print) = (work.app.clone(), work.guide.print);
+        // In a task of its own: a request that cannot wait for so long must not undo it for the next.
+        let embedding = tokio::spawn(async move { app.guides.examples.embed(&app, print, texts).await });
+        embedding.await.map_err(|e| Error::new(Code::Internal, format!("embedding ended early: {e}")))?
+    }
+
+    async fn embed(&self, app: &Shared, print: u64, texts: Vec<String>) -> Result<(Vectors, bool)> {
+        let mut held = self.0.lock().await;
+        if let Some((_, vectors)) = held.as_ref().filter(|(of, _)| *of == print) {
+            return Ok((vectors.clone(), true));
+        }
+        let vectors = app.indexes.embedder.embed(texts, EXAMPLES_WAIT).await.map_err(unembedded)?;
+        let vectors: Vectors = vectors.into();
+        *held = Some((print, vectors.clone()));
+        Ok((vectors, false))
+    }
+}
+
+/// The heuristics whose examples are like the message; `None` without an embedder.
+async fn alike(work: &Work<'_>) -> Result<Option<Vec<Fired>>> {
+    let embedder: &Embedder = &work.app.indexes.embedder;
+    if embedder.print().is_none() || work.guide.rules.examples().is_empty() {
+        return Ok(None);
+    }
+    let began = Instant::now();
+    let (vector, was_known) = embedder.query_known(&work.asked.text).await.map_err(unembedded)?;
+    let took_ms = began.elapsed().as_secs_f64() * 1e3;
+    let began = Instant::now();
+    let (vectors, were_known) = Examples::of(work).await?;
+    let mut best: Vec<(f32, Fired)> = Vec::new();
+    let mut similarity_max = f32::MIN;
+    for (example, of) in work.guide.rules.examples().iter().zip(vectors.iter()) {
+        let similarity: f32 = vector.iter().zip(of).map(|(a, b)| a * b).sum();
+        similarity_max = similarity_max.max(similarity);
+        if similarity >= example.similarity && best.iter().all(|(_, fired)| fired.name != example.heuristic) {
+            let words = format!("like “{}” ({similarity:.2})", example.text);
+            best.push((similarity, Fired { name: example.heuristic.clone(), words, weight: 0.0 }));
+        }
+    }
+    let kind = |is_warm: bool| if is_warm { "warm" } else { "conversation" }.to_owned();
+    let against = || "heuristics".to_owned();
+    let mark = EmbeddingMark {
+        kind: kind(was_known),
+        against: against(),
+        similarity: Some(thousandths(similarity_max.into())),
+        hits: best.len(),
+        took_ms,
+    };
+    work.asked.tracer.embedding(mark);
+    if !were_known {
+        let took_ms = began.elapsed().as_secs_f64() * 1e3;
+        let mark = EmbeddingMark {
+            kind: "examples".to_owned(),
+            against: against(),
+            similarity: None,
+            hits: vectors.len(),
+            took_ms,
+        };
+        work.asked.tracer.embedding(mark);
+    }
+    Ok(Some(best.into_iter().map(|(_, fired)| fired).collect()))
+}
+
+/// A likeness as it is told.
+fn thousandths(similarity: f64) -> f64 {
+    (similarity * 1e3).round() / 1e3
+}
+
+fn unembedded(failure: impl std::fmt::Display) -> Error {
+    Error::new(Code::Internal, format!("the embedder failed: {failure}"))
+}

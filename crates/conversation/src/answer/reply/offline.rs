@@ -1,0 +1,104 @@
+//! The answer where there is no model: what the passages say, word for word, and whose words they are.
+
+use std::borrow::Cow;
+
+use novelo_language::Language;
+use novelo_recall::quote;
+
+use super::Source;
+
+/// Sentences that are quoted.
+const SENTENCES_MAX: usize = 3;
+const HEADING_CHARS_MAX: usize = 60;
+
+/// Between what is quoted and whose words it is.
+const BY: &str = "” — ";
+
+/// A line per quote, with the name of what it is from; `None` where no passage says anything to the question.
+pub fn quotes(question: &str, sources: &[Source]) -> Option<String> {
+    let passages: Vec<quote::Source<'_>> =
+        sources.iter().map(|Source { name, text, score, .. }| quote::Source { name, text, score: *score }).collect();
+    let quotes = quote::quote(question, &passages, SENTENCES_MAX);
+    let line = |(text, source): (String, &Source)| format!("“{text}{BY}{}", source.place());
+    let lines = quotes.into_iter().filter_map(|quote| Some(line((quote.text, sources.get(quote.passage)?))));
+    let lines: Vec<String> = lines.collect();
+    (!lines.is_empty()).then(|| lines.join("\n\n"))
+}
+
+/// What an answer speaks of: of one that was made here, what is quoted, without the names of sources; that nothing was
+/// found speaks of nothing.
+pub fn words(answer: &str) -> Cow<'_, str> {
+    if [Language::English, Language::Portuguese, Language::Russian].into_iter().any(|it| nothing(it) == answer) {
+        return "".into();
+    }
+    let quoted = |line: &str| Some(without_heading(line.strip_prefix('“')?.rsplit_once(BY)?.0).to_owned());
+    let quotes: Option<Vec<String>> = answer.lines().filter(|line| !line.is_empty()).map(quoted).collect();
+    quotes.map_or(answer.into(), |quotes| quotes.join("\n").into())
+}
+
+/// A quote may begin with the heading that it stands under, and a colon.
+fn without_heading(quote: &str) -> &str {
+    let under = quote
+        .split_once(": ")
+        .filter(|(heading, rest)| heading.chars().count() <= HEADING_CHARS_MAX && rest.starts_with(char::is_uppercase));
+    under.map_or(quote, |(_, rest)| rest)
+}
+
+impl Source {
+    /// Where a reader finds it.
+    fn place(&self) -> String {
+        match (&self.file, self.line) {
+            (Some(file), Some(line)) => format!("{}, {file}:{line}", self.name),
+            _ => self.name.clone(),
+        }
+    }
+}
+
+/// What is answered where nothing was found.
+pub fn nothing(language: Language) -> &'static str {
+    match language {
+        Language::English => "I found nothing about this.",
+        Language::Portuguese => "Não encontrei nada sobre isso.",
+        Language::Russian => "Я ничего об этом не нашёл.",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use novelo_engine::recall;
+
+    use super::*;
+
+    #[test]
+    fn what_is_quoted_says_whose_words_it_is() {
+        let source = |name: &str, text: &str, file: Option<&str>| Source {
+            from: recall::Source::Documents,
+            id: "1".into(),
+            name: name.into(),
+            text: text.into(),
+            file: file.map(str::to_owned),
+            line: file.map(|_| 7),
+            score: 1.0,
+        };
+        let sources = [
+            source("Tea House", "It stands at the quay. The house opens at nine.", None),
+            source("repo", "The keeper opens the house at noon.", Some("a/b.md")),
+        ];
+        let expected =
+            "“The house opens at nine.” — Tea House\n\n“The keeper opens the house at noon.” — repo, a/b.md:7";
+        assert_eq!(quotes("When is the house opened?", &sources).as_deref(), Some(expected));
+        assert_eq!(words(expected), "The house opens at nine.\nThe keeper opens the house at noon.");
+        assert_eq!(quotes("What is the capital of France?", &sources), None);
+        assert_eq!(quotes("Где маяк?", &[]), None);
+    }
+
+    #[test]
+    fn what_a_model_answered_is_all_its_own() {
+        for answer in ["It opens at nine.", "“Nine”, it says — or so I think.", "“Nine.” — Tea House\nAnd so on."]
+        {
+            assert_eq!(words(answer), answer);
+        }
+        assert_eq!(words("“Hours: It opens at nine.” — Tea House"), "It opens at nine.");
+        assert_eq!(words("Não encontrei nada sobre isso."), "");
+    }
+}

@@ -1,0 +1,238 @@
+//! Loading what components need.
+//!
+//! Owns the way from needs to documents: all at once, and nothing else touches the store during an assembly. What it
+//! gives is owned by the request; the engine borrows it. Documents are kept as they are shown, so that a warm context
+//! parses nothing.
+
+mod collection;
+mod far;
+mod near;
+mod shown;
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use novelo_engine::component::{self, RefusedTurn, show_summary, show_user_data};
+use novelo_engine::group::Membership;
+use novelo_engine::limits::CONTEXT_TURNS_MAX;
+use novelo_engine::path::{CollectionPath, DocumentPath, PathError, Prefix};
+use novelo_engine::reach::{Level, Reach, Reading, Stretch};
+use novelo_engine::recall::Recalled;
+use novelo_engine::recipe::Shape;
+use novelo_engine::scope::{Root, THREADS, TURNS};
+use novelo_engine::{Message, Need, Recipe};
+use novelo_store::{Range as Seqs, Store, Turns};
+
+use crate::cache::Cache;
+use crate::context::collapse::{Found, FoundGroups};
+use crate::error::{Error, Result};
+use crate::thread::refused::Refusals;
+use collection::{Collected, Collections};
+pub use far::{Source, cut, recall_one};
+pub use shown::Shown;
+
+/// What was loaded for one request.
+#[derive(Debug, Default)]
+pub struct Near {
+    turns: Turns,
+    /// The first turns of a thread that is too long to be looked at whole.
+    lead: Turns,
+    turns_before: u64,
+    stretch: Stretch,
+    in_time: bool,
+    summary: Option<Shown>,
+    user_data: Option<Shown>,
+    collections: Vec<Chosen>,
+    groups: Option<Arc<Found>>,
+    membership: Option<Arc<Membership>>,
+    /// The turns that a model refused, by seq.
+    refused: Vec<RefusedTurn>,
+    /// What searches found.
+    recalled: Vec<Recalled>,
+    /// The passages among it, with what they say.
+    pub sources: Vec<Source>,
+    pub inline: Vec<Message>,
+    pub question: Option<Message>,
+    /// Where the turns are.
+    turns_in: Option<CollectionPath>,
+    /// Whether something was read that belongs to no user. Such a prompt is for admins to look at.
+    pub outside: bool,
+}
+
+/// A collection at one level, and the part of it that is shown.
+#[derive(Debug)]
+struct Chosen {
+    name: String,
+    shape: Shape,
+    level: Level,
+    of: Arc<Collected>,
+    range: Range<usize>,
+}
+
+/// Documents as they are shown, kept from request to request.
+#[derive(Debug)]
+pub struct Caches {
+    shown: Cache<DocumentPath, Shown>,
+    collections: Collections,
+    pub groups: FoundGroups,
+}
+
+/// Whose documents a request reads, and where those that belong to no user may stand in for what a user lacks.
+#[derive(Debug, Clone, Copy)]
+pub struct Whose<'a> {
+    pub user: Option<&'a str>,
+    pub legacy: bool,
+}
+
+const SHOWN_BYTES_MAX: usize = 16 * 1024 * 1024;
+const COLLECTIONS_BYTES_MAX: usize = 32 * 1024 * 1024;
+const GROUPS_BYTES_MAX: usize = 16 * 1024 * 1024;
+const LEAD_TURNS_MAX: usize = 8;
+
+impl Default for Caches {
+    fn default() -> Self {
+        Self {
+            shown: Cache::new(SHOWN_BYTES_MAX),
+            collections: Cache::new(COLLECTIONS_BYTES_MAX),
+            groups: Cache::new(GROUPS_BYTES_MAX),
+        }
+    }
+}
+
+impl Caches {
+    /// Lets go of what was forgotten.
+    pub fn forget(&self, what: &Prefix) {
+        self.shown.retain(|path| !what.holds(path.segments()));
+        self.collections.retain(|(path, _)| !what.holds(path.segments()));
+        self.groups.retain(|(path, _)| !what.holds(path.segments()));
+    }
+}
+
+impl<'a> Whose<'a> {
+    /// Where to look, first place first.
+    pub fn roots(self) -> impl Iterator<Item = Root<'a>> {
+        self.user.map(Root::User).into_iter().chain(self.legacy.then_some(Root::Legacy))
+    }
+}
+
+/// Reads for one request.
+struct Loader<'a> {
+    store: &'a Store,
+    caches: &'a Caches,
+    whose: Whose<'a>,
+    near: Near,
+}
+
+impl Near {
+    /// Answers the needs of a recipe.
+    pub async fn load(
+        store: &Store,
+        caches: &Caches,
+        whose: Whose<'_>,
+        reach: &Reach,
+        recipe: &Recipe,
+    ) -> Result<Self> {
+        let Some(local) = &reach.local else { return Ok(Self::default()) };
+        let above = if recipe.promotes { reach.above.as_slice() } else { &[] };
+        let near = Self { stretch: local.stretch, in_time: reach.in_time, ..Self::default() };
+        let mut loader = Loader { store, caches, whose, near };
+        for need in recipe.needs() {
+            match (need, reach.thread_id()) {
+                (Need::Turns, Some(thread)) => loader.turns(thread).await?,
+                (Need::Turns, None) => loader.collection(local, TURNS, Shape::Message).await?,
+                (Need::Summary, Some(thread)) => loader.summary(thread).await?,
+                (Need::UserData, _) => loader.user_data().await?,
+                (Need::Collection { name, shape }, _) => {
+                    for reading in above.iter().chain([local]) {
+                        loader.collection(reading, &name, shape).await?;
+                    }
+                }
+                (Need::Groups, Some(thread)) => loader.groups(thread).await?,
+                (Need::Summary | Need::Groups, None) | (Need::Recall(_), _) => {}
+            }
+        }
+        Ok(loader.near)
+    }
+}
+
+impl Loader<'_> {
+    async fn turns(&mut self, thread: &str) -> Result<()> {
+        for root in self.whose.roots() {
+            let of = root.collection(&[THREADS, thread, TURNS]).map_err(bad_id)?;
+            if self.turns_of(&of).await? {
+                self.near.turns_in = Some(of);
+                self.near.outside |= root == Root::Legacy;
+                if let Root::User(user) = root {
+                    self.near.refused = Refusals::load(self.store, user, thread).await?.turns;
+                }
+                return Ok(());
+            }
+        }
+        Ok(())
+    }
+
+    /// The newest turns. Of a very long thread, the first one looked at moves in large steps only, so that windows
+    /// which look back stay put from turn to turn; the instructions that lead it come along all the same. Of a stretch
+    /// that ends before them, those that it holds. Says whether there is any turn at all.
+    async fn turns_of(&mut self, of: &CollectionPath) -> Result<bool> {
+        let near = &mut self.near;
+        near.turns = self.store.turns(of, Seqs::Last(CONTEXT_TURNS_MAX)).await?;
+        if !near.turns.has_more {
+            return Ok(!near.turns.is_empty());
+        }
+        let (times, stretch) = (near.turns.iter().map(|turn| turn.create_time), near.stretch);
+        let newest = times.clone().fold(f64::MIN, f64::max);
+        let oldest = times.fold(f64::MAX, f64::min);
+        if stretch.end.is_none_or(|end| newest <= end) {
+            let first = near.first_seq().next_multiple_of((CONTEXT_TURNS_MAX / 2) as u64) + 1;
+            near.lead = self.store.turns(of, Seqs::After { seq: 0, limit: LEAD_TURNS_MAX }).await?;
+            near.turns = self.store.turns(of, Seqs::Between { first, last: near.turns.last_seq }).await?;
+            near.turns_before = (first - 1).saturating_sub(near.lead().count() as u64);
+        } else if stretch.begin.is_none_or(|begin| begin < oldest) {
+            let (seqs, before) = collection::newest(self.store, of, stretch).await?;
+            let (first, last) = (seqs.iter().min().copied().unwrap_or(1), seqs.iter().max().copied().unwrap_or(0));
+            near.turns = self.store.turns(of, Seqs::Between { first, last }).await?;
+            near.turns_before = before;
+        }
+        Ok(true)
+    }
+
+    async fn collection(&mut self, reading: &Reading, name: &str, shape: Shape) -> Result<()> {
+        for root in self.whose.roots() {
+            let of = reading.collection(root, name).map_err(bad_id)?;
+            let read = collection::read(self.store, &self.caches.collections, &of, shape, reading.stretch).await?;
+            let Some(read) = read else { continue };
+            let (name, level, range) = (name.to_owned(), reading.level, read.within(reading.stretch));
+            self.near.collections.push(Chosen { name, shape, level, of: read, range });
+            self.near.outside |= root == Root::Legacy;
+            return Ok(());
+        }
+        Ok(())
+    }
+
+    async fn summary(&mut self, thread: &str) -> Result<()> {
+        let Some(user) = self.whose.user else { return Ok(()) };
+        let path = component::summary_path(user, thread).map_err(bad_id)?;
+        self.near.summary = shown::load(self.store, &self.caches.shown, &path, show_summary).await?;
+        Ok(())
+    }
+
+    async fn user_data(&mut self) -> Result<()> {
+        let Some(user) = self.whose.user else { return Ok(()) };
+        let path = component::user_data_path(user).map_err(bad_id)?;
+        self.near.user_data = shown::load(self.store, &self.caches.shown, &path, show_user_data).await?;
+        Ok(())
+    }
+
+    async fn groups(&mut self, thread: &str) -> Result<()> {
+        let found = crate::context::collapse::find(self.store, &self.caches.groups, self.whose, thread).await?;
+        self.near.outside |= found.outside;
+        self.near.membership = Some(found.membership(self.near.turns_in.as_ref(), &self.near.turns));
+        self.near.groups = Some(found);
+        Ok(())
+    }
+}
+
+fn bad_id(error: PathError) -> Error {
+    Error::bad_id("user or thread", &error)
+}

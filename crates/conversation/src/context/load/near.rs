@@ -1,0 +1,213 @@
+//! What was loaded: as the engine takes it, as a trace keeps it, and again from a trace.
+
+use std::hash::{Hash, Hasher};
+use std::sync::Arc;
+
+use bytes::Bytes;
+use novelo_engine::component::{Read, RefusedTurn, show_summary, show_user_data};
+use novelo_engine::group::Groups;
+use novelo_engine::path::{self, CollectionPath, DocumentPath};
+use novelo_engine::reach::Stretch;
+use novelo_engine::{Loaded, Message, Role, Turn, scope};
+use novelo_store::{Range, Store};
+use serde_json::value::RawValue;
+
+use super::collection::Collected;
+use super::{Chosen, LEAD_TURNS_MAX, Near, Shown, bad_id};
+use crate::context::collapse::Found;
+use crate::error::Result;
+use crate::trace::{CollectionInput, GroupsInput, Inputs, RecalledInput, Trace};
+
+impl Near {
+    /// Adds the question, unless the newest turn asks it already.
+    pub fn ask(&mut self, question: Option<&str>) {
+        let newest = self.turns.iter().rev().find(|turn| !self.is_refused(turn.seq)).map(|t| &t.message);
+        let newest = self.inline.last().or(newest).filter(|m| m.is(Role::User));
+        let asked = |q: &&str| newest.and_then(|m| m.said()).as_deref() == Some(*q);
+        self.question = question.filter(|q| !asked(q)).map(|q| Message::text(Role::User, q));
+    }
+
+    /// The view that the engine takes.
+    pub fn loaded(&self) -> Loaded<'_> {
+        Loaded {
+            turns: self.stretch_of_turns(),
+            turns_before: self.turns_before,
+            summary: self.summary.as_ref().map(|s| &*s.message),
+            summary_upto: self.summary.as_ref().and_then(|s| s.upto_seq),
+            user_data: self.user_data.as_ref().map(|s| &*s.message),
+            collections: self.collections.iter().map(Chosen::read).collect(),
+            groups: self.groups.as_ref().map(|found| &found.groups),
+            refused: &self.refused,
+            membership: self.membership.as_deref(),
+            recalled: &self.recalled,
+            inline: &self.inline,
+            question: self.question.as_ref(),
+        }
+    }
+
+    fn stretch_of_turns(&self) -> Vec<&Turn> {
+        let all = self.lead().chain(self.turns.iter());
+        let mut turns = Vec::with_capacity(self.turns.len() + LEAD_TURNS_MAX);
+        match self.stretch == Stretch::default() {
+            true => turns.extend(all),
+            false => turns.extend(all.filter(|turn| self.stretch.holds(turn.create_time))),
+        }
+        if self.in_time && !turns.is_sorted_by(|a, b| a.create_time <= b.create_time) {
+            turns.sort_by(|a, b| a.create_time.total_cmp(&b.create_time));
+        }
+        turns
+    }
+
+    /// Whether a model refused a turn.
+    pub(super) fn is_refused(&self, seq: u64) -> bool {
+        self.refused.binary_search_by_key(&seq, |turn| turn.seq).is_ok()
+    }
+
+    /// The instructions that lead the thread, where the turns do not reach back to them.
+    pub(super) fn lead(&self) -> impl Iterator<Item = &Turn> {
+        let first = self.first_seq();
+        let instructs = move |t: &&Turn| t.message.role().is_some_and(Role::instructs) && t.seq < first;
+        self.lead.iter().take_while(instructs)
+    }
+
+    pub(super) fn first_seq(&self) -> u64 {
+        self.turns.iter().next().map_or(0, |t| t.seq)
+    }
+
+    /// What of the store went in, for the trace.
+    pub fn inputs(&self) -> Inputs {
+        let ends = self.turns.iter().next().zip(self.turns.iter().next_back());
+        let kept = |shown: &Option<Shown>| shown.as_ref().and_then(|s| raw(&s.raw));
+        let collection = |chosen: &Chosen| {
+            let documents = chosen.of.items.iter().zip(&chosen.of.values);
+            let documents = documents.skip(chosen.range.start).take(chosen.range.len());
+            CollectionInput {
+                name: chosen.name.clone(),
+                shape: chosen.shape,
+                level: chosen.level,
+                documents: documents.filter_map(|(item, value)| Some((item.id.to_string(), raw(value)?))).collect(),
+            }
+        };
+        Inputs {
+            turns: ends.map(|(first, last)| (first.seq, last.seq)),
+            turns_in: self.turns_in.as_ref().filter(|_| self.outside).map(CollectionPath::to_string),
+            begin: self.stretch.begin,
+            end: self.stretch.end,
+            in_time: self.in_time,
+            lead: self.lead().count() as u64,
+            turns_before: self.turns_before,
+            summary: kept(&self.summary),
+            user_data: kept(&self.user_data),
+            collections: self.collections.iter().map(collection).collect(),
+            groups: self.groups.as_ref().map(|found| self.groups_input(&found.groups)),
+            refused: self.refused_input(),
+            recalled: self.recalled.iter().map(RecalledInput::of).collect(),
+            messages: self.inline.iter().filter_map(|m| raw(m.raw())).collect(),
+        }
+    }
+
+    /// The marks of the turns that were looked at.
+    fn refused_input(&self) -> Vec<RefusedTurn> {
+        let first = self.first_seq();
+        self.refused.iter().filter(|turn| turn.seq >= first).cloned().collect()
+    }
+
+    fn groups_input(&self, groups: &Groups) -> GroupsInput {
+        let place = |turn: &Turn| Some((turn.id.clone(), groups.place(&turn.id)? as u32));
+        GroupsInput {
+            groups: groups.iter().cloned().collect(),
+            of: self.lead().chain(self.turns.iter()).filter_map(place).collect(),
+            problems: groups.problems.clone(),
+        }
+    }
+
+    /// The documents of an old prompt again.
+    pub async fn reload(store: &Store, trace: &Trace) -> Result<Self> {
+        let inputs = &trace.inputs;
+        let mut near = Self {
+            summary: inputs.summary.as_deref().and_then(|raw| Shown::new(bytes(raw), show_summary)),
+            user_data: inputs.user_data.as_deref().and_then(|raw| Shown::new(bytes(raw), show_user_data)),
+            inline: inputs.messages.iter().map(|raw| Message::from_stored(bytes(raw))).collect(),
+            turns_before: inputs.turns_before,
+            stretch: Stretch { begin: inputs.begin, end: inputs.end },
+            in_time: inputs.in_time,
+            collections: inputs.collections.iter().map(chosen).collect(),
+            groups: inputs.groups.as_ref().map(|groups| Arc::new(Found::again(groups))),
+            refused: inputs.refused.clone(),
+            ..Self::default()
+        };
+        if let (Some(of), Some((first, last))) = (turns_in(trace)?, inputs.turns) {
+            if inputs.lead > 0 {
+                near.lead = store.turns(&of, Range::After { seq: 0, limit: LEAD_TURNS_MAX }).await?;
+            }
+            near.turns = store.turns(&of, Range::Between { first, last }).await?;
+        }
+        near.recall_again(store, &inputs.recalled).await?;
+        near.ask(trace.question.as_deref());
+        Ok(near)
+    }
+
+    /// The newest turn of the user's that went in.
+    pub fn newest_turn(&self) -> Option<DocumentPath> {
+        let of = self.turns_in.as_ref().filter(|_| !self.outside)?;
+        of.document(&self.turns.iter().next_back()?.id).ok()
+    }
+
+    /// Changes when stored turns were replaced or removed.
+    pub fn epoch(&self) -> u64 {
+        self.turns.epoch
+    }
+}
+
+/// What tells these inputs from any others, the turns aside.
+impl Hash for Near {
+    fn hash<H: Hasher>(&self, hasher: &mut H) {
+        (self.turns_in.as_ref().map(CollectionPath::segments), self.turns.last_seq, self.turns.epoch).hash(hasher);
+        (self.turns_before, self.outside, self.inline.len(), self.collections.len()).hash(hasher);
+        self.inline.iter().for_each(|m| m.raw().hash(hasher));
+        self.question.as_ref().map(Message::raw).hash(hasher);
+        self.collections.iter().for_each(|c| (&c.name, c.shape, c.level, c.of.print, &c.range).hash(hasher));
+        [&self.summary, &self.user_data].map(|shown| shown.as_ref().map(|s| &s.raw)).hash(hasher);
+        self.groups.as_ref().map(|found| found.print).hash(hasher);
+        self.refused.hash(hasher);
+        for recalled in &self.recalled {
+            recalled.message.as_ref().map(Message::raw).hash(hasher);
+            recalled.hits.iter().chain(&recalled.near).for_each(|h| (&h.of, h.seq, h.score.to_bits()).hash(hasher));
+            recalled.problems.hash(hasher);
+        }
+    }
+}
+
+impl Chosen {
+    fn read(&self) -> Read<'_> {
+        let items = self.of.items.get(self.range.clone()).unwrap_or_default();
+        Read { name: &self.name, shape: self.shape, level: self.level, items }
+    }
+}
+
+fn chosen(input: &CollectionInput) -> Chosen {
+    let documents = input.documents.iter().map(|(id, raw)| (id.as_str().into(), 0.0, bytes(raw)));
+    let of = Arc::new(Collected::new(documents, input.shape));
+    let range = 0..of.items.len();
+    Chosen { name: input.name.clone(), shape: input.shape, level: input.level, of, range }
+}
+
+/// Where the turns of a trace are.
+fn turns_in(trace: &Trace) -> Result<Option<CollectionPath>> {
+    if let Some(of) = &trace.inputs.turns_in {
+        let segments = path::decode(of).map_err(bad_id)?;
+        return CollectionPath::new(&segments).map(Some).map_err(bad_id);
+    }
+    match (&trace.user, &trace.thread) {
+        (Some(user), Some(thread)) => scope::turns(user, thread).map(Some).map_err(bad_id),
+        _ => Ok(None),
+    }
+}
+
+fn bytes(raw: &RawValue) -> Bytes {
+    Bytes::copy_from_slice(raw.get().as_bytes())
+}
+
+fn raw(bytes: &[u8]) -> Option<Box<RawValue>> {
+    RawValue::from_string(std::str::from_utf8(bytes).ok()?.to_owned()).ok()
+}

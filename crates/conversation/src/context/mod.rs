@@ -1,0 +1,189 @@
+//! The main path, in the order in which it runs.
+//!
+//! Request → plan → load → assemble → render → record. Each stage consumes its predecessor's value; data never flows
+//! back. From `load` to the bytes everything is pure.
+
+pub mod answer;
+pub mod collapse;
+pub mod load;
+pub mod request;
+
+use std::hash::{Hash, Hasher};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Instant;
+
+use novelo_engine::assemble::assemble;
+use novelo_engine::filter::Note;
+use novelo_engine::{Assembly, Explanation, Loaded, Recipe};
+use rustc_hash::FxHasher;
+use serde_json::Value;
+
+use crate::app::Shared;
+use crate::context::answer::{Draft, Made};
+use crate::context::load::{Near, Whose};
+use crate::context::request::{RecipeChoice, Request};
+use crate::error::{Error, Result};
+use crate::policy::{self, Preset};
+use crate::telemetry::now;
+use crate::trace::{Trace, TraceId, digest, print};
+
+const BUDGET_TOKENS_DEFAULT: u32 = 24_000;
+
+/// Makes a context, and answers with its JSON.
+pub async fn context(app: &Shared, mut request: Request) -> Result<Made> {
+    let started = Instant::now();
+    let plan = plan(app, &mut request)?;
+    load_tokenizers(&plan.recipe).await;
+    let near = load(app, &plan.recipe, &mut request).await?;
+    let loaded = near.loaded();
+    let key = (inputs(&plan, &request, &near, &loaded), request.answer);
+    app.metrics.contexts.fetch_add(1, Ordering::Relaxed);
+    if let Some(made) = app.made.get(&key).filter(|made| app.recorder.is_recent(&made.trace)) {
+        return Ok(made);
+    }
+    let assembly = assemble(&plan.recipe, &loaded, request.budget_tokens)?;
+    warn(&assembly);
+    let draft = Draft::begin(&assembly, request.answer);
+    let messages = draft.messages();
+    let prompt = Prompt { plan: &plan, near: &near, inputs: key.0, assembly: &assembly, messages, started };
+    let (trace, traced) = record(app, request, prompt);
+    let made = draft.finish(&assembly, near.sources.as_slice().into(), (trace, traced != Traced::No), key.1)?;
+    if traced == Traced::Before {
+        app.made.insert(key, made.clone(), made.bytes());
+    }
+    Ok(made)
+}
+
+/// Tells all that goes into a prompt from what goes into any other: the turns by their seqs, in their order.
+fn inputs(plan: &Preset, request: &Request, near: &Near, loaded: &Loaded<'_>) -> u128 {
+    let Request { user, reach, question, query, budget_tokens, .. } = request;
+    let mut seqs = FxHasher::default();
+    loaded.turns.iter().for_each(|turn| turn.seq.hash(&mut seqs));
+    let turns = (loaded.turns.len(), seqs.finish());
+    print(&(user, reach.thread_id(), plan.text.get(), (question, query), budget_tokens, turns, near))
+}
+
+/// Says in the log too what an operator should know of.
+fn warn(assembly: &Assembly<'_>) {
+    for note in &assembly.notes {
+        match note {
+            Note::UnknownFilter { name } => tracing::warn!(name, "an unknown filter was skipped"),
+            Note::LookupFailed { what } => tracing::warn!(what, "a lookup failed"),
+            _ => {}
+        }
+    }
+}
+
+/// A prompt that was made, and what of.
+struct Prompt<'p> {
+    plan: &'p Preset,
+    near: &'p Near,
+    inputs: u128,
+    assembly: &'p Assembly<'p>,
+    messages: &'p [u8],
+    started: Instant,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Traced {
+    Now,
+    Before,
+    No,
+}
+
+/// Records what was made, unless it was recorded lately; its id either way. A prompt of nothing, of which there is
+/// nothing to say, leaves no trace. One with something that belongs to no user is nobody's.
+fn record(app: &Shared, request: Request, prompt: Prompt<'_>) -> (TraceId, Traced) {
+    let Prompt { plan, near, inputs, assembly, messages, started } = prompt;
+    let Request { user: subject, reach, question, query, budget_tokens, .. } = request;
+    let user = subject.clone().filter(|_| !near.outside);
+    let thread = user.clone().zip(reach.thread_id().map(str::to_owned));
+    let replace = |thread| app.last.replace(&(thread, plan.text.get()), near.epoch(), assembly.marks());
+    let unchanged_tokens = thread.as_ref().and_then(replace);
+    let id = TraceId::of(thread.as_ref(), &(inputs, unchanged_tokens));
+    if assembly.pieces.is_empty() && !assembly.notes.iter().any(Note::warns) {
+        return (id, Traced::No);
+    }
+    if !app.recorder.is_news(&id) {
+        return (id, Traced::Before);
+    }
+    let trace = Trace {
+        id: id.encode(),
+        at: now(),
+        user,
+        subject,
+        thread: reach.thread_id().map(str::to_owned),
+        preset: plan.name.clone(),
+        recipe: plan.text.clone(),
+        question,
+        query,
+        budget_tokens,
+        inputs: near.inputs(),
+        messages: assembly.messages().count(),
+        tokens: assembly.tokens,
+        unchanged_tokens,
+        digest: digest(messages),
+        took_us: started.elapsed().as_micros() as u64,
+    };
+    let kept = app.recorder.record(&id, trace, near.newest_turn(), &app.metrics);
+    (id, if kept { Traced::Now } else { Traced::No })
+}
+
+/// Makes an old prompt again; its messages, its explanation, and whether they are the same bytes.
+pub async fn replay(app: &Shared, trace: &Trace) -> Result<(Vec<u8>, Explanation, bool)> {
+    let value: Value = serde_json::from_str(trace.recipe.get()).map_err(|e| Error::invalid("recipe", e))?;
+    let recipe = Recipe::decode("recipe", &value)?;
+    load_tokenizers(&recipe).await;
+    let near = Near::reload(&app.store, trace).await?;
+    let loaded = near.loaded();
+    let assembly = assemble(&recipe, &loaded, trace.budget_tokens)?;
+    let mut messages = Vec::new();
+    assembly.write(&mut messages);
+    let identical = digest(&messages) == trace.digest;
+    Ok((messages, Explanation::of(&assembly), identical))
+}
+
+/// Chooses the recipe and the budget. Without a thread only the given filters run, and nothing bounds the answer that
+/// the request does not name; with a thread, and nothing said, the preset `chat` does.
+fn plan(app: &Shared, request: &mut Request) -> Result<Arc<Preset>> {
+    let chosen = match std::mem::take(&mut request.recipe) {
+        RecipeChoice::Given(value) => Arc::new(Preset::given("recipe", value)?),
+        RecipeChoice::Preset(name) => find(app, &name)?,
+        RecipeChoice::Decoded(preset) => {
+            request.budget_tokens = request.budget_tokens.or(preset.recipe.budget_tokens);
+            return Ok(preset);
+        }
+        RecipeChoice::Unsaid if request.reach.local.is_some() => find(app, policy::DEFAULT)?,
+        RecipeChoice::Unsaid => Arc::new(Preset::given("recipe", Value::Object(Default::default()))?),
+    };
+    let default = request.reach.local.is_some().then_some(BUDGET_TOKENS_DEFAULT);
+    request.budget_tokens = request.budget_tokens.or(chosen.recipe.budget_tokens).or(default);
+    match (request.filters.take(), request.tokenizer) {
+        (None, None) => Ok(chosen),
+        (filters, tokenizer) => Ok(Arc::new(chosen.with(filters, tokenizer)?)),
+    }
+}
+
+fn find(app: &Shared, name: &str) -> Result<Arc<Preset>> {
+    let unknown = || Error::invalid("preset", format_args!("must be one of {}", app.policies.names().join(", ")));
+    app.policies.preset(name).ok_or_else(unknown)
+}
+
+/// Exact vocabularies take a moment to load, which must not hold up other requests.
+async fn load_tokenizers(recipe: &Recipe) {
+    for tokenizer in recipe.tokenizers().filter(|t| !t.is_loaded()) {
+        if let Err(error) = tokio::task::spawn_blocking(move || tokenizer.load()).await {
+            tracing::error!(%error, tokenizer = tokenizer.name(), "a tokenizer did not load");
+        }
+    }
+}
+
+async fn load(app: &Shared, recipe: &Recipe, request: &mut Request) -> Result<Near> {
+    let whose = Whose { user: request.user.as_deref(), legacy: request.legacy };
+    let mut near = Near::load(&app.store, &app.caches, whose, &request.reach, recipe).await?;
+    near.inline = std::mem::take(&mut request.messages);
+    near.ask(request.question.as_deref());
+    near.recall(app, recipe, request).await?;
+    Ok(near)
+}

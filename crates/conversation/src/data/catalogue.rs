@@ -1,0 +1,279 @@
+//! The catalogue: what can be asked, with which parameters, and by which queries it is looked up.
+//!
+//! Owns the files of an ontology, its parameters and its entities as one thing, that is checked as a whole against the
+//! database. Invariant: what is in force fits together; a catalogue with a fault never replaces one without.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use novelo_engine::decode::DecodeError;
+use novelo_engine::limits::ENTITIES_MAX;
+use novelo_language::plan::{Ontology, Rules, Subjects};
+use serde_json::Value;
+
+use super::database::{Bounds, Database};
+use super::entity::Entity;
+use crate::policy::File;
+use crate::yaml::{Problem, Yaml};
+
+pub const ONTOLOGY: &str = "ontology.yaml";
+pub const RULES: &str = "param_inference.yaml";
+/// The directory with a file for each.
+pub const ENTITIES: &str = "entities";
+
+/// What every query may bind, beside the subject and the choices.
+const PARAMETERS: [&str; 6] = ["client_id", "from", "to", "limit", "today", "aggregation"];
+const SUBJECTS_MAX: usize = 100_000;
+const INDEX_WAIT: Duration = Duration::from_secs(2);
+
+macro_rules! shipped {
+    ($($name:literal)*) => {
+        const SHIPPED_ENTITIES: &[(&str, &str)] =
+            &[$(($name, include_str!(concat!("../../../../policies/entities/", $name, ".yaml")))),*];
+    };
+}
+
+shipped! {
+    "client_fiis_dividends_evolution" "client_fiis_enriched_portfolio" "client_fiis_performance_vs_benchmark"
+    "client_fiis_performance_vs_benchmark_summary" "client_fiis_positions" "consolidated_macroeconomic" "fiis_dividends"
+    "fiis_dividends_yields" "fiis_financials_revenue_schedule" "fiis_financials_risk" "fiis_financials_snapshot"
+    "fiis_legal_proceedings" "fiis_news" "fiis_overview" "fiis_quota_prices" "fiis_rankings" "fiis_real_estate"
+    "fiis_registrations" "fiis_yield_history" "history_b3_indexes" "history_currency_rates" "history_market_indicators"
+    "institutional_about" "institutional_limits" "institutional_pricing" "institutional_privacy" "institutional_terms"
+    "support_howto"
+}
+
+#[derive(Debug)]
+pub struct Catalogue {
+    pub ontology: Ontology,
+    pub rules: Rules,
+    entities: BTreeMap<String, Entity>,
+    /// The known subjects, and the state of the database that they are of. Whoever asks first after a change reads them.
+    subjects: Mutex<(u64, Arc<Subjects>)>,
+    /// Tells it from every other of this process.
+    pub edition: u64,
+}
+
+impl Catalogue {
+    pub fn entity(&self, name: &str) -> Option<&Entity> {
+        self.entities.get(name)
+    }
+
+    /// The subjects that are known now. Reads the database when it has changed, so it may wait for it.
+    pub fn subjects(&self, database: &Database) -> Arc<Subjects> {
+        let mut known = self.subjects.lock().unwrap_or_else(PoisonError::into_inner);
+        let now = database.generation();
+        if known.0 != now {
+            match list(&self.ontology, database) {
+                Ok(subjects) => *known = (now, subjects),
+                Err(error) => tracing::warn!(%error, "the known subjects could not be read again"),
+            }
+        }
+        known.1.clone()
+    }
+}
+
+/// One of the files, or what is shipped in its place.
+pub(crate) struct Text<'f> {
+    file: Option<&'f File>,
+    name: String,
+    text: Cow<'static, str>,
+}
+
+impl<'f> Text<'f> {
+    pub(crate) fn of(file: &'f File) -> Result<Self, String> {
+        let text = file.load().map_err(|problem| file.tell(problem))?;
+        Ok(Self { file: Some(file), name: file.name().to_owned(), text: text.into() })
+    }
+
+    pub(crate) fn shipped(name: &str, text: &'static str) -> Self {
+        Self { file: None, name: name.to_owned(), text: text.into() }
+    }
+
+    fn tell(&self, problem: &Problem) -> String {
+        match self.file {
+            Some(file) => file.tell(problem),
+            None => format!("{}, as it is shipped: {problem}", self.name),
+        }
+    }
+
+    /// Reads it as YAML, and what comes of that as a whole.
+    pub(crate) fn read<T>(&self, read: impl FnOnce(&Yaml) -> Result<T, Problem>) -> Result<T, String> {
+        Yaml::read(&self.text).and_then(|yaml| read(&yaml)).map_err(|problem| self.tell(&problem))
+    }
+
+    /// A fault that shows only beside other files.
+    pub(crate) fn fault(&self, error: DecodeError) -> String {
+        let problem = Yaml::read(&self.text).map(|yaml| yaml.problem(error));
+        self.tell(&problem.unwrap_or_else(|problem| problem))
+    }
+
+    /// The same of what stands under its one key.
+    fn read_under<T>(&self, key: &str, decode: impl FnOnce(&Value) -> Result<T, DecodeError>) -> Result<T, String> {
+        let within = |error: DecodeError| match error.path.as_str() {
+            "" => DecodeError::new(key, error.problem),
+            path if path.starts_with(key) => error,
+            path => DecodeError::new(format!("{key}.{path}"), error.problem),
+        };
+        self.read(|yaml| decode(yaml.under(key)?).map_err(|error| yaml.problem(within(error))))
+    }
+}
+
+/// The catalogue of these files; where one is broken, the one from before stays.
+pub fn take(
+    files: &[File],
+    database: &Database,
+    before: &Option<Arc<Catalogue>>,
+    broken: &mut Vec<String>,
+) -> Option<Arc<Catalogue>> {
+    match make(files, database) {
+        Ok((catalogue, idle)) => {
+            broken.extend(idle);
+            Some(Arc::new(catalogue))
+        }
+        Err(problems) => {
+            broken.extend(problems);
+            before.clone()
+        }
+    }
+}
+
+/// The catalogue, and the files that it has no use for.
+fn make(files: &[File], database: &Database) -> Result<(Catalogue, Vec<String>), Vec<String>> {
+    let own = |name: &str| files.iter().find(|file| file.is(name));
+    let one = |problem| vec![problem];
+    let ontology_text = ontology_text(own(ONTOLOGY)).map_err(one)?;
+    let ontology = ontology_text.read_under("ontology", Ontology::decode).map_err(one)?;
+    let (rules, rules_text) = rules(own(RULES), &ontology).map_err(one)?;
+    let subjects = known(&ontology_text, &ontology, database).map_err(one)?;
+    let entities = entities(files, &ontology_text, &ontology, &rules, database)?;
+    check_aggregations(&ontology, &rules, &entities).map_err(|fault| one(rules_text.fault(fault)))?;
+    let is_idle = |file: &&File| file.is_below(ENTITIES) && !entities.contains_key(file.name());
+    let idle = files.iter().filter(is_idle).map(|file| file.tell("no intent has this entity")).collect();
+    static EDITIONS: AtomicU64 = AtomicU64::new(0);
+    let edition = EDITIONS.fetch_add(1, Ordering::Relaxed);
+    let subjects = Mutex::new((database.generation(), subjects));
+    Ok((Catalogue { ontology, rules, entities, subjects, edition }, idle))
+}
+
+/// The parameters of the file; or those that are shipped, for the intents that the ontology has of them.
+fn rules<'f>(own: Option<&'f File>, ontology: &Ontology) -> Result<(Rules, Text<'f>), String> {
+    let text = match own {
+        Some(file) => Text::of(file)?,
+        None => Text::shipped(RULES, include_str!("../../../../policies/param_inference.yaml")),
+    };
+    let rules = text.read_under("param_inference", |value| match own {
+        Some(_) => Rules::decode(value, ontology),
+        None => Rules::decode(&only_known(value.clone(), ontology), ontology),
+    })?;
+    Ok((rules, text))
+}
+
+/// Whatever may be asked for must have its query: another in its place would answer something else.
+fn check_aggregations(
+    ontology: &Ontology,
+    rules: &Rules,
+    entities: &BTreeMap<String, Entity>,
+) -> Result<(), DecodeError> {
+    for intent in ontology.intents() {
+        let Some(entity) = entities.get(&intent.entity) else { continue };
+        if let Some(missing) = rules.aggregations(&intent.name).iter().find(|name| !entity.answers(name)) {
+            let path = format!("param_inference.intents.{}.aggregation.allow", intent.name);
+            let problem = format!("has {missing}, and {ENTITIES}/{}.yaml has no such query", entity.name);
+            return Err(DecodeError::new(path, problem));
+        }
+    }
+    Ok(())
+}
+
+fn only_known(mut rules: Value, ontology: &Ontology) -> Value {
+    if let Some(intents) = rules.get_mut("intents").and_then(Value::as_object_mut) {
+        intents.retain(|name, _| ontology.intents().iter().any(|intent| intent.name == *name));
+    }
+    rules
+}
+
+/// The ontology by itself, from its file or as it is shipped; without a database it knows no subjects.
+pub fn ontology(own: Option<&File>, database: Option<&Database>) -> Result<(Ontology, Arc<Subjects>), String> {
+    let text = ontology_text(own)?;
+    let ontology = text.read_under("ontology", Ontology::decode)?;
+    let subjects = database.map(|database| known(&text, &ontology, database)).transpose()?;
+    Ok((ontology, subjects.unwrap_or_default()))
+}
+
+fn ontology_text(own: Option<&File>) -> Result<Text<'_>, String> {
+    match own {
+        Some(file) => Text::of(file),
+        None => Ok(Text::shipped(ONTOLOGY, include_str!("../../../../policies/ontology.yaml"))),
+    }
+}
+
+fn known(text: &Text<'_>, ontology: &Ontology, database: &Database) -> Result<Arc<Subjects>, String> {
+    list(ontology, database).map_err(|problem| text.fault(DecodeError::new("ontology.subject.index", problem)))
+}
+
+fn list(ontology: &Ontology, database: &Database) -> Result<Arc<Subjects>, String> {
+    let Some(sql) = ontology.index() else { return Ok(Arc::default()) };
+    database.check(sql, &[])?;
+    let bounds = Bounds { rows_max: SUBJECTS_MAX, wait: INDEX_WAIT };
+    let rows = database.query(sql, &[], bounds).map_err(|e| e.to_string())?;
+    let text = |cell: Option<&Value>| match cell? {
+        Value::String(text) => Some(text.clone()),
+        Value::Number(number) => Some(number.to_string()),
+        _ => None,
+    };
+    let known = rows.rows.iter().filter_map(|row| Some((text(row.first())?, text(row.get(1)))));
+    Ok(Arc::new(Subjects::new(known.collect())))
+}
+
+/// Those that the intents name, each from its file or as it is shipped.
+fn entities(
+    files: &[File],
+    ontology_text: &Text<'_>,
+    ontology: &Ontology,
+    rules: &Rules,
+    database: &Database,
+) -> Result<BTreeMap<String, Entity>, Vec<String>> {
+    let subject = ontology.subject();
+    let subjects = format!("{subject}s");
+    let mut parameters = [&PARAMETERS[..], &[subject, &subjects]].concat();
+    parameters.extend(rules.choices());
+    let (mut entities, mut problems) = (BTreeMap::new(), Vec::new());
+    if ontology.intents().len() > ENTITIES_MAX {
+        let problem = DecodeError::new("ontology.intents", format!("are more than ENTITIES_MAX, {ENTITIES_MAX}"));
+        problems.push(ontology_text.fault(problem));
+    }
+    for intent in ontology.intents() {
+        if entities.contains_key(&intent.entity) {
+            continue;
+        }
+        let read = find(files, &intent.entity).and_then(|text| match text {
+            Some(text) => text.read(|yaml| {
+                let entity = Entity::decode(&text.name, subject, &yaml.value).map_err(|e| yaml.problem(e))?;
+                entity.check(database, &parameters).map_err(|e| yaml.problem(e))?;
+                Ok(entity)
+            }),
+            None => {
+                let problem = format!("is {}, and there is no {ENTITIES}/{}.yaml", intent.entity, intent.entity);
+                let at = format!("ontology.intents.{}.entity", intent.name);
+                Err(ontology_text.fault(DecodeError::new(at, problem)))
+            }
+        });
+        match read {
+            Ok(entity) => drop(entities.insert(intent.entity.clone(), entity)),
+            Err(problem) => problems.push(problem),
+        }
+    }
+    if problems.is_empty() { Ok(entities) } else { Err(problems) }
+}
+
+fn find<'f>(files: &'f [File], entity: &str) -> Result<Option<Text<'f>>, String> {
+    if let Some(file) = files.iter().find(|file| file.is_below(ENTITIES) && file.name() == entity) {
+        return Text::of(file).map(Some);
+    }
+    let shipped = SHIPPED_ENTITIES.iter().find(|(name, _)| *name == entity);
+    Ok(shipped.map(|(name, text)| Text::shipped(name, text)))
+}

@@ -1,0 +1,271 @@
+//! An entity: what can be looked up, by which queries, and how the rows are told.
+//!
+//! Owns its file: what may stand in it, and that its templates, columns and queries fit each other. Refuses a file in part:
+//! an entity is right or not there.
+
+mod columns;
+mod decimal;
+mod escape;
+mod format;
+mod present;
+mod template;
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use novelo_engine::decode::{DecodeError, nearest};
+use novelo_engine::limits::{
+    ENTITY_CACHE_S_MAX, ENTITY_QUERIES_MAX, QUERY_WAIT_MS_MAX, ROWS_MAX, SQL_BYTES_MAX, TEMPLATE_BYTES_MAX,
+};
+use novelo_language::plan::Question;
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::data::database::{Bounds, Database, Rows};
+use columns::{ColumnWire, Columns, check_name};
+use present::Manner;
+use template::{Names, Template};
+
+/// The query that an entity must have.
+pub const LIST: &str = "list";
+
+const ROWS_USUAL: u32 = 100;
+const WAIT_MS_USUAL: u32 = 500;
+const EMPTY_USUAL: &str = "Não há dados sobre isso.";
+
+/// Read from its file, checked when it is read.
+#[derive(Debug)]
+pub struct Entity {
+    pub name: String,
+    /// What it is, in a sentence.
+    pub about: String,
+    pub bounds: Bounds,
+    /// How long an answer may be given again; zero: never.
+    pub keep: Duration,
+    /// Whether a model may put its rows into words.
+    pub is_narrated: bool,
+    /// The query for the last day that there is data of. It takes no parameters.
+    pub last_day: Option<String>,
+    columns: Columns,
+    queries: BTreeMap<String, Query>,
+    empty: Template,
+}
+
+/// What is looked up for one aggregation.
+#[derive(Debug)]
+struct Query {
+    sql: String,
+    manner: Manner,
+}
+
+/// What a presentation may speak of, beside the rows.
+#[derive(Debug, Clone, Copy)]
+pub struct Spoken<'a> {
+    pub aggregation: &'a str,
+    pub subjects: &'a [String],
+    /// `nos últimos 12 meses`, or empty.
+    pub window: &'a str,
+    pub question: &'a Question,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct EntityWire {
+    about: String,
+    last_day: Option<String>,
+    rows_max: Option<u32>,
+    timeout_ms: Option<u32>,
+    cache_seconds: Option<u32>,
+    narrate: Option<bool>,
+    columns: BTreeMap<String, ColumnWire>,
+    queries: BTreeMap<String, QueryWire>,
+    empty: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct QueryWire {
+    sql: String,
+    table: Option<TableWire>,
+    list: Option<ListWire>,
+    text: Option<TextWire>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct TableWire {
+    title: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ListWire {
+    title: Option<String>,
+    item: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct TextWire {
+    item: String,
+}
+
+impl Entity {
+    /// From what stands in its file, whose name it has. `subject` is what the wire calls what is asked about.
+    pub fn decode(name: &str, subject: &str, value: &Value) -> Result<Self, DecodeError> {
+        let wire: EntityWire = serde_path_to_error::deserialize(value).map_err(|e| {
+            let path = e.path().to_string();
+            DecodeError::new(if path == "." { "" } else { &path }, e.into_inner().to_string())
+        })?;
+        let rows_max = within("rows_max", wire.rows_max.unwrap_or(ROWS_USUAL), 1, ROWS_MAX)?;
+        let wait_ms = within("timeout_ms", wire.timeout_ms.unwrap_or(WAIT_MS_USUAL), 1, QUERY_WAIT_MS_MAX)?;
+        let keep_s = within("cache_seconds", wire.cache_seconds.unwrap_or(0), 0, ENTITY_CACHE_S_MAX)?;
+        check_text("about", &wire.about, TEMPLATE_BYTES_MAX, "TEMPLATE_BYTES_MAX")?;
+        if let Some(sql) = &wire.last_day {
+            check_text("last_day", sql, SQL_BYTES_MAX, "SQL_BYTES_MAX")?;
+        }
+        let columns = Columns::decode(wire.columns)?;
+        let subjects = format!("{subject}s");
+        let queries =
+            decode_queries(wire.queries, Names { subjects: &subjects, columns: &columns.names(), is_of_row: true })?;
+        let none = Names { subjects: &subjects, columns: &[], is_of_row: false };
+        let empty = template("empty", wire.empty.as_deref().unwrap_or(EMPTY_USUAL), none)?;
+        Ok(Self {
+            name: name.to_owned(),
+            about: wire.about.trim().to_owned(),
+            bounds: Bounds { rows_max: rows_max as usize, wait: Duration::from_millis(wait_ms.into()) },
+            keep: Duration::from_secs(keep_s.into()),
+            is_narrated: wire.narrate.unwrap_or(true),
+            last_day: wire.last_day,
+            columns,
+            queries,
+            empty,
+        })
+    }
+
+    /// Whether its queries run on this database and its templates name what they answer. The parameters are those that
+    /// questions come with.
+    pub fn check(&self, database: &Database, parameters: &[&str]) -> Result<(), DecodeError> {
+        let wrong = |path: String| move |problem: String| DecodeError::new(path, problem);
+        if let Some(sql) = &self.last_day {
+            let columns = database.check(sql, &[]).map_err(wrong("last_day".to_owned()))?;
+            if columns.len() != 1 {
+                return Err(DecodeError::new("last_day", "must answer one column"));
+            }
+        }
+        let mut unanswered = self.columns.names();
+        for (name, query) in &self.queries {
+            let path = format!("queries.{name}");
+            let answered = database.check(&query.sql, parameters).map_err(wrong(format!("{path}.sql")))?;
+            self.check_answered(&path, query, &answered)?;
+            unanswered.retain(|column| !answered.iter().any(|name| name == column));
+        }
+        match unanswered.first() {
+            Some(column) => Err(DecodeError::new(format!("columns.{column}"), "is answered by no query")),
+            None => Ok(()),
+        }
+    }
+
+    fn check_answered(&self, path: &str, query: &Query, answered: &[String]) -> Result<(), DecodeError> {
+        if let Some(stranger) = answered.iter().find(|name| self.columns.get(name).is_none()) {
+            let hint = nearest(stranger, &self.columns.names()).map(|near| format!("; did you mean {near}?"));
+            let hint = hint.unwrap_or_default();
+            let problem = format!("answers the column {stranger}, which is not among the columns{hint}");
+            return Err(DecodeError::new(format!("{path}.sql"), problem));
+        }
+        for (field, template) in query.manner.templates() {
+            if let Some(missing) = template.columns().find(|column| !answered.iter().any(|name| name == column)) {
+                let problem = format!("names {{{missing}}}, which its query does not answer");
+                return Err(DecodeError::new(format!("{path}.{field}"), problem));
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether it has a query of its own for an aggregation.
+    pub fn answers(&self, aggregation: &str) -> bool {
+        self.queries.contains_key(aggregation)
+    }
+
+    /// The query for an aggregation; that for `list` where it has none of its own.
+    pub fn query(&self, aggregation: &str) -> &str {
+        &self.of(aggregation).sql
+    }
+
+    /// The rows in words, as Markdown.
+    pub fn present(&self, rows: &Rows, spoken: &Spoken<'_>) -> String {
+        present::tell(&self.columns, &self.of(spoken.aggregation).manner, &self.empty, rows, spoken)
+    }
+
+    fn of(&self, aggregation: &str) -> &Query {
+        let found = self.queries.get(aggregation).or_else(|| self.queries.get(LIST));
+        found.expect("an entity without the query for list is not decoded")
+    }
+}
+
+fn decode_queries(
+    wires: BTreeMap<String, QueryWire>,
+    names: Names<'_>,
+) -> Result<BTreeMap<String, Query>, DecodeError> {
+    if !wires.contains_key(LIST) {
+        return Err(DecodeError::new("queries", format!("must have the query {LIST}")));
+    }
+    if wires.len() > ENTITY_QUERIES_MAX {
+        let problem = format!("has more than {ENTITY_QUERIES_MAX} queries (ENTITY_QUERIES_MAX)");
+        return Err(DecodeError::new("queries", problem));
+    }
+    let query = |(name, wire): (String, QueryWire)| {
+        let path = format!("queries.{name}");
+        check_name(&path, &name)?;
+        check_text(&format!("{path}.sql"), &wire.sql, SQL_BYTES_MAX, "SQL_BYTES_MAX")?;
+        let manner = decode_manner(&path, wire.table, wire.list, wire.text, names)?;
+        Ok((name, Query { sql: wire.sql, manner }))
+    };
+    wires.into_iter().map(query).collect()
+}
+
+fn decode_manner(
+    path: &str,
+    table: Option<TableWire>,
+    list: Option<ListWire>,
+    text: Option<TextWire>,
+    names: Names<'_>,
+) -> Result<Manner, DecodeError> {
+    let of_all = Names { is_of_row: false, ..names };
+    let title = |field: &str, text: Option<String>| {
+        text.map(|text| template(&format!("{path}.{field}.title"), &text, of_all)).transpose()
+    };
+    let item = |field: &str, text: &str| template(&format!("{path}.{field}.item"), text, names);
+    match (table, list, text) {
+        (Some(table), None, None) => Ok(Manner::Table { title: title("table", table.title)? }),
+        (None, Some(list), None) => {
+            let item = list.item.map(|text| item("list", &text)).transpose()?;
+            Ok(Manner::List { title: title("list", list.title)?, item })
+        }
+        (None, None, Some(text)) => Ok(Manner::Text { item: item("text", &text.item)? }),
+        _ => Err(DecodeError::new(path, "must have exactly one of table, list and text")),
+    }
+}
+
+fn template(path: &str, text: &str, names: Names<'_>) -> Result<Template, DecodeError> {
+    check_text(path, text, TEMPLATE_BYTES_MAX, "TEMPLATE_BYTES_MAX")?;
+    Template::parse(text, names).map_err(|problem| DecodeError::new(path, problem))
+}
+
+fn within(field: &str, value: u32, least: u32, most: usize) -> Result<u32, DecodeError> {
+    match value >= least && value as usize <= most {
+        true => Ok(value),
+        false => Err(DecodeError::new(field, format!("must be a whole number from {least} to {most}"))),
+    }
+}
+
+fn check_text(path: &str, text: &str, most: usize, limit: &str) -> Result<(), DecodeError> {
+    match !text.trim().is_empty() && text.len() <= most {
+        true => Ok(()),
+        false => Err(DecodeError::new(path, format!("must have 1 to {most} bytes ({limit})"))),
+    }
+}
+
+#[cfg(test)]
+#[path = "entity_tests.rs"]
+mod tests;

@@ -1,0 +1,127 @@
+//! Answers from data: a question in words becomes a query, and its rows become words again.
+//!
+//! Owns the path of `/ask` (`run`), the catalogue that users write (ontology, parameters, entities) and the database it is
+//! asked of. Refuses to write: the database is opened read-only, and every value is bound. Invariant: nothing of earlier
+//! turns is in an answer but what the question inherits by policy.
+
+pub mod catalogue;
+pub mod database;
+pub mod entity;
+mod lookup;
+mod narrate;
+mod past;
+mod run;
+#[cfg(test)]
+mod shipped_tests;
+mod tell;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use anyhow::Context;
+use novelo_language::plan::{Ontology, Subjects};
+use serde::Serialize;
+use sha2::{Digest, Sha256};
+
+use crate::cache::Cache;
+use crate::policy::File;
+use crate::settings::Config;
+use database::Database;
+pub use run::ask;
+
+/// A question, checked.
+#[derive(Debug)]
+pub struct Asked {
+    pub question: String,
+    pub user: String,
+    pub thread: String,
+    pub nickname: String,
+    pub request_id: String,
+}
+
+/// How a question ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Status {
+    Ok,
+    /// No intent wins clearly.
+    Unroutable,
+    /// Something must be said that neither the question nor the conversation says.
+    Incomplete,
+}
+
+/// The database, and what was found in it lately.
+#[derive(Debug)]
+pub struct Data {
+    pub database: Arc<Database>,
+    pub found: Cache<String, lookup::Kept>,
+    /// Where the sample lies when nothing else is kept on disk; it goes with this.
+    _dir: Option<tempfile::TempDir>,
+}
+
+const FOUND_BYTES_MAX: usize = 16 * 1024 * 1024;
+const SAMPLE: &str = include_str!("../../../../policies/sample/fiis.sql");
+
+impl Data {
+    /// The database of the settings; `None` where none is wanted.
+    pub fn open(config: &Config) -> anyhow::Result<Option<Arc<Self>>> {
+        let keep = config.text("store") == "local" && novelo_store::is_writable(&config.data());
+        Self::open_in(config, keep.then(|| config.data()))
+    }
+
+    /// The same with the sample in a directory; one that goes with it, where none is named.
+    fn open_in(config: &Config, dir: Option<PathBuf>) -> anyhow::Result<Option<Arc<Self>>> {
+        let (path, dir) = match config.text("ask.database") {
+            "none" => return Ok(None),
+            "sample" => sample(dir)?,
+            path => (PathBuf::from(path), None),
+        };
+        let database = Database::open(&path).context("ask.database")?;
+        Ok(Some(Arc::new(Self { database: Arc::new(database), found: Cache::new(FOUND_BYTES_MAX), _dir: dir })))
+    }
+}
+
+/// The ontology in force and the subjects it knows, for a command that needs no server and no entities.
+pub fn ontology(config: &Config) -> anyhow::Result<(Ontology, Arc<Subjects>)> {
+    let data = Data::open_in(config, None)?;
+    let own = File::one(Path::new(config.text("policies")), catalogue::ONTOLOGY);
+    let database = data.as_ref().map(|data| &*data.database);
+    catalogue::ontology(own.as_ref(), database).map_err(anyhow::Error::msg)
+}
+
+/// Makes the sample where it is not there yet. A newer script makes a newer file.
+fn sample(dir: Option<PathBuf>) -> anyhow::Result<(PathBuf, Option<tempfile::TempDir>)> {
+    let (dir, kept) = match dir {
+        Some(dir) => (dir, None),
+        None => {
+            let dir = tempfile::tempdir().context("no directory for the sample database")?;
+            (dir.path().to_owned(), Some(dir))
+        }
+    };
+    let digest = Sha256::digest(SAMPLE);
+    let digest: String = digest.iter().take(4).map(|byte| format!("{byte:02x}")).collect();
+    let path = dir.join(format!("sample-{digest}.db"));
+    if !is_whole(&path) {
+        Database::make(SAMPLE, &path).context("the sample database could not be made")?;
+        remove_others(&path);
+    }
+    Ok((path, kept))
+}
+
+/// Whether a file is the sample; one that was damaged is made anew.
+fn is_whole(path: &Path) -> bool {
+    let asks = |database: Database| database.check("SELECT ticker FROM fiis_registrations", &[]).is_ok();
+    path.exists() && Database::open(path).is_ok_and(asks)
+}
+
+/// Removes the samples of earlier versions.
+fn remove_others(path: &Path) {
+    let Some(dir) = path.parent() else { return };
+    for other in File::all(dir, "", "db").iter().filter(|file| file.name().starts_with("sample-")) {
+        if !other.is_at(path)
+            && let Err(error) = other.remove()
+        {
+            tracing::warn!(%error, "the sample of an earlier version was not removed");
+        }
+    }
+}

@@ -1,0 +1,131 @@
+//! What was said and answered before, as far as the policy lets anyone look back.
+
+use novelo_engine::limits::RECENT_TURNS_MAX;
+use novelo_engine::path::{DocumentPath, PathError};
+use novelo_engine::policy::{Line, Policy};
+use novelo_engine::reference::{Reference, References};
+use novelo_engine::{Role, Turn, scope};
+use novelo_language::plan::{Candidate, Parameters};
+use novelo_store::{Op, PutTerms, Range};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::Asked;
+use crate::app::Shared;
+use crate::error::{Error, Result};
+use crate::search::said;
+use crate::telemetry::now;
+use crate::thread::refused::Refusals;
+
+/// Turns among which the newest are looked for: those too old, and calls of tools, stand in between.
+const TURNS_READ: usize = 200;
+
+/// What a turn of ours says about itself.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Meta {
+    pub request_id: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub nickname: Option<String>,
+    pub intent: Option<String>,
+    pub entity: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub parameters: Option<Parameters>,
+}
+
+impl Meta {
+    /// Of a turn of a question, with the intent that won.
+    pub fn new(asked: &Asked, routed: Option<&Candidate>) -> Self {
+        let (intent, entity) = routed.map(|routed| (routed.intent.clone(), routed.entity.clone())).unzip();
+        Self { request_id: asked.request_id.clone(), intent, entity, ..Self::default() }
+    }
+}
+
+/// The conversation up to a question.
+#[derive(Debug, Default)]
+pub struct Past {
+    /// Oldest first, cut by the policy.
+    pub recent: Vec<Line>,
+    pub references: References,
+    /// Whether what is stored of them could be read, and can be added to.
+    pub are_readable: bool,
+}
+
+impl Past {
+    /// Loads it; where the policy is not enabled there is none.
+    pub async fn load(app: &Shared, policy: &Policy, asked: &Asked) -> Result<Self> {
+        if !policy.enabled {
+            return Ok(Self::default());
+        }
+        let of = scope::turns(&asked.user, &asked.thread).map_err(bad_id)?;
+        let most = usize::try_from(policy.max_turns).ok().filter(|max| *max > 0);
+        let read = if most.is_some() { TURNS_READ } else { RECENT_TURNS_MAX };
+        let turns = app.store.turns(&of, Range::Last(read)).await?;
+        let refusals = Refusals::load(&app.store, &asked.user, &asked.thread).await?;
+        let now = now();
+        let told = turns.iter().rev().filter(|turn| !refusals.holds(turn.seq));
+        let fresh = told.filter(|turn| policy.is_fresh(turn.create_time, now));
+        let mut recent: Vec<Line> = fresh.filter_map(line).take(most.unwrap_or(RECENT_TURNS_MAX)).collect();
+        recent.reverse();
+        let recent = policy.recent(recent, now);
+        let stored = app.store.get(&place(asked)?).await?;
+        let references = stored.map(|document| serde_json::from_slice(&document.value)).transpose();
+        // Whoever may write documents may have written this one.
+        if let Err(error) = &references {
+            tracing::warn!(%error, "the references of a conversation cannot be read, it has none");
+        }
+        let are_readable = references.is_ok();
+        Ok(Self { recent, references: references.ok().flatten().unwrap_or_default(), are_readable })
+    }
+
+    /// What the answers said about themselves that the planner may look back at, the newest first.
+    pub fn answers(&self, policy: &Policy) -> Vec<Meta> {
+        let lines = policy.for_planner(&self.recent);
+        let answers = lines.iter().rev().filter(|line| line.role == Role::Assistant.name());
+        let metas = answers.filter_map(|line| Meta::deserialize(&line.meta).ok());
+        metas.filter(|meta| policy.planner.allows(meta.entity.as_deref())).collect()
+    }
+
+    /// What a model is told of the conversation; nothing, where the policy does not allow it for this entity. What was said
+    /// of entities that are kept from models is left out.
+    pub fn to_wire(&self, policy: &Policy, entity: &str, is_told: impl Fn(&str) -> bool) -> Option<Value> {
+        let of = |line: &Line| Meta::deserialize(&line.meta).ok().and_then(|meta| meta.entity);
+        let told = self.recent.iter().filter(|line| of(line).is_none_or(|entity| is_told(&entity))).cloned();
+        let lines = policy.for_narrator(told.collect(), Some(entity))?;
+        let reference = self.references.last.as_ref().filter(|reference| is_told(&reference.entity));
+        Some(json!({"history": lines, "last_reference": reference}))
+    }
+}
+
+/// Where the references of a conversation are.
+pub fn place(asked: &Asked) -> Result<DocumentPath> {
+    scope::references(&asked.user, &asked.thread).map_err(bad_id)
+}
+
+fn bad_id(error: PathError) -> Error {
+    Error::bad_id("client_id or conversation_id", &error)
+}
+
+/// The write that makes a reference the last one, of the conversation and of its bucket; merged with what is there, or in its
+/// place.
+pub fn refer(app: &Shared, at: DocumentPath, reference: Reference, merge: bool) -> Op {
+    let now = reference.updated_at;
+    let ttl = app.config.number("threads.ttl_seconds");
+    let expires_at = (ttl > 0).then_some(now + ttl as f64);
+    let value = json!(References::of(reference)).to_string().into();
+    Op::Put { at, value, terms: PutTerms { merge, now, expires_at, ..PutTerms::default() } }
+}
+
+/// A turn in words; `None` for calls of tools and what they answer.
+fn line(turn: &Turn) -> Option<Line> {
+    #[derive(Deserialize)]
+    struct WithMeta {
+        #[serde(default)]
+        meta: Value,
+    }
+    let message = turn.message.shown();
+    let role = message.role().filter(|role| matches!(role, Role::User | Role::Assistant | Role::System))?;
+    let meta = serde_json::from_slice::<WithMeta>(message.raw()).map(|with| with.meta).unwrap_or_default();
+    let content = said(message).unwrap_or_default().into_owned();
+    Some(Line { role: role.name().to_owned(), content, created_at: turn.create_time, meta })
+}

@@ -1,0 +1,149 @@
+//! What is shipped fits together, and does what its files say.
+
+use std::sync::Arc;
+
+use novelo_language::plan::{Given, Parameters};
+
+use super::SAMPLE;
+use super::catalogue::{self, Catalogue};
+use super::database::Database;
+
+struct Shipped {
+    catalogue: Arc<Catalogue>,
+    database: Database,
+    _dir: tempfile::TempDir,
+}
+
+fn shipped() -> Shipped {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("sample.db");
+    Database::make(SAMPLE, &path).unwrap();
+    let database = Database::open(&path).unwrap();
+    let mut broken = Vec::new();
+    let catalogue = catalogue::take(&[], &database, &None, &mut broken);
+    assert_eq!(broken, [""; 0]);
+    Shipped { catalogue: catalogue.unwrap(), database, _dir: dir }
+}
+
+impl Shipped {
+    #[track_caller]
+    fn check(&self, question: &str, earlier: &[&str], expect: Option<&str>) {
+        let ontology = &self.catalogue.ontology;
+        let scores = ontology.score(&ontology.read(question, &self.catalogue.subjects(&self.database)), earlier);
+        assert_eq!(scores.routed().map(|it| it.intent.as_str()), expect, "{question}: {:?}", scores.candidates.first());
+    }
+
+    fn parameters(&self, intent: &str, question: &str) -> Parameters {
+        let Catalogue { ontology, rules, .. } = &*self.catalogue;
+        let question = ontology.read(question, &self.catalogue.subjects(&self.database));
+        rules.infer(intent, &question, &Given::default())
+    }
+}
+
+#[test]
+fn every_intent_is_its_own_entity() {
+    let shipped = shipped();
+    let intents = shipped.catalogue.ontology.intents();
+    assert_eq!(intents.len(), 28);
+    assert!(intents.iter().all(|intent| intent.name == intent.entity && intent.bucket.is_some()));
+}
+
+#[test]
+fn follow_ups_lean_on_the_last_intent() {
+    let shipped = shipped();
+    for question in [
+        "compare com XPML11",
+        "Compara com o HGLG11 e o KNRI11",
+        "e do MXRF11?",
+        "e o VINO?",
+        "e em 2024?",
+        "e nos últimos 6 meses?",
+        "e ontem?",
+        "e em março de 2025?",
+        "agora do KNRI11",
+        "e a média?",
+        "HGLG11 vs XPML11",
+        "e no mês passado, do MXRF11?",
+    ] {
+        shipped.check(question, &["fiis_dividends", "fiis_news"], Some("fiis_dividends"));
+        shipped.check(question, &[], None);
+    }
+}
+
+#[test]
+fn a_question_of_its_own_does_not_lean() {
+    let shipped = shipped();
+    for (question, intent) in [
+        ("Como está o KNRI11 hoje?", "fiis_quota_prices"),
+        ("e o preço?", "fiis_quota_prices"),
+        ("e o DY?", "fiis_dividends_yields"),
+        ("qual o cnpj?", "fiis_registrations"),
+        ("e as notícias dele?", "fiis_news"),
+    ] {
+        shipped.check(question, &["fiis_dividends"], Some(intent));
+    }
+    for chatter in ["obrigado", "ok", "por quê?", "bom dia", "quem é o presidente?", ""] {
+        shipped.check(chatter, &["fiis_dividends"], None);
+    }
+}
+
+#[test]
+fn parameters_are_read_by_the_shipped_rules() {
+    let shipped = shipped();
+    let total = shipped.parameters("fiis_dividends", "Total de dividendos do VISC11 nos últimos 6 meses");
+    let window = total.window.map(|window| window.to_string());
+    assert_eq!((total.aggregation.as_str(), window.as_deref(), total.limit), ("sum", Some("months:6"), None));
+    let top = shipped.parameters("fiis_rankings", "top 5 fiis por menor volatilidade");
+    assert_eq!((top.choices.get("metric").unwrap().as_slice(), top.limit), (&["volatility".to_owned()][..], Some(5)));
+    assert_eq!(shipped.parameters("fiis_financials_risk", "qual o sharpe?").missing, ["ticker"]);
+}
+
+#[test]
+fn what_nobody_said_gives_way() {
+    let shipped = shipped();
+    let told = |question: &str| {
+        let Parameters { window, limit, aggregation, .. } = shipped.parameters("fiis_quota_prices", question);
+        (window.map(|window| window.to_string()).unwrap_or_default(), limit, aggregation)
+    };
+    for (question, window, limit, aggregation) in [
+        ("preço do HGLG11", "today", Some(1), "list"),
+        ("60 cotações do HGLG11", "today", Some(60), "list"),
+        ("últimos 5 fechamentos do HGLG11", "rows:5", Some(5), "list"),
+        ("preço do HGLG11 nos últimos 10 pregões", "rows:10", Some(10), "list"),
+        ("preço do HGLG11 em 2024", "year:2024", None, "list"),
+        ("preço do HGLG11 até 2024", "until:2024", Some(60), "list"),
+        ("maior preço do HGLG11", "", None, "max"),
+        ("maior preço do HGLG11 em 2024", "year:2024", None, "max"),
+    ] {
+        assert_eq!(told(question), (window.to_owned(), limit, aggregation.to_owned()), "{question}");
+    }
+}
+
+#[test]
+fn a_condition_that_is_not_applied_is_told() {
+    let shipped = shipped();
+    let Catalogue { ontology, rules, .. } = &*shipped.catalogue;
+    let unmet =
+        |text: &str| rules.unmet(&ontology.read(text, &shipped.catalogue.subjects(&shipped.database))).is_some();
+    for text in ["fundos com dy acima de 10%", "fiis com vacância menor que 5 por cento", "receitas acima de 36 meses"]
+    {
+        assert!(unmet(text), "{text}");
+    }
+    for text in ["preço do HGLG11", "dividendos de mais de um fundo", "maior que o IFIX?", "top 10 fiis"] {
+        assert!(!unmet(text), "{text}");
+    }
+}
+
+#[test]
+fn a_time_that_is_not_understood_is_not_today() {
+    let shipped = shipped();
+    for text in ["no dia 10", "em 31/02/2025", "amanhã", "daqui a 1 ano", "na segunda quinzena"] {
+        let missing = shipped.parameters("fiis_quota_prices", &format!("preço do HGLG11 {text}")).missing;
+        assert_eq!(missing, ["window"], "{text}");
+        assert!(shipped.catalogue.rules.sentence("fiis_quota_prices", "window").unwrap().starts_with("Não entendi"));
+    }
+    for text in ["", "hoje", "em 27/10/2025", "nos últimos 30 dias", "no dia 27/10/2025"] {
+        let missing = shipped.parameters("fiis_quota_prices", &format!("preço do HGLG11 {text}")).missing;
+        assert_eq!(missing, [""; 0], "{text}");
+    }
+}

@@ -1,0 +1,220 @@
+//! An answer as it is told, with the reasons for it and nothing of earlier turns.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Instant;
+
+use novelo_engine::reference::Reason;
+use novelo_language::plan::{Because, Candidate, Scores, Span, Taken, Verdict};
+use serde::{Serialize, Serializer};
+use serde_json::{Map, Value, json};
+
+use super::database::Rows;
+use super::lookup::Found;
+use super::narrate::Narration;
+use super::run::{Planned, Understood};
+use super::{Asked, Status};
+use crate::trace::Tracer;
+
+/// The answer to a question.
+#[derive(Debug, Serialize)]
+pub struct Answered {
+    pub status: Status,
+    #[serde(serialize_with = "write_rows")]
+    pub results: Arc<Rows>,
+    pub meta: Meta,
+    pub answer: String,
+}
+
+fn write_rows<S: Serializer>(rows: &Rows, to: S) -> Result<S::Ok, S::Error> {
+    rows.serialize(to)
+}
+
+/// Why it is what it is.
+#[derive(Debug, Serialize)]
+pub struct Meta {
+    request_id: String,
+    intent: Option<String>,
+    entity: Option<String>,
+    bucket: Option<String>,
+    planner: Planner,
+    reference: Referred,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    parameters: Option<Inferred>,
+    rows: Counted,
+    cache: Cached,
+    narrator: Narration,
+    timings_us: Map<String, Value>,
+    notes: Vec<&'static str>,
+}
+
+#[derive(Debug, Serialize)]
+struct Planner {
+    verdict: Verdict,
+    /// The first few, with what speaks for and against each.
+    candidates: Vec<Scored>,
+}
+
+#[derive(Debug, Serialize)]
+struct Scored {
+    intent: String,
+    score: f64,
+    because: Vec<Because>,
+}
+
+#[derive(Debug, Serialize)]
+struct Referred {
+    used: bool,
+    reason: Reason,
+}
+
+/// The parameters, but for subjects that the text does not name: those are no part of this question.
+#[derive(Debug, Serialize)]
+struct Inferred {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    window: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    from: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    to: Option<String>,
+    aggregation: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    limit: Option<u32>,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    choices: BTreeMap<String, Vec<String>>,
+    taken: BTreeMap<String, Vec<Taken>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    missing: Vec<String>,
+}
+
+#[derive(Debug, Serialize)]
+struct Counted {
+    count: usize,
+    /// Whether there were more than the entity allows.
+    cut: bool,
+}
+
+#[derive(Debug, Serialize)]
+struct Cached {
+    hit: bool,
+}
+
+const CANDIDATES_MAX: usize = 5;
+
+/// All that an answer is made of.
+pub struct Parts {
+    pub understood: Understood,
+    pub planned: Planned,
+    pub found: Option<Found>,
+    pub answer: String,
+    pub narration: Narration,
+    pub is_kept: bool,
+    pub clock: Clock,
+}
+
+pub fn answer(asked: &Asked, parts: Parts) -> Answered {
+    let Parts { understood, planned, found, answer, narration, is_kept, clock } = parts;
+    let (intent, entity, bucket) = match planned.chosen.clone() {
+        Some(Candidate { intent, entity, bucket, .. }) => (Some(intent), Some(entity), bucket),
+        None => (None, None, None),
+    };
+    let (rows, span, hit) = match found {
+        Some(found) => (found.rows, found.span, found.is_cached),
+        None => (Arc::new(Rows { columns: Arc::new([]), rows: Vec::new(), is_cut: false }), Span::default(), false),
+    };
+    let scored = |one: Candidate| Scored { intent: one.intent, score: one.score, because: one.because };
+    let candidates = understood.scores.candidates.into_iter().take(CANDIDATES_MAX).map(scored).collect();
+    let meta = Meta {
+        request_id: asked.request_id.clone(),
+        intent,
+        entity,
+        bucket,
+        planner: Planner { verdict: understood.scores.verdict, candidates },
+        reference: Referred { used: inherits(&planned), reason: planned.resolved.reason },
+        parameters: planned.chosen.as_ref().map(|_| inferred(&planned, span)),
+        rows: Counted { count: rows.rows.len(), cut: rows.is_cut },
+        cache: Cached { hit },
+        narrator: narration,
+        timings_us: clock.read(),
+        notes: if is_kept {
+            Vec::new()
+        } else {
+            vec!["the conversation was forgotten meanwhile, and this was not kept"]
+        },
+    };
+    Answered { status: planned.status, results: rows, meta, answer }
+}
+
+/// What speaks for each intent, as the answer tells it.
+pub fn mark_scores(tracer: &Tracer, scores: &Scores) {
+    for one in scores.candidates.iter().take(CANDIDATES_MAX) {
+        let because = one.because.iter().map(|because| {
+            let Because { kind, feature, weight } = because;
+            format!("{kind} {feature} {weight:+}")
+        });
+        tracer.heuristic(&one.intent, one.score, because.collect::<Vec<_>>().join(", "));
+    }
+    let best = scores.candidates.first().map_or("no intent", |best| &best.intent);
+    tracer.heuristic("verdict", json!(scores.verdict), best);
+}
+
+/// Whether the question takes after the conversation, and why.
+pub fn mark_reference(tracer: &Tracer, planned: &Planned) {
+    let reason = json!(planned.resolved.reason);
+    tracer.heuristic("reference", inherits(planned), reason.as_str().unwrap_or_default());
+}
+
+/// The answer is there: in the words of a model or, where it failed, in plain ones.
+pub fn mark_narration(tracer: &Tracer, narration: &Narration) {
+    tracer.first_token();
+    if let (Some(_), Some(reason)) = (&narration.model, narration.reason) {
+        tracer.error("model", reason);
+    }
+}
+
+/// Whether subjects were inherited: the reference may apply to a question that then takes none, or is not routed.
+fn inherits(planned: &Planned) -> bool {
+    let Planned { resolved, parameters, .. } = planned;
+    resolved.used() && !parameters.subjects.is_empty()
+}
+
+fn inferred(planned: &Planned, span: Span) -> Inferred {
+    let of = planned.parameters.clone();
+    Inferred {
+        window: of.window.map(|window| window.to_string()),
+        from: span.from,
+        to: span.to,
+        aggregation: of.aggregation,
+        limit: of.limit,
+        choices: of.choices,
+        taken: of.taken,
+        missing: of.missing,
+    }
+}
+
+/// How long each stage took.
+pub struct Clock {
+    started: Instant,
+    last: Instant,
+    marks: Vec<(&'static str, u64)>,
+}
+
+impl Clock {
+    pub fn new() -> Self {
+        let started = Instant::now();
+        Self { started, last: started, marks: Vec::new() }
+    }
+
+    /// The stage of this name is over.
+    pub fn mark(&mut self, stage: &'static str) {
+        let now = Instant::now();
+        self.marks.push((stage, now.duration_since(self.last).as_micros() as u64));
+        self.last = now;
+    }
+
+    fn read(self) -> Map<String, Value> {
+        let total = self.started.elapsed().as_micros() as u64;
+        let marks = self.marks.into_iter().chain([("total", total)]);
+        marks.map(|(stage, took)| (stage.to_owned(), took.into())).collect()
+    }
+}

@@ -1,0 +1,46 @@
+//! Where things live below `users/{user}`.
+
+use novelo_engine::path::{CollectionPath, DocumentPath};
+use novelo_engine::scope::USERS;
+
+use crate::error::{Error, Result};
+use crate::search::{DOCUMENTS, MEMORIES, PASSAGES};
+
+const TASKS: &str = "tasks";
+const TASK_MEMORY: &str = "task_memory";
+pub const RESULTS: &str = "results";
+
+pub fn memories(user: &str) -> Result<CollectionPath> {
+    below(user, &[MEMORIES])
+}
+
+pub fn documents(user: &str) -> Result<CollectionPath> {
+    below(user, &[DOCUMENTS])
+}
+
+/// The passages of one document.
+pub fn passages(user: &str, document: &str) -> Result<CollectionPath> {
+    at(&documents(user)?, "id", document)?.child(PASSAGES).map_err(|e| Error::bad_id("id", &e))
+}
+
+pub fn tasks(user: &str) -> Result<CollectionPath> {
+    below(user, &[TASKS])
+}
+
+/// What is remembered of all tasks.
+pub fn task_memory(user: &str) -> Result<CollectionPath> {
+    below(user, &[TASK_MEMORY])
+}
+
+pub fn results(user: &str, task: &str) -> Result<CollectionPath> {
+    at(&task_memory(user)?, "task", task)?.child(RESULTS).map_err(|e| Error::bad_id("task", &e))
+}
+
+/// The document of an id that came in as `field`.
+pub fn at(of: &CollectionPath, field: &str, id: &str) -> Result<DocumentPath> {
+    of.document(id).map_err(|e| Error::bad_id(field, &e))
+}
+
+fn below(user: &str, rest: &[&str]) -> Result<CollectionPath> {
+    CollectionPath::new(&[&[USERS, user], rest].concat()).map_err(|e| Error::bad_id("user", &e))
+}

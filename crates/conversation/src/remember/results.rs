@@ -1,0 +1,131 @@
+//! Task memory: what tools answered while a task was worked on.
+//!
+//! Owns `task_memory/{task}/results/{id}`, appended and kept for `memory.task_ttl_seconds`. A task here is any id: it
+//! needs no document among the tasks.
+
+use novelo_engine::limits::TASK_RESULT_BYTES_MAX;
+use novelo_engine::path::DocumentPath;
+use novelo_store::{AppendTerms, NewDocument, NewId, Range};
+use serde::{Deserialize, Serialize};
+
+use super::skills::Skill;
+use super::{check, place};
+use crate::app::Shared;
+use crate::error::{Code, Error, Result};
+use crate::ids;
+use crate::telemetry::now;
+
+const PAGE: usize = 1_000;
+
+/// A result as its document is.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Stored {
+    /// The tool that gave it.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub name: Option<String>,
+    pub content: String,
+    pub at: f64,
+}
+
+/// The same with its id, as it is listed.
+#[derive(Debug, Serialize)]
+pub struct Listed {
+    pub id: Box<str>,
+    #[serde(flatten)]
+    pub stored: Stored,
+}
+
+#[derive(Debug, Serialize)]
+pub struct Page {
+    pub results: Vec<Listed>,
+    pub has_more: bool,
+}
+
+/// Keeps a result; its id.
+pub async fn add(app: &Shared, user: &str, task: &str, name: Option<&str>, content: &str) -> Result<Box<str>> {
+    if let Some(name) = name {
+        check::text("name", name, check::NAME)?;
+    }
+    check::size("content", content, ("TASK_RESULT_BYTES_MAX", TASK_RESULT_BYTES_MAX))?;
+    let (to, at) = (place::results(user, task)?, now());
+    let stored = Stored { name: name.map(str::to_owned), content: content.to_owned(), at };
+    let value = serde_json::to_vec(&stored).map_err(|e| Error::new(Code::Internal, e.to_string()))?;
+    let ttl = app.config.number("memory.task_ttl_seconds");
+    let id: Box<str> = ids::fresh_text().into();
+    let expires_at = (ttl > 0).then_some(at + ttl as f64);
+    let document = NewDocument { id: NewId::Fresh(id.clone()), create_time: at, value: value.into(), expires_at };
+    app.store.append(&to, vec![document], AppendTerms::default()).await?;
+    Ok(id)
+}
+
+/// Keeps the result of a skill. It may be of any size; of a large one the front is kept.
+pub async fn keep(app: &Shared, user: &str, task: &str, skill: &str, result: &str) -> Result<Box<str>> {
+    add(app, user, task, Some(skill), front(result, TASK_RESULT_BYTES_MAX)).await
+}
+
+/// At most so many bytes of a text, and no half of a character.
+fn front(text: &str, bytes_max: usize) -> &str {
+    let end = (0..=bytes_max.min(text.len())).rev().find(|end| text.is_char_boundary(*end));
+    end.and_then(|end| text.get(..end)).unwrap_or("")
+}
+
+/// Results in the order in which they came, from the one after `after` on.
+pub async fn list(app: &Shared, user: &str, task: &str, after: Option<&str>, limit: usize) -> Result<Page> {
+    let of = place::results(user, task)?;
+    let seq = match after {
+        Some(id) => {
+            let last = app.store.get(&place::at(&of, "after", id)?).await?;
+            last.ok_or_else(|| Error::invalid("after", "names no result"))?.seq
+        }
+        None => 0,
+    };
+    let turns = app.store.turns(&of, Range::After { seq, limit }).await?;
+    let listed = turns.iter().filter_map(|turn| {
+        let stored = serde_json::from_slice(turn.message.raw()).ok()?;
+        Some(Listed { id: turn.id.clone(), stored })
+    });
+    Ok(Page { results: listed.collect(), has_more: turns.has_more })
+}
+
+/// Where the results of skills are, of all tasks; those that a caller added are the caller's own.
+pub async fn of_skills(app: &Shared, user: &str) -> Result<Vec<DocumentPath>> {
+    let under = place::task_memory(user)?;
+    let mut found = Vec::new();
+    let mut after: Option<Box<str>> = None;
+    loop {
+        let page = app.store.threads(&under, place::RESULTS, after.as_deref(), PAGE).await?;
+        for row in &page.items {
+            let of = place::results(user, &row.id)?;
+            let mut seq = 0;
+            loop {
+                let results = app.store.turns(&of, Range::After { seq, limit: PAGE }).await?;
+                for result in results.iter() {
+                    let stored = serde_json::from_slice::<Stored>(result.message.raw()).ok();
+                    if stored.and_then(|stored| Skill::from_name(&stored.name?)).is_some() {
+                        found.push(place::at(&of, "id", &result.id)?);
+                    }
+                    seq = result.seq;
+                }
+                if !results.has_more {
+                    break;
+                }
+            }
+        }
+        match page.items.last().filter(|_| page.has_more) {
+            Some(last) => after = Some(last.id.clone()),
+            None => return Ok(found),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::front;
+
+    #[test]
+    fn the_front_of_a_text_ends_between_characters() {
+        for (bytes, expected) in [(0, ""), (1, "a"), (2, "a"), (3, "aé"), (4, "aéb"), (9, "aéb")] {
+            assert_eq!(front("aéb", bytes), expected, "{bytes}");
+        }
+    }
+}

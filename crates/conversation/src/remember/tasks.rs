@@ -1,0 +1,225 @@
+//! Tasks of a user.
+//!
+//! Owns `tasks/{id}`. A task is never put into a context by itself: whoever wants it asks for it. Invariant: a task has
+//! `done_at` exactly while it is done.
+
+use novelo_engine::path::DocumentPath;
+use novelo_store::{Cursor, Document, Error as StoreError, PutTerms, Stamp, Window};
+use serde::{Deserialize, Serialize};
+
+use super::{TRIES_MAX, check, place};
+use crate::app::Shared;
+use crate::error::{Code, Error, Result};
+use crate::ids;
+use crate::locks;
+use crate::telemetry::now;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Status {
+    Open,
+    Done,
+}
+
+/// A task as its document is.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Stored {
+    pub title: String,
+    pub status: Status,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub notes: Option<String>,
+    /// When it is due, in the caller's own form.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub due: Option<String>,
+    pub created_at: f64,
+    pub updated_at: f64,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub done_at: Option<f64>,
+}
+
+/// The same with its id, as it is shown.
+#[derive(Debug, Serialize)]
+pub struct Task {
+    pub id: Box<str>,
+    #[serde(flatten)]
+    pub stored: Stored,
+}
+
+#[derive(Debug, Serialize)]
+pub struct Page {
+    pub tasks: Vec<Task>,
+    pub has_more: bool,
+}
+
+#[derive(Debug, Clone, Copy)]
+pub struct NewTask<'t> {
+    pub id: Option<&'t str>,
+    pub title: &'t str,
+    pub notes: Option<&'t str>,
+    pub due: Option<&'t str>,
+}
+
+/// What changes of a task; `Some(None)` takes away.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Change<'t> {
+    pub title: Option<&'t str>,
+    pub status: Option<Status>,
+    pub notes: Option<Option<&'t str>>,
+    pub due: Option<Option<&'t str>>,
+}
+
+impl Status {
+    pub fn from_name(name: &str) -> Result<Self> {
+        match name {
+            "open" => Ok(Self::Open),
+            "done" => Ok(Self::Done),
+            _ => Err(Error::invalid("status", "must be open or done")),
+        }
+    }
+}
+
+impl Change<'_> {
+    fn check(&self) -> Result<()> {
+        self.title.map_or(Ok(()), |title| check::text("title", title, check::MEMORY))?;
+        self.notes.flatten().map_or(Ok(()), |notes| check::size("notes", notes, check::MEMORY))?;
+        self.due.flatten().map_or(Ok(()), |due| check::text("due", due, check::NAME))
+    }
+
+    /// The task with this change.
+    fn on(&self, task: Stored, now: f64) -> Stored {
+        let text = |given: Option<Option<&str>>, before| given.map_or(before, |given| given.map(str::to_owned));
+        let status = self.status.unwrap_or(task.status);
+        Stored {
+            title: self.title.map_or(task.title, str::to_owned),
+            status,
+            notes: text(self.notes, task.notes),
+            due: text(self.due, task.due),
+            created_at: task.created_at,
+            updated_at: now,
+            done_at: (status == Status::Done).then(|| task.done_at.unwrap_or(now)),
+        }
+    }
+}
+
+/// Adds a task. An id that is taken is refused.
+pub async fn add(app: &Shared, user: &str, new: NewTask<'_>) -> Result<Task> {
+    check::text("title", new.title, check::MEMORY)?;
+    let change = Change { notes: Some(new.notes), due: Some(new.due), ..Change::default() };
+    change.check()?;
+    let id = new.id.map_or_else(ids::fresh_text, str::to_owned);
+    let place = place::at(&place::tasks(user)?, "id", &id)?;
+    let at = now();
+    let empty = Stored {
+        title: new.title.to_owned(),
+        status: Status::Open,
+        notes: None,
+        due: None,
+        created_at: at,
+        updated_at: at,
+        done_at: None,
+    };
+    let stored = change.on(empty, at);
+    match write(app, &place, &stored, 0).await {
+        Ok(_) => Ok(Task { id: id.into(), stored }),
+        Err(StoreError::Stale { .. }) => {
+            Err(Error { param: Some("id".into()), ..Error::new(Code::Conflict, "id is that of another task") })
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Changes a task; `None` if there is none.
+pub async fn change(app: &Shared, user: &str, id: &str, change: Change<'_>) -> Result<Option<Task>> {
+    change.check()?;
+    let at = place::at(&place::tasks(user)?, "id", id)?;
+    let _pen = locks::hold([&at].into_iter()).await;
+    for _ in 0..TRIES_MAX {
+        let Some((document, task)) = read(app, &at).await? else { return Ok(None) };
+        let stored = change.on(task.stored, now());
+        match write(app, &at, &stored, document.version).await {
+            Ok(_) => return Ok(Some(Task { id: document.id, stored })),
+            Err(StoreError::Stale { .. }) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Err(Error::new(Code::Busy, "this task is being changed by others again and again"))
+}
+
+pub async fn get(app: &Shared, user: &str, id: &str) -> Result<Option<Task>> {
+    let at = place::at(&place::tasks(user)?, "id", id)?;
+    Ok(read(app, &at).await?.map(|(_, task)| task))
+}
+
+/// Whether there was such a task.
+pub async fn remove(app: &Shared, user: &str, id: &str) -> Result<bool> {
+    Ok(app.store.delete(&place::at(&place::tasks(user)?, "id", id)?, None).await?)
+}
+
+/// Tasks in the order in which they came, all or those of one status, from the one after `after` on.
+pub async fn list(app: &Shared, user: &str, status: Option<Status>, after: Option<&str>, limit: usize) -> Result<Page> {
+    let of = place::tasks(user)?;
+    let mut after = match after {
+        Some(id) => {
+            let last = app.store.get(&place::at(&of, "after", id)?).await?;
+            Some(cursor(&last.ok_or_else(|| Error::invalid("after", "names no task"))?))
+        }
+        None => None,
+    };
+    let mut tasks = Vec::new();
+    loop {
+        let page = app.store.scan(&of, Window { after, limit: limit + 1, ..Window::default() }).await?;
+        after = page.items.last().map(cursor);
+        let read = page.items.iter().filter_map(task);
+        tasks.extend(read.filter(|task| status.is_none_or(|status| task.stored.status == status)));
+        if tasks.len() > limit || !page.has_more {
+            let has_more = tasks.len() > limit;
+            tasks.truncate(limit);
+            return Ok(Page { tasks, has_more });
+        }
+    }
+}
+
+fn cursor(document: &Document) -> Cursor {
+    Cursor { create_time: document.create_time, seq: document.seq }
+}
+
+fn task(document: &Document) -> Option<Task> {
+    let stored = serde_json::from_slice(&document.value).ok()?;
+    Some(Task { id: document.id.clone(), stored })
+}
+
+async fn read(app: &Shared, at: &DocumentPath) -> Result<Option<(Document, Task)>> {
+    let document = app.store.get(at).await?;
+    Ok(document.and_then(|document| task(&document).map(|task| (document, task))))
+}
+
+/// Stores a task over the version that was read; 0 is none.
+async fn write(app: &Shared, at: &DocumentPath, task: &Stored, version: u64) -> std::result::Result<Stamp, StoreError> {
+    let value = serde_json::to_vec(task).map_err(|e| StoreError::Invalid(e.to_string()))?;
+    let terms = PutTerms { if_version: Some(version), now: task.updated_at, ..PutTerms::default() };
+    app.store.put(at, value.into(), terms).await
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn done_at_is_there_exactly_while_a_task_is_done() {
+        let empty = Stored {
+            title: "t".into(),
+            status: Status::Open,
+            notes: Some("n".into()),
+            due: None,
+            created_at: 1.0,
+            updated_at: 1.0,
+            done_at: None,
+        };
+        let to = |status| Change { status: Some(status), ..Change::default() };
+        let done = to(Status::Done).on(empty, 2.0);
+        assert_eq!((done.done_at, done.updated_at, done.created_at), (Some(2.0), 2.0, 1.0));
+        let still = Change { notes: Some(None), ..to(Status::Done) }.on(done.clone(), 3.0);
+        assert_eq!((still.done_at, still.notes), (Some(2.0), None));
+        assert_eq!(to(Status::Open).on(done, 3.0).done_at, None);
+    }
+}

@@ -1,0 +1,258 @@
+//! A search: bring the index up to date, rank, pick, and read what was picked.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use novelo_engine::json;
+use novelo_engine::path::CollectionPath;
+use novelo_recall::{Hit, Query, Ranked, Why};
+use novelo_store::Range;
+use tokio::sync::RwLock;
+
+use super::corpus::{Corpus, Place};
+use super::embedder::another_size;
+use super::part::Part;
+use super::points::{self, Elsewhere};
+use crate::app::Shared;
+use crate::error::{Code, Error, Result};
+
+/// Who looks for what, and where.
+#[derive(Debug, Clone, Copy)]
+pub struct Ask<'a> {
+    pub user: &'a str,
+    pub corpus: Corpus,
+    pub query: &'a str,
+    /// Of which threads or documents; of all where none is named. Only a help: what is picked decides.
+    pub parents: &'a [&'a str],
+    /// Whether each hit should say why.
+    pub explain: bool,
+}
+
+/// All passages of one kind, scored.
+pub struct Ranking<'r> {
+    part: &'r Part,
+    ranked: Ranked<'r>,
+}
+
+/// What was picked from a ranking, best first, and what nearly was.
+#[derive(Debug, Default)]
+pub struct Picked {
+    pub hits: Vec<Hit>,
+    pub near: Vec<Hit>,
+}
+
+/// What was found.
+#[derive(Debug, Default)]
+pub struct Found {
+    pub hits: Vec<Passage>,
+    pub near: Vec<Passage>,
+    /// What the caller should know of, such as an embedder that did not answer.
+    pub notes: Vec<String>,
+}
+
+/// A passage that was found, with its document.
+#[derive(Debug)]
+pub struct Passage {
+    pub of: CollectionPath,
+    pub id: Box<str>,
+    pub seq: u64,
+    pub create_time: f64,
+    pub document: Bytes,
+    pub text: String,
+    pub score: f32,
+    pub why: Option<Why>,
+}
+
+impl Passage {
+    /// The thread of a turn, the document of a passage.
+    pub fn parent(&self) -> &str {
+        Place { of: &self.of, seq: self.seq }.parent()
+    }
+
+    /// The file and the line that it was taken from.
+    pub fn place_in_file(&self) -> (Option<String>, Option<u64>) {
+        let text = std::str::from_utf8(&self.document).unwrap_or("");
+        let file = json::member(text, "file").and_then(|span| json::unescape(span.of(text)));
+        let line = json::member(text, "line").and_then(|span| span.of(text).parse().ok());
+        (file.map(|file| file.into_owned()), line)
+    }
+}
+
+/// Ranking more passages than these takes too long for other requests to wait.
+const RANKED_AT_ONCE_MAX: usize = 20_000;
+const NEAR_MAX: usize = 3;
+/// What scores less than this share of the best is there by chance.
+const SHARE_MIN: f32 = 0.03;
+/// How often a document may be there again before it costs others their place.
+const REPEATS_MAX: usize = 8;
+
+impl Ranking<'_> {
+    /// The best `k` of those within, and the few behind them.
+    pub fn pick(&self, k: usize, within: impl Fn(Place<'_>) -> bool) -> Picked {
+        let mut hits = self.top(k + NEAR_MAX, within);
+        let near = hits.split_off(k.min(hits.len()));
+        Picked { hits, near }
+    }
+
+    /// The seq of the first of the newest so many passages, where all are of one collection.
+    pub fn newest_from(&self, count: usize) -> u64 {
+        self.part.newest_from(count)
+    }
+
+    /// The best `k` of those within that speak to the query, and the few behind them: what a prompt may be given.
+    /// Of equal documents the best stands for all.
+    pub fn pick_relevant(&self, k: usize, within: impl Fn(Place<'_>) -> bool) -> Picked {
+        let mut picked = Picked::default();
+        let mut seen = Vec::new();
+        let hits = self.top(k * REPEATS_MAX + NEAR_MAX, within);
+        let score_min = hits.first().map_or(0.0, |best| best.score * SHARE_MIN);
+        for hit in hits {
+            let digest = self.part.digest_of(hit.key);
+            if seen.contains(&digest) {
+                continue;
+            }
+            seen.push(digest);
+            if picked.hits.len() < k && hit.score >= score_min && self.ranked.is_relevant(hit.key) {
+                picked.hits.push(hit);
+            } else if picked.near.len() < NEAR_MAX {
+                picked.near.push(hit);
+            }
+        }
+        picked
+    }
+
+    /// The best `k` of those within, best first.
+    pub fn top(&self, k: usize, within: impl Fn(Place<'_>) -> bool) -> Vec<Hit> {
+        self.ranked.top(k, |key| self.part.place(key).is_some_and(&within))
+    }
+}
+
+/// Looks for something, and reads what `pick` takes of the ranking.
+pub async fn search(app: &Shared, ask: Ask<'_>, pick: impl FnOnce(&Ranking<'_>) -> Picked) -> Result<Found> {
+    let part = current(app, ask.user, ask.corpus).await?;
+    let (similar, notes) = similar(app, &part, &ask).await;
+    let part = part.read().await;
+    let rank = || match &similar {
+        Similar::Vector(vector) => part.index.rank(&Query { text: ask.query, vector: vector.as_deref() }),
+        Similar::Elsewhere(found) => part.index.rank_with(&Query { text: ask.query, vector: None }, &found.near()),
+    };
+    let ranked = match part.index.len() > RANKED_AT_ONCE_MAX {
+        true => tokio::task::block_in_place(rank),
+        false => rank(),
+    };
+    let ranking = Ranking { part: &part, ranked };
+    let picked = pick(&ranking);
+    let mut found = Found { notes, ..Found::default() };
+    for (hits, out) in [(&picked.hits, &mut found.hits), (&picked.near, &mut found.near)] {
+        for hit in hits {
+            let why = ask.explain.then(|| ranking.ranked.why(hit.key));
+            out.extend(read(app, &ranking, ask.corpus, hit, why).await?);
+        }
+    }
+    Ok(found)
+}
+
+/// Whether a user has any passage of a kind.
+pub async fn has_any(app: &Shared, user: &str, corpus: Corpus) -> Result<bool> {
+    Ok(!current(app, user, corpus).await?.read().await.index.is_empty())
+}
+
+/// What says how near passages are to a question.
+enum Similar {
+    Vector(Option<Arc<[f32]>>),
+    Elsewhere(Elsewhere),
+}
+
+async fn similar(app: &Shared, part: &RwLock<Part>, ask: &Ask<'_>) -> (Similar, Vec<String>) {
+    match &app.indexes.points {
+        Some(points) => {
+            let (found, notes) = points::near(app, points, part, ask).await;
+            (Similar::Elsewhere(found), notes)
+        }
+        None => {
+            let (vector, notes) = embedded(app, part, ask.query).await;
+            (Similar::Vector(vector), notes)
+        }
+    }
+}
+
+/// The embedding of a question, if there is anything to compare it with; what went wrong otherwise.
+async fn embedded(app: &Shared, part: &RwLock<Part>, query: &str) -> (Option<Arc<[f32]>>, Vec<String>) {
+    let question = {
+        let part = part.read().await;
+        part.index.dimensions().map(|here| (here, part.index.to_embed(query)))
+    };
+    let Some((here, question)) = question else { return (None, Vec::new()) };
+    let fault = match app.indexes.embedder.query(&question).await {
+        Ok(vector) if vector.len() == here => return (Some(vector), Vec::new()),
+        Ok(vector) => another_size(vector.len(), here),
+        Err(failure) => failure.to_string(),
+    };
+    (None, vec![format!("lexical results only, the embedder failed: {fault}")])
+}
+
+/// The user's index as of now.
+pub async fn current(app: &Shared, user: &str, corpus: Corpus) -> Result<Arc<RwLock<Part>>> {
+    let key = (user.to_owned(), corpus);
+    let part = app.indexes.parts.get(&key).unwrap_or_else(|| {
+        let part = Arc::new(RwLock::new(app.indexes.part(corpus)));
+        app.indexes.parts.insert(key.clone(), part.clone(), part_bytes_min(&key));
+        part
+    });
+    if part.read().await.is_current(&app.store, user).await? {
+        return Ok(part);
+    }
+    let (bytes, has_work) = sync(app, &part, user).await?;
+    if has_work {
+        app.indexes.waiting.add(user, corpus);
+    }
+    app.indexes.keep(key, part.clone(), bytes);
+    Ok(part)
+}
+
+/// Brings an index up to date, in a task of its own: a caller who hangs up must not leave it half done. How much
+/// memory it takes then, and whether there is something to embed.
+async fn sync(app: &Shared, part: &Arc<RwLock<Part>>, user: &str) -> Result<(usize, bool)> {
+    let (part, store, user) = (part.clone(), app.store.clone(), user.to_owned());
+    let print = app.indexes.embedder.print().map(str::to_owned);
+    let is_kept_up = print.is_some() || app.indexes.points.is_some();
+    let task = tokio::spawn(async move {
+        let mut part = part.write().await;
+        if !part.is_current(&store, &user).await?
+            && let Err(error) = part.sync(&store, &user, print.as_deref()).await
+        {
+            part.begin_anew();
+            return Err(error);
+        }
+        Ok((part.bytes(), is_kept_up && part.has_work()))
+    });
+    task.await.map_err(|e| Error::new(Code::Internal, format!("indexing ended early: {e}")))?
+}
+
+/// What an index takes that is empty as yet.
+fn part_bytes_min((user, _): &(String, Corpus)) -> usize {
+    1_024 + user.len()
+}
+
+async fn read(
+    app: &Shared,
+    ranking: &Ranking<'_>,
+    corpus: Corpus,
+    hit: &Hit,
+    why: Option<Why>,
+) -> Result<Option<Passage>> {
+    let Some(Place { of, seq }) = ranking.part.place(hit.key) else { return Ok(None) };
+    let turns = app.store.turns(of, Range::Between { first: seq, last: seq }).await?;
+    Ok(turns.iter().next().and_then(|turn| {
+        Some(Passage {
+            of: of.clone(),
+            id: turn.id.clone(),
+            seq,
+            create_time: turn.create_time,
+            document: turn.message.raw().clone(),
+            text: corpus.text(turn)?.into_owned(),
+            score: hit.score,
+            why,
+        })
+    }))
+}

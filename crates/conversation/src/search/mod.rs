@@ -1,0 +1,70 @@
+//! Finding what a user's documents say.
+//!
+//! Owns one index per user and kind of passage, kept in step with the store. A search first takes in what was written
+//! since the last one, so a write is found by the next request and costs nothing itself. Nothing of an index is stored
+//! but the vectors; the rest is made again from the documents. With `index = qdrant` the vectors are searched there
+//! (`points`), and the words still here. A user's index holds that user's documents alone.
+
+mod corpus;
+mod embedder;
+mod find;
+mod part;
+pub mod points;
+pub mod vectors;
+pub mod worker;
+
+use std::sync::Arc;
+
+use tokio::sync::RwLock;
+
+use crate::cache::Cache;
+pub use corpus::{Corpus, DOCUMENTS, MEMORIES, PASSAGES, Place, member, said};
+pub use embedder::Embedder;
+pub use find::{Ask, Found, Passage, Picked, Ranking, has_any, search};
+use part::Part;
+pub use points::Points;
+use worker::Waiting;
+
+/// The indexes of users who searched lately.
+#[derive(Debug)]
+pub struct Indexes {
+    parts: Cache<(String, Corpus), Arc<RwLock<Part>>>,
+    bytes_max: usize,
+    pub embedder: Embedder,
+    /// Where vectors are searched, if not here.
+    pub points: Option<Box<Points>>,
+    pub waiting: Waiting,
+}
+
+impl Indexes {
+    pub fn new(bytes_max: usize, embedder: Embedder, points: Option<Box<Points>>) -> Self {
+        Self { parts: Cache::new(bytes_max), bytes_max, embedder, points, waiting: Waiting::default() }
+    }
+
+    /// Says that something was written or removed which has, or had, a vector or a point.
+    pub fn touched(&self, user: &str, corpus: Corpus) {
+        if self.embedder.print().is_some() || self.points.is_some() {
+            self.waiting.add(user, corpus);
+        }
+    }
+
+    /// Keeps an index, also one that is larger than all should be together: making it anew for every search costs more.
+    fn keep(&self, key: (String, Corpus), part: Arc<RwLock<Part>>, bytes: usize) {
+        self.parts.insert(key, part, bytes.min(self.bytes_max / 4));
+    }
+
+    /// An index that is empty as yet.
+    fn part(&self, corpus: Corpus) -> Part {
+        if self.points.is_some() { Part::elsewhere(corpus) } else { Part::new(corpus) }
+    }
+
+    /// Lets go of all indexes: what they know of points is no longer so.
+    fn forget_all(&self) {
+        self.parts.retain(|_| false);
+    }
+
+    /// Lets go of a user's indexes: what they hold was forgotten.
+    pub fn forget(&self, user: &str) {
+        self.parts.retain(|(of, _)| of != user);
+    }
+}

@@ -1,0 +1,87 @@
+//! Adding turns: the one way in which a thread grows by itself.
+//!
+//! Owns what every new turn gets: its id, its time, its end, and that background tasks learn of it. What of a conversation
+//! that a client sends again is new is in `unsaid`.
+
+pub mod kept;
+mod meaning;
+pub mod refused;
+mod unsaid;
+mod words;
+
+use std::sync::atomic::Ordering;
+
+use novelo_engine::path::DocumentPath;
+use novelo_engine::{Message, scope};
+use novelo_store::{AppendTerms, NewDocument, NewId, Op, Outcome, Stamp};
+
+use crate::app::Shared;
+use crate::error::{Error, Result};
+use crate::telemetry::now;
+
+pub use unsaid::{Unsaid, unsaid};
+pub use words::{Words, is_text};
+
+/// A turn to be added.
+#[derive(Debug)]
+pub struct NewTurn {
+    pub id: NewId,
+    /// When it was said; now, where nobody says.
+    pub create_time: Option<f64>,
+    pub message: Message,
+}
+
+impl From<Message> for NewTurn {
+    fn from(message: Message) -> Self {
+        Self { id: NewId::Fresh(crate::ids::fresh_text().into()), create_time: None, message }
+    }
+}
+
+/// Adds turns, all or none. `if_seq` is the last seq that the caller knows.
+pub async fn append(
+    app: &Shared,
+    user: &str,
+    thread: &str,
+    turns: impl IntoIterator<Item = NewTurn>,
+    if_seq: Option<u64>,
+) -> Result<Vec<Stamp>> {
+    append_with(app, user, thread, turns, if_seq, Beside::default()).await
+}
+
+/// What goes into one write with turns.
+#[derive(Debug, Default)]
+pub struct Beside {
+    /// What must still be there: they were made from it.
+    pub expects: Option<DocumentPath>,
+    pub ops: Vec<Op>,
+}
+
+/// The same with what is written in one go with them; what was expected and is gone is `not_found`.
+pub async fn append_with(
+    app: &Shared,
+    user: &str,
+    thread: &str,
+    turns: impl IntoIterator<Item = NewTurn>,
+    if_seq: Option<u64>,
+    beside: Beside,
+) -> Result<Vec<Stamp>> {
+    let to = scope::turns(user, thread).map_err(|e| Error::bad_id("user or thread", &e))?;
+    let at = now();
+    let ttl = app.config.number("threads.ttl_seconds");
+    let document = |turn: NewTurn| {
+        let create_time = turn.create_time.unwrap_or(at);
+        let expires_at = (ttl > 0).then_some(create_time + ttl as f64);
+        NewDocument { id: turn.id, create_time, value: turn.message.raw().clone(), expires_at }
+    };
+    let keep_last = Some(app.config.number("threads.turns_max")).filter(|n| *n > 0);
+    let documents = turns.into_iter().map(document).collect();
+    let append = Op::Append { to, documents, terms: AppendTerms { if_seq, keep_last } };
+    // Expected first: the append itself may trim what it was made from.
+    let expect = beside.expects.map(|at| Op::Expect { at });
+    let outcomes = app.store.write(expect.into_iter().chain([append]).chain(beside.ops).collect()).await?;
+    let appended = |outcome| if let Outcome::Appended(stamps) = outcome { Some(stamps) } else { None };
+    let stamps = outcomes.into_iter().find_map(appended).unwrap_or_default();
+    app.touched(user, thread);
+    app.metrics.turns.fetch_add(stamps.len() as u64, Ordering::Relaxed);
+    Ok(stamps)
+}

@@ -1,0 +1,108 @@
+//! What the recorder takes: the trace of a prompt, or the course of a request.
+//!
+//! Both live below their thread, under one kind of id. A stored course is told from a stored prompt by its `surface`.
+
+use std::sync::Arc;
+
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+
+use super::{Course, Inputs, Trace, TraceId};
+use crate::app::Shared;
+use crate::error::Result;
+
+#[derive(Debug, Clone)]
+pub enum Entry {
+    Prompt(Arc<Trace>),
+    Course(Arc<Course>),
+}
+
+impl From<Trace> for Entry {
+    fn from(trace: Trace) -> Self {
+        Self::Prompt(Arc::new(trace))
+    }
+}
+
+impl From<Course> for Entry {
+    fn from(course: Course) -> Self {
+        Self::Course(Arc::new(course))
+    }
+}
+
+impl Entry {
+    /// Who may read it, beside an admin.
+    pub fn user(&self) -> Option<&str> {
+        match self {
+            Self::Prompt(trace) => trace.user.as_deref(),
+            Self::Course(course) => course.user.as_deref(),
+        }
+    }
+
+    /// Whether it is about this thread, or any of this user.
+    pub fn is_about(&self, user: &str, thread: Option<&str>) -> bool {
+        let (subject, of) = match self {
+            Self::Prompt(trace) => (&trace.subject, &trace.thread),
+            Self::Course(course) => (&course.user, &course.thread),
+        };
+        subject.as_deref() == Some(user) && (thread.is_none() || of.as_deref() == thread)
+    }
+
+    /// When it came about.
+    pub fn at(&self) -> f64 {
+        match self {
+            Self::Prompt(trace) => trace.at,
+            Self::Course(course) => course.started_at,
+        }
+    }
+
+    /// About how many bytes it takes.
+    pub fn bytes(&self) -> usize {
+        match self {
+            Self::Prompt(trace) => trace.inputs.bytes(),
+            Self::Course(course) => course.bytes(),
+        }
+    }
+
+    pub fn to_json(&self) -> serde_json::Result<Vec<u8>> {
+        match self {
+            Self::Prompt(trace) => serde_json::to_vec(&**trace),
+            Self::Course(course) => serde_json::to_vec(&**course),
+        }
+    }
+
+    /// What a document holds; none where it is neither.
+    fn from_json(json: &[u8]) -> Option<Self> {
+        #[derive(Deserialize)]
+        struct Member {
+            surface: Option<IgnoredAny>,
+        }
+        let is_course = serde_json::from_slice::<Member>(json).ok()?.surface.is_some();
+        match is_course {
+            true => serde_json::from_slice::<Course>(json).ok().map(Self::from),
+            false => serde_json::from_slice::<Trace>(json).ok().map(Self::from),
+        }
+    }
+
+    /// The same, speaking of the thread that it lies in and of no other: its document may have been written by its user.
+    fn of(self, id: &TraceId) -> Self {
+        let (user, thread) = id.thread.clone().unzip();
+        match self {
+            Self::Prompt(trace) => {
+                let trace = Arc::unwrap_or_clone(trace);
+                let inputs = Inputs { turns_in: None, ..trace.inputs };
+                Trace { user, thread, inputs, ..trace }.into()
+            }
+            Self::Course(course) => Course { id: id.encode(), user, thread, ..Arc::unwrap_or_clone(course) }.into(),
+        }
+    }
+}
+
+/// What there is under an id: running, on its way to the store, in memory, or stored.
+pub async fn find(app: &Shared, id: &TraceId) -> Result<Option<Entry>> {
+    if let Some(entry) = app.recorder.find(id) {
+        return Ok(Some(entry));
+    }
+    let Some(path) = id.path() else { return Ok(None) };
+    let document = app.store.get(&path).await?;
+    Ok(document.and_then(|document| Entry::from_json(&document.value)).map(|entry| entry.of(id)))
+}

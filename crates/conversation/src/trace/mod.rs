@@ -1,0 +1,229 @@
+//! What is kept of an assembly, so that it can be made again, and of a request, so that it can be understood.
+//!
+//! Owns the trace of a prompt as a document: the recipe, the numbers and the mutable documents that went in, and a digest of the bytes
+//! that came out. Turns are named by their seqs, so that a long log makes no large trace. Its id
+//! follows from the inputs and says where it lives; a caller may treat it as opaque. The course of a request has an id of the
+//! same kind, that is fresh, and lies beside the prompts that were made for it.
+
+mod course;
+mod entry;
+pub mod record;
+mod tracer;
+mod view;
+
+use std::hash::Hash;
+
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use novelo_engine::component::RefusedTurn;
+use novelo_engine::group::Group;
+use novelo_engine::path::DocumentPath;
+use novelo_engine::reach::Level;
+use novelo_engine::recall::{Hit, Recall, Recalled};
+use novelo_engine::recipe::Shape;
+use novelo_engine::scope;
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+use uuid::Uuid;
+use xxhash_rust::xxh3::Xxh3;
+
+pub use course::{Course, EmbeddingMark, MemoryMark, ModuleMark};
+pub use entry::{Entry, find};
+pub use tracer::{Ended, Running, Tracer};
+pub use view::view;
+
+/// The last segment of a collection of traces.
+pub const TRACES: &str = "traces";
+
+/// Where a trace lives: its own id, and the thread that it is about.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct TraceId {
+    pub uuid: Uuid,
+    /// User and thread; a stateless assembly has none.
+    pub thread: Option<(String, String)>,
+}
+
+/// The trace of one assembly.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Trace {
+    pub id: String,
+    pub at: f64,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub user: Option<String>,
+    /// Whom it is about, also where it is not that user's; not stored.
+    #[serde(skip)]
+    pub subject: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub thread: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub preset: Option<String>,
+    pub recipe: Box<RawValue>,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub question: Option<String>,
+    /// What was searched for, where that was not the question.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub query: Option<String>,
+    pub budget_tokens: Option<u32>,
+    pub inputs: Inputs,
+    pub messages: usize,
+    pub tokens: u32,
+    /// Leading tokens that are the same as in the thread's assembly before this one, where that is known.
+    pub unchanged_tokens: Option<u32>,
+    pub digest: String,
+    pub took_us: u64,
+}
+
+/// What went in.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub struct Inputs {
+    /// The first and the last turn that were looked at.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub turns: Option<(u64, u64)>,
+    /// Where the turns are, if that does not follow from user and thread.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub turns_in: Option<String>,
+    /// The stretch of time that the turns were taken from, and whether in the order of their times.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub begin: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub end: Option<f64>,
+    #[serde(skip_serializing_if = "std::ops::Not::not", default)]
+    pub in_time: bool,
+    /// How many instructions at the front of the thread were looked at beside them.
+    #[serde(default)]
+    pub lead: u64,
+    #[serde(default)]
+    pub turns_before: u64,
+    /// Documents that can change, as they were.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub summary: Option<Box<RawValue>>,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub user_data: Option<Box<RawValue>>,
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub collections: Vec<CollectionInput>,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub groups: Option<GroupsInput>,
+    /// The turns among them that a model had refused.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub refused: Vec<RefusedTurn>,
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub recalled: Vec<RecalledInput>,
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub messages: Vec<Box<RawValue>>,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct CollectionInput {
+    pub name: String,
+    #[serde(default)]
+    pub shape: Shape,
+    #[serde(default)]
+    pub level: Level,
+    pub documents: Vec<(String, Box<RawValue>)>,
+}
+
+/// The groups of a thread, and which of its turns belong to which.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct GroupsInput {
+    pub groups: Vec<Group>,
+    pub of: Vec<(Box<str>, u32)>,
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub problems: Vec<String>,
+}
+
+/// What a search found: named, not quoted, so that what is forgotten leaves no text here.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct RecalledInput {
+    pub recall: Recall,
+    pub hits: Vec<Hit>,
+    pub near: Vec<Hit>,
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub problems: Vec<String>,
+}
+
+impl RecalledInput {
+    pub fn of(recalled: &Recalled) -> Self {
+        let Recalled { recall, hits, near, problems, .. } = recalled;
+        Self { recall: recall.clone(), hits: hits.clone(), near: near.clone(), problems: problems.clone() }
+    }
+}
+
+impl Inputs {
+    /// About how many bytes they take.
+    pub fn bytes(&self) -> usize {
+        let size = |raw: &RawValue| raw.get().len() + 64;
+        let documents = self.collections.iter().flat_map(|c| &c.documents).map(|(id, raw)| id.len() + size(raw));
+        let groups = self.groups.iter().flat_map(|g| &g.groups).map(|g| 256 + g.items.as_deref().map_or(0, size));
+        let members = self.groups.iter().flat_map(|g| &g.of).map(|(id, _)| id.len() + 16);
+        let shown = self.summary.iter().chain(&self.user_data).chain(&self.messages).map(|raw| size(raw));
+        let hits = self.recalled.iter().flat_map(|r| r.hits.iter().chain(&r.near)).map(|hit| 512 + hit.of.len());
+        let refused = self.refused.iter().map(|turn| turn.why.len() + 64).sum::<usize>();
+        512 + refused + hits.sum::<usize>() + documents.chain(groups).chain(members).chain(shown).sum::<usize>()
+    }
+}
+
+impl TraceId {
+    /// The id of a prompt: the same inputs give the same one, so that a prompt made twice is recorded once.
+    pub fn of(thread: Option<&(String, String)>, parts: &impl Hash) -> Self {
+        let uuid = uuid::Builder::from_custom_bytes(print(&(thread, parts)).to_be_bytes()).into_uuid();
+        Self { uuid, thread: thread.cloned() }
+    }
+
+    /// The id on the wire.
+    pub fn encode(&self) -> String {
+        let mut bytes = self.uuid.as_bytes().to_vec();
+        if let Some((user, thread)) = &self.thread {
+            bytes.extend_from_slice(user.as_bytes());
+            bytes.push(0);
+            bytes.extend_from_slice(thread.as_bytes());
+        }
+        URL_SAFE_NO_PAD.encode(bytes)
+    }
+
+    pub fn decode(text: &str) -> Option<Self> {
+        let bytes = URL_SAFE_NO_PAD.decode(text).ok()?;
+        let (uuid, rest) = bytes.split_at_checked(16)?;
+        let uuid = Uuid::from_slice(uuid).ok()?;
+        if rest.is_empty() {
+            return Some(Self { uuid, thread: None });
+        }
+        let (user, thread) = std::str::from_utf8(rest).ok()?.split_once('\0')?;
+        Some(Self { uuid, thread: Some((user.to_owned(), thread.to_owned())) })
+    }
+
+    /// The document it is kept in, if it is kept.
+    pub fn path(&self) -> Option<DocumentPath> {
+        let (user, thread) = self.thread.as_ref()?;
+        scope::thread(user, thread).ok()?.child(TRACES).ok()?.document(&self.uuid.simple().to_string()).ok()
+    }
+}
+
+/// Tells one value from any other.
+pub fn print(value: &impl Hash) -> u128 {
+    let mut hasher = Xxh3::new();
+    value.hash(&mut hasher);
+    hasher.digest128()
+}
+
+/// The digest by which two prompts are compared.
+pub fn digest(messages: &[u8]) -> String {
+    format!("{:032x}", xxhash_rust::xxh3::xxh3_128(messages))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_say_where_a_trace_lives() {
+        for thread in [None, Some(("a/b".to_owned(), "é 😀".to_owned())), Some(("x".to_owned(), "x".to_owned()))] {
+            let id = TraceId::of(thread.as_ref(), &1);
+            assert_eq!(TraceId::decode(&id.encode()), Some(id.clone()));
+            assert_eq!(TraceId::of(thread.as_ref(), &1), id);
+            assert_ne!(TraceId::of(thread.as_ref(), &2), id);
+        }
+        for junk in ["", "AAAA", "!!", &URL_SAFE_NO_PAD.encode([7u8; 40])] {
+            assert_eq!(TraceId::decode(junk), None, "{junk}");
+        }
+    }
+}

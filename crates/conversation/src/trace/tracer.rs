@@ -1,0 +1,305 @@
+//! The hand that writes the course of a request.
+//!
+//! Owns the courses of requests that are still running. Invariants: a course is recorded once, when its request ends, however
+//! it ends; one whose thread was forgotten meanwhile is not recorded at all.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+use novelo_engine::path::DocumentPath;
+use serde_json::Value;
+use uuid::Uuid;
+
+use super::TraceId;
+use super::course::{
+    CacheMark, Course, EmbeddingMark, ErrorMark, HeuristicMark, MARKS_MAX, MemoryMark, ModuleMark, capped, capped_value,
+};
+use crate::app::App;
+use crate::error::{Code, Error};
+use crate::telemetry::now;
+
+/// Writes the course of one request; clones write the same one. With the last clone the course ends, if nobody ended it.
+#[derive(Debug, Clone)]
+pub struct Tracer(Arc<Inner>);
+
+struct Inner {
+    app: App,
+    running: Arc<Running>,
+}
+
+/// A course in the making. Tracers write it; the recorder reads it while it runs, ends it, and may forget it.
+#[derive(Debug)]
+pub struct Running {
+    pub uuid: Uuid,
+    started: Instant,
+    marks: Mutex<Marks>,
+}
+
+#[derive(Debug, Default)]
+struct Marks {
+    course: Course,
+    /// How many marks were left out, by their kind.
+    left_out: BTreeMap<&'static str, usize>,
+    /// The turn that it goes with, once there is one.
+    of: Option<DocumentPath>,
+    in_memory: bool,
+    is_over: bool,
+    is_forgotten: bool,
+}
+
+/// A course that is over.
+#[derive(Debug)]
+pub struct Ended {
+    pub id: TraceId,
+    pub course: Course,
+    /// The turn that it goes with: once that is forgotten it is not stored.
+    pub of: Option<DocumentPath>,
+    /// Whether it is not to be stored.
+    pub in_memory: bool,
+}
+
+impl Tracer {
+    /// The course of a request that came in by a surface. It can be read from here on.
+    pub fn begin(app: &App, surface: &str) -> Self {
+        let uuid = crate::ids::fresh();
+        let id = TraceId { uuid, thread: None }.encode();
+        let course = Course { id, surface: capped(surface), started_at: now(), ..Course::default() };
+        let marks = Mutex::new(Marks { course, ..Marks::default() });
+        let running = Arc::new(Running { uuid, started: Instant::now(), marks });
+        app.recorder.begin(&running);
+        Self(Arc::new(Inner { app: app.clone(), running }))
+    }
+
+    /// Says whose request it is, once it is known that the caller may speak for them and before the id is told: that is
+    /// where it lives.
+    pub fn about(&self, user: &str, thread: &str) {
+        let thread = (user.to_owned(), thread.to_owned());
+        let id = TraceId { uuid: self.0.running.uuid, thread: Some(thread.clone()) };
+        self.mark("about", |marks| {
+            marks.course.id = id.encode();
+            (marks.course.user, marks.course.thread) = (Some(thread.0), Some(thread.1));
+        });
+    }
+
+    /// Nothing of this conversation is stored, and its course is not either: it stays in memory for a while.
+    pub fn in_memory(&self) {
+        self.mark("in_memory", |marks| marks.in_memory = true);
+    }
+
+    /// The request read or stored this turn of its thread: what is told of it, prompts and all, is not stored once that
+    /// is forgotten. The first one counts.
+    pub fn made_from(&self, turn: &DocumentPath) {
+        self.mark("made_from", |marks| {
+            marks.of.get_or_insert_with(|| turn.clone());
+        });
+        let prompts = self.look(|course| course.prompts.clone());
+        if !prompts.is_empty() {
+            self.0.app.recorder.made_from(&prompts, turn);
+        }
+    }
+
+    /// What it can be asked for by.
+    pub fn id(&self) -> TraceId {
+        self.0.running.id()
+    }
+
+    /// The request is over: what it came to is recorded, once.
+    pub fn end(&self) {
+        self.0.app.recorder.end(&self.0.running, &self.0.app.metrics);
+    }
+
+    /// Milliseconds since the request came.
+    pub fn since_ms(&self) -> f64 {
+        self.0.running.since_ms()
+    }
+
+    pub fn started_at(&self) -> f64 {
+        self.look(|course| course.started_at)
+    }
+
+    pub fn cache(&self, cache: &str, is_hit: bool, key: Option<&str>) {
+        let mark = CacheMark { cache: capped(cache), is_hit, key: key.map(capped) };
+        self.mark(cache, |marks| marks.push("caches", |course| &mut course.caches, mark));
+    }
+
+    pub fn heuristic(&self, name: &str, value: impl Into<Value>, why: impl Into<String>) {
+        let mark = HeuristicMark { name: capped(name), value: capped_value(value.into()), why: capped(why) };
+        self.mark(name, |marks| marks.push("heuristics", |course| &mut course.heuristics, mark));
+    }
+
+    pub fn module(&self, mark: ModuleMark) {
+        let ModuleMark { name, status, why, .. } = mark;
+        let mark = ModuleMark { name: capped(name), status: capped(status), why: capped(why), ..mark };
+        self.mark("module", |marks| marks.push("modules", |course| &mut course.modules, mark));
+    }
+
+    pub fn embedding(&self, mark: EmbeddingMark) {
+        let mark = EmbeddingMark { kind: capped(mark.kind), against: capped(mark.against), ..mark };
+        self.mark("embedding", |marks| marks.push("embeddings", |course| &mut course.embeddings, mark));
+    }
+
+    /// The last one counts.
+    pub fn memory(&self, mark: MemoryMark) {
+        let mark = MemoryMark { why: capped(mark.why), id: mark.id.map(capped), ..mark };
+        self.mark("memory", |marks| marks.course.memory = Some(mark));
+    }
+
+    /// The prompt of this trace was made for it.
+    pub fn prompt(&self, trace: &str) {
+        let trace = capped(trace);
+        self.mark("prompt", |marks| marks.push("prompts", |course| &mut course.prompts, trace));
+    }
+
+    /// An empty name is that of a model whose server has not said it yet.
+    pub fn model(&self, name: &str) {
+        let name = Some(capped(name)).filter(|name| !name.is_empty());
+        self.mark("model", |marks| marks.course.model = name);
+    }
+
+    /// The first one counts.
+    pub fn prompt_ready(&self) {
+        let since = self.since_ms();
+        self.mark("prompt_ready", |marks| {
+            marks.course.latency.prompt_ready_ms.get_or_insert(since);
+        });
+    }
+
+    /// The first one counts.
+    pub fn first_token(&self) {
+        let since = self.since_ms();
+        self.mark("first_token", |marks| {
+            marks.course.latency.first_token_ms.get_or_insert(since);
+        });
+    }
+
+    pub fn error(&self, stage: &str, message: impl Into<String>) {
+        let mark = ErrorMark { stage: capped(stage), message: capped(message), at_ms: self.since_ms() };
+        self.mark(stage, |marks| marks.push("errors", |course| &mut course.errors, mark));
+    }
+
+    /// What the request is refused with, by the stage at which such a thing happens.
+    pub fn refused(&self, error: &Error) {
+        self.error(stage(error.code), error.message.as_str());
+    }
+
+    /// A look at what was marked so far.
+    pub fn look<T>(&self, at: impl FnOnce(&Course) -> T) -> T {
+        at(&self.0.running.lock().course)
+    }
+
+    fn mark(&self, what: &str, write: impl FnOnce(&mut Marks)) {
+        let mut marks = self.0.running.lock();
+        match marks.is_over {
+            false => write(&mut marks),
+            true => tracing::debug!(what, course = marks.course.id, "a mark came after the end of its request"),
+        }
+    }
+}
+
+fn stage(code: Code) -> &'static str {
+    match code {
+        Code::Unauthorized | Code::Forbidden => "auth",
+        Code::RateLimited => "rate_limit",
+        Code::NoData | Code::DataFailed => "data",
+        Code::NoModel | Code::ModelFailed => "model",
+        Code::ModelRefused | Code::ModelBusy | Code::UpstreamAuth => "model",
+        Code::Conflict | Code::Stale | Code::Busy | Code::Unavailable | Code::DiskFull | Code::ReadOnly => "store",
+        Code::Internal => "internal",
+        Code::MalformedJson | Code::InvalidField | Code::OverBudget | Code::TooLarge => "validation",
+        Code::NotFound | Code::MethodNotAllowed | Code::Timeout | Code::Contradiction => "validation",
+    }
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        if self.running.is_cut_short() {
+            self.app.recorder.end(&self.running, &self.app.metrics);
+        }
+    }
+}
+
+impl std::fmt::Debug for Inner {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Inner").field("running", &self.running).finish_non_exhaustive()
+    }
+}
+
+impl Running {
+    /// The course so far, if this is its id.
+    pub fn read(&self, id: &TraceId) -> Option<Course> {
+        let marks = self.lock();
+        (marks.id(self.uuid) == *id).then(|| marks.course.clone())
+    }
+
+    /// Ends it; none where it was ended before, or was forgotten.
+    pub fn end(&self) -> Option<Ended> {
+        let total_ms = self.since_ms();
+        let mut marks = self.lock();
+        if std::mem::replace(&mut marks.is_over, true) {
+            return None;
+        }
+        marks.tell_left_out(total_ms);
+        let Marks { course, of, in_memory, is_forgotten, .. } = &mut *marks;
+        (course.finished_at, course.latency.total_ms) = (Some(now()), Some(total_ms));
+        let (course, of, in_memory) = (course.clone(), of.take(), *in_memory);
+        (!*is_forgotten).then(|| Ended { id: marks.id(self.uuid), course, of, in_memory })
+    }
+
+    /// Forgets it, if it is about this thread, or any of this user; whether it is.
+    pub fn forget(&self, user: &str, thread: Option<&str>) -> bool {
+        let mut marks = self.lock();
+        let Course { user: of, thread: in_thread, .. } = &marks.course;
+        let is_about = of.as_deref() == Some(user) && (thread.is_none() || in_thread.as_deref() == thread);
+        marks.is_forgotten |= is_about;
+        is_about
+    }
+
+    /// Whether it is not over, now that nobody is left who could end it; if so, it says so itself.
+    fn is_cut_short(&self) -> bool {
+        let at_ms = self.since_ms();
+        let mut marks = self.lock();
+        if !marks.is_over {
+            marks.course.errors.push(ErrorMark { stage: "request".into(), message: "ended early".into(), at_ms });
+        }
+        !marks.is_over
+    }
+
+    fn id(&self) -> TraceId {
+        self.lock().id(self.uuid)
+    }
+
+    fn since_ms(&self) -> f64 {
+        (self.started.elapsed().as_secs_f64() * 1e6).round() / 1e3
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Marks> {
+        self.marks.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Marks {
+    fn id(&self, uuid: Uuid) -> TraceId {
+        TraceId { uuid, thread: self.course.user.clone().zip(self.course.thread.clone()) }
+    }
+
+    fn push<T>(&mut self, kind: &'static str, of: impl FnOnce(&mut Course) -> &mut Vec<T>, mark: T) {
+        let list = of(&mut self.course);
+        match list.len() < MARKS_MAX {
+            true => list.push(mark),
+            false => *self.left_out.entry(kind).or_default() += 1,
+        }
+    }
+
+    fn tell_left_out(&mut self, at_ms: f64) {
+        let left_out = std::mem::take(&mut self.left_out);
+        self.course.errors.extend(left_out.into_iter().map(|(kind, count)| {
+            let message = format!("{count} {kind} were left out; a course holds {MARKS_MAX}");
+            ErrorMark { stage: "trace".into(), message, at_ms }
+        }));
+    }
+}
+
+#[cfg(test)]
+#[path = "tracer_tests.rs"]
+mod tests;

@@ -1,0 +1,248 @@
+//! A follow-up question made to stand alone, by rules.
+//!
+//! Owns what pronouns, pointers, left-out words and mentions such as "the previous one" stand for, in English,
+//! Portuguese and Russian. `topic` remembers what was said and what was answered, `phrase` finds it, and each other
+//! module resolves one way of saying less: `bare` a question word alone, `ellipsis` a fragment, `pair` two things,
+//! `choice` one of a list, `unsaid` and `implied` what is left out altogether. Adds nothing that was not said, and asks no model. A question that stands alone already, or
+//! whose gap the rules cannot fill with confidence, comes back byte for byte. The same input gives the same question.
+
+mod bare;
+mod choice;
+mod ellipsis;
+mod english;
+mod entity;
+mod implied;
+mod lexicon;
+mod names;
+mod noun;
+mod own;
+mod pair;
+mod phrase;
+mod place;
+mod pointer;
+mod portuguese;
+mod pronoun;
+mod question;
+mod russian;
+mod sought;
+mod token;
+mod topic;
+mod unsaid;
+mod year;
+
+use self::lexicon::Lexicon;
+use self::phrase::Phrase;
+use self::question::{Edit, Question};
+use self::sought::Sought;
+use self::token::Token;
+use self::topic::{BRIEF_TOKENS, Topics};
+use crate::analyse::{Language, Words};
+
+/// Of what was said before, only so much is looked at.
+const MESSAGES_MAX: usize = 40;
+/// What was said this many questions ago has faded: `topic` leaves less of it than counts.
+const TURNS_MAX: usize = 10;
+const USER: &str = "user";
+const MESSAGE_CHARS_MAX: usize = 2_000;
+const REPLY_CHARS_MAX: usize = 600;
+/// A longer question says what it is about.
+const QUESTION_BYTES_MAX: usize = 2_000;
+const TOKENS_MAX: usize = 600;
+/// Words by which a language is told.
+const LANGUAGE_WORDS_MAX: usize = 60;
+
+/// One message of a conversation.
+#[derive(Debug, Clone, Copy)]
+pub struct Said<'a> {
+    pub speaker: &'a str,
+    pub text: &'a str,
+}
+
+/// A question that can stand alone.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Rewrite {
+    pub question: String,
+    /// None if, and only if, the question is as it was asked.
+    pub changes: Vec<Change>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Change {
+    pub kind: ChangeKind,
+    pub was: String,
+    pub now: String,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ChangeKind {
+    Pronoun,
+    Possessive,
+    Demonstrative,
+    Ellipsis,
+    Previous,
+    Choice,
+    Implied,
+}
+
+impl ChangeKind {
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Pronoun => "pronoun",
+            Self::Possessive => "possessive",
+            Self::Demonstrative => "demonstrative",
+            Self::Ellipsis => "ellipsis",
+            Self::Previous => "previous",
+            Self::Choice => "choice",
+            Self::Implied => "implied",
+        }
+    }
+}
+
+/// Makes a question stand alone after what was said, oldest first. The speaker is a role: everyone but the user replies.
+pub fn rewrite(history: &[Said<'_>], question: &str) -> Rewrite {
+    let recent = history.get(history.len().saturating_sub(MESSAGES_MAX)..).unwrap_or_default();
+    if recent.is_empty() || question.len() > QUESTION_BYTES_MAX {
+        return untouched(question);
+    }
+    let mut talk = Talk::new(Lexicon::of(language(recent, question)));
+    remembered(recent).iter().for_each(|said| talk.hear(said));
+    let tokens = token::tokens(question, talk.lexicon, TOKENS_MAX);
+    talk.rewrite(question, &tokens, &phrase::phrases(&tokens, talk.lexicon))
+}
+
+/// The part of what was said that has not faded.
+fn remembered<'s, 't>(recent: &'s [Said<'t>]) -> &'s [Said<'t>] {
+    let asked = recent.iter().enumerate().rev().filter(|(_, said)| said.speaker == USER);
+    let from = asked.map(|(at, _)| at).nth(TURNS_MAX - 1).unwrap_or(0);
+    recent.get(from..).unwrap_or_default()
+}
+
+fn untouched(question: &str) -> Rewrite {
+    Rewrite { question: question.to_owned(), changes: Vec::new() }
+}
+
+/// The language of the question, or where its words do not tell, of what was said before.
+fn language(recent: &[Said<'_>], question: &str) -> Language {
+    if question.contains(|c| matches!(c, '\u{400}'..='\u{52f}')) {
+        return Language::Russian;
+    }
+    let words = Words::of(question, LANGUAGE_WORDS_MAX);
+    let told = Language::of(&words);
+    let english =
+        words.iter().any(|word| Language::English.is_stop(word.folded) && !Language::Portuguese.is_stop(word.folded));
+    if told == Language::Portuguese || english {
+        return told;
+    }
+    let before = recent.iter().rev().take(4).map(|said| Language::of(&Words::of(said.text, LANGUAGE_WORDS_MAX)));
+    let portuguese = before.filter(|language| *language == Language::Portuguese).count();
+    if portuguese > 0 { Language::Portuguese } else { told }
+}
+
+/// A conversation as far as it was heard.
+struct Talk {
+    lexicon: &'static Lexicon,
+    topics: Topics,
+    /// The user's last question, made to stand alone.
+    asked: String,
+    sought: Sought,
+    /// The last reply to it.
+    replied: String,
+}
+
+impl Talk {
+    fn new(lexicon: &'static Lexicon) -> Self {
+        Self {
+            lexicon,
+            topics: Topics::default(),
+            asked: String::new(),
+            sought: Sought::Nothing,
+            replied: String::new(),
+        }
+    }
+
+    fn hear(&mut self, said: &Said<'_>) {
+        if said.speaker == USER {
+            self.hear_question(beginning(said.text, MESSAGE_CHARS_MAX));
+        } else {
+            self.hear_reply(beginning(said.text, REPLY_CHARS_MAX));
+        }
+    }
+
+    fn hear_question(&mut self, text: &str) {
+        let tokens = token::tokens(text, self.lexicon, TOKENS_MAX);
+        let phrases = phrase::phrases(&tokens, self.lexicon);
+        let Rewrite { question, changes } = self.rewrite(text, &tokens, &phrases);
+        if changes.is_empty() {
+            self.note_question(question, &tokens, &phrases);
+            self.topics.shift();
+            return;
+        }
+        let text = question.clone();
+        let tokens = token::tokens(&text, self.lexicon, TOKENS_MAX);
+        self.note_question(question, &tokens, &phrase::phrases(&tokens, self.lexicon));
+        for change in changes.iter().filter(|it| matches!(it.kind, ChangeKind::Pronoun | ChangeKind::Possessive)) {
+            self.topics.centre(english::owner(&change.now), self.lexicon.is_personal(&change.was));
+        }
+    }
+
+    fn note_question(&mut self, text: String, tokens: &[Token<'_>], phrases: &[Phrase]) {
+        self.topics.next_message(true);
+        self.topics.note(&text, tokens, phrases, true, self.lexicon);
+        self.sought = Sought::by(tokens, phrases, self.lexicon);
+        self.asked = text;
+        self.replied.clear();
+    }
+
+    fn hear_reply(&mut self, text: &str) {
+        let tokens = token::tokens(text, self.lexicon, TOKENS_MAX);
+        let phrases = phrase::phrases(&tokens, self.lexicon);
+        self.topics.next_message(false);
+        self.topics.note(text, &tokens, &phrases, false, self.lexicon);
+        if tokens.len() <= BRIEF_TOKENS {
+            self.topics.answer(&self.sought, text);
+        }
+        text.clone_into(&mut self.replied);
+    }
+
+    fn rewrite(&self, text: &str, tokens: &[Token<'_>], phrases: &[Phrase]) -> Rewrite {
+        let question = Question { text, tokens, phrases, lexicon: self.lexicon };
+        let whole = choice::resolve(&question, &self.replied)
+            .or_else(|| ellipsis::resolve(&question, &self.asked, &self.replied, &self.topics))
+            .or_else(|| pair::resolve(&question, &self.topics));
+        if let Some(edit) = whole {
+            return apply(text, vec![edit]);
+        }
+        let dictated = own::is_dictated(&question, &self.replied);
+        let mut edits = if dictated { Vec::new() } else { pronoun::resolve(&question, &self.topics) };
+        edits.extend(pointer::resolve(&question, &self.topics));
+        edits.sort_by_key(|edit| edit.range.start);
+        if edits.is_empty() {
+            let left_out = implied::resolve(&question, &self.topics);
+            edits.extend(left_out.or_else(|| unsaid::resolve(&question, &self.topics)));
+        }
+        apply(text, edits)
+    }
+}
+
+fn beginning(text: &str, chars_max: usize) -> &str {
+    text.char_indices().nth(chars_max).and_then(|(end, _)| text.get(..end)).unwrap_or(text)
+}
+
+/// Makes the changes, which are in order and apart. What changes nothing is no change.
+fn apply(text: &str, edits: Vec<Edit>) -> Rewrite {
+    let mut question = String::with_capacity(text.len() * 2);
+    let mut changes = Vec::new();
+    let mut from = 0;
+    for edit in edits {
+        let Some(kept) = text.get(from..edit.range.start) else { continue };
+        if edit.change.was == edit.change.now {
+            continue;
+        }
+        question.push_str(kept);
+        question.push_str(&edit.change.now);
+        from = edit.range.end;
+        changes.push(edit.change);
+    }
+    question.push_str(text.get(from..).unwrap_or_default());
+    Rewrite { question, changes }
+}

@@ -1,0 +1,233 @@
+//! Guests: who is not known may ask so often.
+//!
+//! Owns how often each guest and each address asked in the window that runs, as documents that go when it is over, so that
+//! a limit holds over all nodes and over a restart; and which ids are guests'. Invariant: whoever calls itself a guest never
+//! gets what a user said.
+
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use bytes::Bytes;
+use novelo_engine::path::DocumentPath;
+use novelo_engine::scope;
+use novelo_store::{Error as StoreError, PutTerms, Range};
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use crate::server::Server;
+use novelo_conversation::app::Shared;
+use novelo_conversation::error::{Code, Error, Result};
+use novelo_conversation::locks;
+use novelo_conversation::remember::{place, user_data};
+use novelo_conversation::telemetry::now;
+
+/// The root of what is counted of addresses, which belong to no user.
+const ADDRESSES: &str = "addresses";
+/// How often a count is tried again that others changed meanwhile.
+const TRIES_MAX: usize = 100;
+
+/// Who is counted, where, and how often it may ask.
+struct Counted {
+    at: DocumentPath,
+    in_words: &'static str,
+    setting: &'static str,
+    most: u64,
+}
+
+/// When a window began, in seconds since 1970, and how often somebody asked in it.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+struct Window {
+    began: f64,
+    count: u64,
+}
+
+/// Counts one more message of a guest from an address, unless one of them has had all there are.
+pub async fn admit(app: &Shared, guest: &str, address: &str) -> Result<()> {
+    let bad_id = |e| Error::bad_id("guestId", &e);
+    // What a proxy calls an address may be anything, and is not kept.
+    let digest = URL_SAFE_NO_PAD.encode(Sha256::digest(address));
+    let counted = |at, in_words, setting| Counted { at, in_words, setting, most: app.config.number(setting) };
+    let guest = scope::user(guest).and_then(|user| user.child("guest")?.document("window")).map_err(bad_id)?;
+    let address = DocumentPath::new(&[ADDRESSES, &digest]).map_err(bad_id)?;
+    let guest = counted(guest, "this guest", "eco.guest_max");
+    let address = counted(address, "guests from this address", "eco.address_max");
+    let _pens = locks::hold([&guest.at, &address.at].into_iter()).await;
+    guest.count(app).await?;
+    let admitted = address.count(app).await;
+    if admitted.is_err() {
+        guest.take_back(app).await?;
+    }
+    admitted
+}
+
+impl Counted {
+    /// Counts one more, unless it has had all there are.
+    async fn count(&self, app: &Shared) -> Result<()> {
+        let lasts_s = app.config.number("eco.guest_window_seconds") as f64;
+        self.change(app, |running| {
+            let now = now();
+            let window = running.filter(|window| now < window.began + lasts_s);
+            let Window { began, count } = window.unwrap_or(Window { began: now, count: 0 });
+            match count < self.most {
+                true => Ok(Window { began, count: count + 1 }),
+                false => Err(self.refusal(began + lasts_s - now)),
+            }
+        })
+        .await
+    }
+
+    /// Counts one less: it was not let in after all.
+    async fn take_back(&self, app: &Shared) -> Result<()> {
+        let one_less = |running: Option<Window>| {
+            let Window { began, count } = running.unwrap_or(Window { began: now(), count: 0 });
+            Ok(Window { began, count: count.saturating_sub(1) })
+        };
+        self.change(app, one_less).await
+    }
+
+    /// Changes the count to what comes of the one that is there, however many do so at once.
+    async fn change(&self, app: &Shared, next: impl Fn(Option<Window>) -> Result<Window>) -> Result<()> {
+        if self.most == 0 {
+            return Ok(());
+        }
+        let lasts_s = app.config.number("eco.guest_window_seconds") as f64;
+        for _ in 0..TRIES_MAX {
+            let there = app.store.get(&self.at).await?;
+            // One that cannot be read was written by somebody else, and counts as none.
+            let window = next(there.as_ref().and_then(|document| serde_json::from_slice(&document.value).ok()))?;
+            let terms = PutTerms {
+                if_version: Some(there.map_or(0, |document| document.version)),
+                now: now(),
+                expires_at: Some(window.began + lasts_s),
+                ..PutTerms::default()
+            };
+            let value = serde_json::to_vec(&window).map_err(|e| Error::new(Code::Internal, e.to_string()))?;
+            match app.store.put(&self.at, value.into(), terms).await {
+                Err(StoreError::Stale { .. }) => {}
+                written => return Ok(written.map(drop)?),
+            }
+        }
+        Err(Error::new(Code::Busy, "too many guests ask at once"))
+    }
+
+    fn refusal(&self, left_s: f64) -> Error {
+        let Self { in_words, setting, most, .. } = self;
+        let left_s = left_s as u64 + 1;
+        let message = format!("{in_words} asked {most} times ({setting}); more in {left_s} s");
+        Error { retry_after_s: left_s, ..Error::new(Code::RateLimited, message) }
+    }
+}
+
+/// What stands before the id of a guest that was made here.
+const OWN_PREFIX: &str = "guest-";
+const OWN_BYTES: usize = 16;
+
+/// An id for a guest that brought none: 128 random bits.
+pub fn new_id() -> Result<String> {
+    let mut bytes = [0; OWN_BYTES];
+    getrandom::fill(&mut bytes).map_err(|e| Error::new(Code::Internal, format!("no randomness: {e}")))?;
+    Ok(format!("{OWN_PREFIX}{}", URL_SAFE_NO_PAD.encode(bytes)))
+}
+
+/// Characters that the id of a guest must have, and how many of them must differ. All guests of a page share its key,
+/// so that the id alone tells one from another: 22 of these letters at random hold 128 bits.
+const ID_CHARS_MIN: usize = 22;
+const ID_DISTINCT_MIN: usize = 8;
+
+/// Refuses an id that another guest could guess.
+pub fn require_unguessable(id: &str) -> Result<()> {
+    let is_plain = id.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_".contains(&b));
+    let distinct = id.bytes().collect::<std::collections::BTreeSet<_>>().len();
+    match is_plain && id.len() >= ID_CHARS_MIN && distinct >= ID_DISTINCT_MIN {
+        true => Ok(()),
+        false => Err(Error::invalid(
+            "guestId",
+            format_args!(
+                "could be guessed: it must have at least {ID_CHARS_MIN} letters, digits, - or _, {ID_DISTINCT_MIN} of them \
+                 different\nhint: leave it out and use the guestId of the answer, or send a random UUID"
+            ),
+        )),
+    }
+}
+
+/// Lets a guest have an id for good, unless it is somebody's who is no guest.
+pub async fn claim(server: &Server, guest: &str) -> Result<()> {
+    let app = &server.app;
+    let bad_id = |e| Error::bad_id("guestId", &e);
+    let mark = scope::user(guest).and_then(|user| user.child("guest")?.document("mark")).map_err(bad_id)?;
+    let is_of_a_user = || Error::new(Code::Forbidden, "guestId is that of a user");
+    // A guest whose id became a user's is a guest no more.
+    if has_key(server, guest).await? {
+        return Err(is_of_a_user());
+    }
+    if app.store.get(&mark).await?.is_some() {
+        return Ok(());
+    }
+    // The first message of a guest, here or on another node, must not make a user of its id.
+    if is_taken(app, guest).await? && app.store.get(&mark).await?.is_none() {
+        return Err(is_of_a_user());
+    }
+    let terms = PutTerms { now: now(), ..PutTerms::default() };
+    app.store.put(&mark, Bytes::from_static(b"{}"), terms).await?;
+    Ok(())
+}
+
+async fn has_key(server: &Server, user: &str) -> Result<bool> {
+    Ok(server.keys.now(&server.app.store).await?.list().iter().any(|key| key.kind.user() == Some(user)))
+}
+
+/// Whether something was said or is known under this id.
+async fn is_taken(app: &Shared, user: &str) -> Result<bool> {
+    let memories = app.store.turns(&place::memories(user)?, Range::Last(1)).await?;
+    let known = user_data::get(app, user).await?;
+    let of = scope::threads(user).map_err(|e| Error::bad_id("guestId", &e))?;
+    let threads = app.store.threads(&of, scope::TURNS, None, 1).await?;
+    Ok(!memories.is_empty() || known.len() > b"{}".len() || !threads.items.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use futures_util::FutureExt;
+
+    use super::*;
+    use novelo_conversation::app;
+    use novelo_conversation::settings::Config;
+
+    #[test]
+    fn an_id_that_is_long_and_varied_cannot_be_guessed() {
+        let ids = ["g1", "", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", "abcdefghijklmnopqrstu", "a b c d e f g h i j k l m n"];
+        for id in ids.into_iter().chain(["user@mail.example.com-12345", "0123456012345601234560"]) {
+            assert_eq!(require_unguessable(id).unwrap_err().param.as_deref(), Some("guestId"), "{id}");
+        }
+        for id in ["abcdefghijklmnopqrstuv", "0123456701234567012345", &uuid::Uuid::new_v4().to_string()] {
+            require_unguessable(id).unwrap();
+        }
+        let (one, other) = (new_id().unwrap(), new_id().unwrap());
+        require_unguessable(&one).unwrap();
+        assert!(one != other && one.len() == OWN_PREFIX.len() + ID_CHARS_MIN, "{one}");
+    }
+
+    /// Another node counts between reading and writing, twice: neither count is lost.
+    #[tokio::test]
+    async fn a_count_that_another_node_changed_meanwhile_is_read_again() {
+        let flags = ["store=memory", "ask.database=none", "sample=false"].map(|flag| flag.split_once('=').unwrap());
+        let flags = flags.map(|(key, value)| (key, Some(value.to_owned())));
+        let (app, _tasks) = app::open(Config::gather(None, |_| None, &flags).unwrap()).await.unwrap();
+        let at = DocumentPath::new(&[ADDRESSES, "digest"]).unwrap();
+        let counted = Counted { at: at.clone(), in_words: "", setting: "eco.guest_max", most: 9 };
+        let tries = AtomicUsize::new(0);
+        let next = |running: Option<Window>| {
+            let count = running.map_or(0, |window| window.count);
+            if tries.fetch_add(1, Ordering::Relaxed) < 2 {
+                let other = serde_json::to_vec(&Window { began: now(), count: count + 1 }).unwrap();
+                app.store.put(&at, other.into(), PutTerms::default()).now_or_never().unwrap().unwrap();
+            }
+            Ok(Window { began: now(), count: count + 1 })
+        };
+        counted.change(&app, next).await.unwrap();
+        let stored = app.store.get(&at).await.unwrap().unwrap();
+        let Window { count, .. } = serde_json::from_slice(&stored.value).unwrap();
+        assert_eq!((count, tries.into_inner()), (3, 3));
+    }
+}
