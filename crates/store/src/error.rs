@@ -5,6 +5,8 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::incomplete::Incomplete;
+
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The path holds other bytes: choose another id.
@@ -40,7 +42,7 @@ pub enum Error {
         "{} is incomplete: {} from {} broke off after {} documents or more\nhint: to resume it, run `{}`; to give it up, delete that directory",
         .dir.display(), .marker.kind, .marker.source, .marker.documents, .marker.command
     )]
-    Incomplete { dir: PathBuf, marker: crate::Incomplete },
+    Incomplete { dir: PathBuf, marker: Incomplete },
     /// Stored bytes are not what was stored: restore a backup, or ask `novelo doctor`.
     #[error("{place} is damaged: {what}")]
     Damaged { place: String, what: String },

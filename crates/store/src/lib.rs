@@ -240,9 +240,9 @@ impl Store {
     /// Everything below a prefix as it is now, whatever is written meanwhile.
     pub async fn export(&self, what: &Prefix) -> Result<Export, Error> {
         match self {
-            Self::Memory(memory) => Ok(memory.export(what)),
-            Self::Local(local) => local.export(what).await,
-            Self::Redis(redis) => redis.export(what).await,
+            Self::Memory(memory) => Ok(Export::from_memory(memory.export(what))),
+            Self::Local(local) => local.export(what).await.map(Export::from_local),
+            Self::Redis(redis) => redis.export(what).await.map(Export::from_redis),
         }
     }
 

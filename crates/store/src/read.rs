@@ -8,6 +8,8 @@ use std::sync::Arc;
 use bytes::Bytes;
 use novelo_engine::Turn;
 
+use crate::op::{Exported, Reserved};
+
 /// A stored document.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Document {
@@ -97,6 +99,23 @@ pub struct Health {
     pub disk_bytes: u64,
     /// Whether forgotten text is still being removed from the raw files.
     pub erasing: bool,
+}
+
+/// The beginning of an export, as a back-end gives it.
+pub(crate) struct ExportStart<R> {
+    /// The document that the prefix itself names.
+    pub single: Option<Exported>,
+    /// What is below the prefix.
+    pub rest: R,
+    pub documents_hint: u64,
+}
+
+/// What a back-end reads at once for an export.
+#[derive(Debug, Default)]
+pub(crate) struct ExportBatch {
+    pub documents: Vec<Exported>,
+    /// Of collections that are read to their end.
+    pub reserved: Vec<Reserved>,
 }
 
 /// Turns are kept in blocks of at most this many, shared between the hot threads and their readers.

@@ -4,11 +4,12 @@
 //! counts the times that the document changed, starting at 1.
 
 use bytes::Bytes;
+use novelo_engine::path::CollectionPath;
 
+use crate::Error;
 use crate::merge::merge;
-use crate::op::{NewDocument, PutTerms, Stamp, check_value};
+use crate::op::{Exported, NewDocument, PutTerms, Stamp, check_value};
 use crate::read::Document;
-use crate::{Error, Exported};
 
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Record {
@@ -66,6 +67,12 @@ impl Record {
 
     pub fn stamp(&self, seq: u64, existed: bool) -> Stamp {
         Stamp { id: self.id.clone(), seq, create_time: self.create_time, version: self.version, existed }
+    }
+
+    pub fn into_exported(self, collection: &CollectionPath, seq: u64) -> Result<Exported, Error> {
+        let path = collection.document(&self.id).map_err(|e| Error::damaged(collection.to_string(), e.to_string()))?;
+        let Self { version, create_time, expires_at, value, .. } = self;
+        Ok(Exported { path, seq, create_time, version, expires_at, value })
     }
 
     pub fn into_document(self, seq: u64) -> Document {

@@ -16,9 +16,8 @@ use super::txn::load;
 use super::{Shared, blocking, lock};
 use crate::Error;
 use crate::codec::{Meta, below, collection_path, segments_key};
-use crate::export::{Export, Read, Rest};
 use crate::op::{Exported, Reserved};
-use crate::record::Record;
+use crate::read::{ExportBatch, ExportStart};
 
 /// Documents read at once.
 const CHUNK: usize = 256;
@@ -101,7 +100,7 @@ impl Lease {
     }
 }
 
-pub(super) fn export(shared: &Arc<Shared>, what: &Prefix) -> Result<Export, Error> {
+pub(super) fn export(shared: &Arc<Shared>, what: &Prefix) -> Result<ExportStart<LocalExport>, Error> {
     let db = shared.read_db()?;
     let lease = shared.exports.lease(&db, false);
     let view = lease.view(db)?;
@@ -118,8 +117,8 @@ pub(super) fn export(shared: &Arc<Shared>, what: &Prefix) -> Result<Export, Erro
     }
     left.reverse();
     hint += u64::from(single.is_some());
-    let unread = Unread { shared: shared.clone(), lease, left };
-    Ok(Export::new(single, Rest::Local(unread), hint))
+    let rest = LocalExport { shared: shared.clone(), lease, left };
+    Ok(ExportStart { single, rest, documents_hint: hint })
 }
 
 /// The document that the prefix itself names.
@@ -131,43 +130,43 @@ fn single(view: &View<'_>, what: &Prefix) -> Result<Option<Exported>, Error> {
     let key = segments_key(collection);
     let Some(meta) = load(view, &key)?.meta else { return Ok(None) };
     let path = collection_path(&key)?;
-    docs::find(view, &meta, id)?.map(|(seq, record)| exported(&path, seq, record)).transpose()
+    docs::find(view, &meta, id)?.map(|(seq, record)| record.into_exported(&path, seq)).transpose()
 }
 
 /// Collections as they were at one moment.
-pub(crate) struct Unread {
+pub(crate) struct LocalExport {
     shared: Arc<Shared>,
     lease: Arc<Lease>,
     left: Vec<Left>,
 }
 
-impl Unread {
-    /// The next documents, and what is left then.
-    pub async fn read(self) -> Result<Read, Error> {
+impl LocalExport {
+    /// The next documents, and the rest of the export; `None` at its end.
+    pub async fn read(self) -> Result<(ExportBatch, Option<Self>), Error> {
         blocking(move || self.read_now()).await
     }
 
-    fn read_now(mut self) -> Result<Read, Error> {
-        let mut reserved = Vec::new();
+    fn read_now(mut self) -> Result<(ExportBatch, Option<Self>), Error> {
+        let mut batch = ExportBatch::default();
         // In this order: while the database is held, it is not replaced and the moment is one of it.
         let view = self.lease.view(self.shared.cell.get()?)?;
         while let Some(left) = self.left.last_mut() {
-            let documents = read_chunk(&view, left)?;
-            match documents.last() {
+            batch.documents = read_chunk(&view, left)?;
+            match batch.documents.last() {
                 Some(last) => {
                     left.next_seq = last.seq + 1;
-                    return Ok(Read { documents, reserved, rest: Rest::Local(self) });
+                    return Ok((batch, Some(self)));
                 }
-                None => reserved.extend(self.left.pop().and_then(Left::reserved)),
+                None => batch.reserved.extend(self.left.pop().and_then(Left::reserved)),
             }
         }
-        Ok(Read { documents: Vec::new(), reserved, rest: Rest::None })
+        Ok((batch, None))
     }
 }
 
-impl std::fmt::Debug for Unread {
+impl std::fmt::Debug for LocalExport {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Unread").field("collections", &self.left.len()).finish_non_exhaustive()
+        f.debug_struct("LocalExport").field("collections", &self.left.len()).finish_non_exhaustive()
     }
 }
 
@@ -176,13 +175,7 @@ fn read_chunk(view: &View<'_>, left: &Left) -> Result<Vec<Exported>, Error> {
     documents
         .map(|document| {
             let (seq, record) = document?;
-            exported(&left.path, seq, record)
+            record.into_exported(&left.path, seq)
         })
         .collect()
-}
-
-fn exported(collection: &CollectionPath, seq: u64, record: Record) -> Result<Exported, Error> {
-    let path = collection.document(&record.id).map_err(|e| Error::damaged(collection.to_string(), e.to_string()))?;
-    let Record { version, create_time, expires_at, value, .. } = record;
-    Ok(Exported { path, seq, create_time, version, expires_at, value })
 }

@@ -12,8 +12,8 @@ use std::path::{Path, PathBuf};
 use xxhash_rust::xxh3::Xxh3;
 
 use super::db::{COMMIT, Space};
+use super::marker::sync_dir;
 use crate::Error;
-use crate::incomplete::sync_dir;
 
 const MAGIC: [u8; 4] = [b'F', b'J', b'L', 3];
 const START: u8 = 1;

@@ -19,6 +19,7 @@ mod fork;
 mod import;
 mod journal;
 mod manifest;
+mod marker;
 mod open;
 mod outage;
 mod pulse;
@@ -50,15 +51,15 @@ use self::db::{Db, View};
 use self::doomed::DoomedSweep;
 use self::eraser::Erasure;
 use self::export::Exports;
-pub(crate) use self::export::Unread;
+pub(crate) use self::export::LocalExport;
 use self::open::Opened;
 use self::outage::Outage;
 use self::pulse::Pulses;
 use self::scratch::Scratch;
 use self::witness::Witness;
+use crate::Error;
 use crate::op::{Op, Outcome};
-use crate::read::{Document, Finding, Health, Page, Range, ThreadRow, Turns, Version, Window};
-use crate::{Error, Export};
+use crate::read::{Document, ExportStart, Finding, Health, Page, Range, ThreadRow, Turns, Version, Window};
 
 /// How long a forget waits for the raw files to be clean before it answers and lets that go on.
 const ERASE_WAIT: Duration = Duration::from_secs(10);
@@ -254,7 +255,7 @@ impl Local {
         self.0.shared.pulses.of(path)
     }
 
-    pub(crate) async fn export(&self, what: &Prefix) -> Result<Export, Error> {
+    pub(crate) async fn export(&self, what: &Prefix) -> Result<ExportStart<LocalExport>, Error> {
         let (shared, what) = (self.0.shared.clone(), what.clone());
         blocking(move || export::export(&shared, &what)).await
     }

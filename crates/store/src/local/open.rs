@@ -11,9 +11,10 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::db::{COMMIT, Db, ERASE, FORMAT, Space, View, Writes};
+use super::marker::sync_dir;
 use super::{journal, manifest, recovery, unfinished, witness};
-use crate::incomplete::sync_dir;
-use crate::{Error, Incomplete};
+use crate::Error;
+use crate::incomplete::Incomplete;
 
 /// Present once a store was created to its end; says the format for people and for newer versions.
 const MARK: &str = "novelo";

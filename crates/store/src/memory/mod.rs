@@ -14,9 +14,8 @@ use novelo_engine::path::{CollectionPath, DocumentPath, Prefix};
 use self::collection::Collection;
 use self::model::{Model, document_path};
 use crate::Error;
-use crate::export::{Export, Rest};
 use crate::op::{Exported, Op, Outcome, Reserved};
-use crate::read::{Document, Health, Page, Range, ThreadRow, Turns, Version, Window};
+use crate::read::{Document, ExportBatch, Health, Page, Range, ThreadRow, Turns, Version, Window};
 
 /// Documents in memory; clones share them.
 #[derive(Debug, Clone, Default)]
@@ -96,18 +95,18 @@ impl Memory {
         self.lock().changes
     }
 
-    pub(crate) fn export(&self, what: &Prefix) -> Export {
+    pub(crate) fn export(&self, what: &Prefix) -> ExportBatch {
         let model = self.lock();
-        let (mut exported, mut reserved) = (Vec::new(), Vec::new());
+        let mut batch = ExportBatch::default();
         for (path, collection) in &model.collections {
             let newest = collection.documents.last_key_value().map_or(0, |(seq, _)| *seq);
             if what.holds(path.segments()) && collection.last_seq > newest {
-                reserved.push(Reserved { of: path.clone(), last_seq: collection.last_seq });
+                batch.reserved.push(Reserved { of: path.clone(), last_seq: collection.last_seq });
             }
             for (seq, record) in &collection.documents {
                 let path = document_path(path, &record.id);
                 if what.holds(path.segments()) {
-                    exported.push(Exported {
+                    batch.documents.push(Exported {
                         path,
                         seq: *seq,
                         create_time: record.create_time,
@@ -118,8 +117,7 @@ impl Memory {
                 }
             }
         }
-        let hint = exported.len() as u64;
-        Export::new(exported, Rest::None, hint).with_reserved(reserved)
+        batch
     }
 
     pub(crate) fn health(&self) -> Health {

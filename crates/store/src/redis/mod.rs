@@ -9,12 +9,16 @@ mod check;
 pub(crate) mod client;
 mod eraser;
 mod eviction;
+mod export;
+mod forget;
 mod hot;
+mod import;
 mod names;
 mod raw;
 mod read;
+mod roots;
 mod script;
-mod whole;
+mod sweep;
 mod words;
 mod write;
 
@@ -27,9 +31,9 @@ use bytes::Bytes;
 
 use self::client::{Client, ClientOptions, Command, Reply};
 pub use self::eviction::{EvictionState, ServerEviction};
+pub(crate) use self::export::RedisExport;
 use self::hot::Threads;
 use self::names::Names;
-pub(crate) use self::whole::Unread;
 use crate::Error;
 use crate::op::{Op, Outcome};
 use crate::read::Health;
