@@ -4,6 +4,7 @@
 //! returning an error: the transaction then forgets the whole job. Invariant: a collection's count of documents is its
 //! last seq less what was removed.
 
+use bytes::Bytes;
 use novelo_engine::path::{CollectionPath, DocumentPath};
 use novelo_engine::{Message, Turn};
 
@@ -22,6 +23,20 @@ use crate::record::{Record, check_version};
 pub(super) struct Prepared {
     pub op: Op,
     pub messages: Vec<Message>,
+}
+
+impl Prepared {
+    /// Scans the messages of an append while the caller waits anyway, and lets go of the request that they came in.
+    pub fn new(mut op: Op) -> Self {
+        let mut messages = Vec::new();
+        if let Op::Append { documents, .. } = &mut op {
+            for document in documents {
+                document.value = Bytes::copy_from_slice(&document.value);
+                messages.push(Message::from_stored(document.value.clone()));
+            }
+        }
+        Self { op, messages }
+    }
 }
 
 pub(super) fn apply(txn: &mut Txn<'_>, prepared: Prepared) -> Result<Outcome, Error> {

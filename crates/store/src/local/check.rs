@@ -4,9 +4,9 @@
 
 use std::collections::BTreeMap;
 
-use super::Shared;
 use super::db::{PIN, Pair, SPACES, Space, View};
 use super::docs;
+use super::state::Shared;
 use super::txn::load;
 use crate::Error;
 use crate::codec::{Meta, expiry_key, id_key, pair_key, pair_of, time_key, triple_of};

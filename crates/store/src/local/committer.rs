@@ -17,9 +17,10 @@ use super::apply::{Prepared, apply};
 use super::db::{COMMIT, Space};
 use super::doomed::DoomedSweep;
 use super::open::Opened;
+use super::recovery;
+use super::state::Shared;
 use super::txn::{Touched, Txn};
 use super::witness::Witness;
-use super::{Shared, recovery};
 use crate::Error;
 use crate::op::Outcome;
 

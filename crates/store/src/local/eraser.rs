@@ -11,8 +11,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use super::Shared;
 use super::db::{Db, ERASE, PIN, Space, refused};
+use super::state::Shared;
 use crate::Error;
 
 /// The database changes to a new journal once this much is in the old one.

@@ -12,8 +12,9 @@ use novelo_engine::path::{CollectionPath, Prefix};
 
 use super::db::{Db, Space, View};
 use super::docs;
+use super::state::Shared;
 use super::txn::load;
-use super::{Shared, blocking, lock};
+use super::{blocking, lock};
 use crate::Error;
 use crate::codec::{Meta, below, collection_path, segments_key};
 use crate::op::{Exported, Reserved};

@@ -7,9 +7,9 @@
 use novelo_engine::path::{CollectionPath, DocumentPath};
 use novelo_engine::{Message, Turn};
 
-use super::Shared;
 use super::coll::{Cold, Coll, Known, Look};
 use super::docs;
+use super::state::Shared;
 use super::txn::{entry, load};
 use crate::Error;
 use crate::codec::collection_key;

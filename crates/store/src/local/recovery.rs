@@ -10,8 +10,9 @@ use std::io::Write;
 use std::path::Path;
 use std::time::Duration;
 
+use super::journal;
 use super::open::{self, Opened};
-use super::{Shared, journal};
+use super::state::Shared;
 use crate::Error;
 
 /// Descriptors that opening needs at least, asked for at once.

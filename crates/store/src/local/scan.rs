@@ -7,9 +7,9 @@ use std::iter::Peekable;
 
 use novelo_engine::path::CollectionPath;
 
-use super::Shared;
 use super::db::{Space, View};
 use super::docs;
+use super::state::Shared;
 use super::txn::{entry, load};
 use crate::Error;
 use crate::codec::{Source, collection_key, ordered, time_key, triple_of, unordered};
