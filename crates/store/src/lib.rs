@@ -20,9 +20,10 @@
 mod codec;
 mod error;
 mod export;
-mod hot;
+mod hot_turns;
 mod incomplete;
 mod local;
+mod lock;
 mod memory;
 mod merge;
 mod op;
@@ -218,22 +219,23 @@ impl Store {
         Ok(versions)
     }
 
-    /// Changes with every write below the root of a path. The root is the user for what is below `users/{user}`, and
-    /// otherwise the first segment. Like a version it is taken before reading; other roots' writes may change it too.
-    pub async fn pulse<S: AsRef<str>>(&self, path: &[S]) -> Result<u64, Error> {
+    /// A counter that changes with every write below the root of a path. The root is the user for paths below
+    /// `users/{user}`, and otherwise the first segment. Take it before reading, like a version; what was read is current
+    /// for as long as the counter is the same. Writes to other roots may change it too.
+    pub async fn change_counter<S: AsRef<str>>(&self, path: &[S]) -> Result<u64, Error> {
         match self {
-            Self::Memory(memory) => Ok(memory.pulse()),
-            Self::Local(local) => Ok(local.pulse(path)),
-            Self::Redis(redis) => redis.pulse(path).await,
+            Self::Memory(memory) => Ok(memory.change_counter()),
+            Self::Local(local) => Ok(local.change_counter(path)),
+            Self::Redis(redis) => redis.change_counter(path).await,
         }
     }
 
-    /// The pulse of the collections below a root whose last segment is `kind`: a write to any of them changes it.
-    pub async fn pulse_of<S: AsRef<str>>(&self, root: &[S], kind: &str) -> Result<u64, Error> {
+    /// The same for the collections below a root whose last segment is `kind`.
+    pub async fn change_counter_of_kind<S: AsRef<str>>(&self, root: &[S], kind: &str) -> Result<u64, Error> {
         match self {
-            Self::Memory(memory) => Ok(memory.pulse()),
-            Self::Local(local) => Ok(local.pulse_of(root, kind)),
-            Self::Redis(redis) => redis.pulse_of(root, kind).await,
+            Self::Memory(memory) => Ok(memory.change_counter()),
+            Self::Local(local) => Ok(local.change_counter_of_kind(root, kind)),
+            Self::Redis(redis) => redis.change_counter_of_kind(root, kind).await,
         }
     }
 

@@ -124,7 +124,7 @@ pub(crate) const BLOCK_TURNS: usize = 32;
 /// A run of turns of one thread, oldest first. Cloning it copies no turn.
 #[derive(Debug, Clone, Default)]
 pub struct Turns {
-    parts: Vec<Part>,
+    parts: Vec<BlockSlice>,
     /// The thread's last seq at the moment of reading.
     pub last_seq: u64,
     /// Whether there are more in the direction of reading.
@@ -134,26 +134,26 @@ pub struct Turns {
 }
 
 #[derive(Debug, Clone)]
-pub(crate) struct Part {
+pub(crate) struct BlockSlice {
     pub block: Arc<Vec<Turn>>,
     pub from: usize,
     pub to: usize,
 }
 
-impl Part {
+impl BlockSlice {
     fn turns(&self) -> &[Turn] {
         self.block.get(self.from..self.to).unwrap_or_default()
     }
 }
 
 impl Turns {
-    pub(crate) fn new(parts: Vec<Part>, last_seq: u64, has_more: bool, epoch: u64) -> Self {
+    pub(crate) fn new(parts: Vec<BlockSlice>, last_seq: u64, has_more: bool, epoch: u64) -> Self {
         Self { parts, last_seq, has_more, epoch }
     }
 
     pub(crate) fn from_list(turns: Vec<Turn>, last_seq: u64, has_more: bool, epoch: u64) -> Self {
         let to = turns.len();
-        Self::new(vec![Part { block: Arc::new(turns), from: 0, to }], last_seq, has_more, epoch)
+        Self::new(vec![BlockSlice { block: Arc::new(turns), from: 0, to }], last_seq, has_more, epoch)
     }
 
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = &Turn> + Clone {

@@ -80,6 +80,14 @@ impl Record {
     }
 }
 
+/// The fork request that made a collection, and its answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct ForkOrigin {
+    pub from: u64,
+    pub at_seq: u64,
+    pub turns: u64,
+}
+
 /// Refuses a lost update; the version of what does not exist is 0.
 pub(crate) fn check_version(expected: Option<u64>, actual: u64) -> Result<(), Error> {
     match expected {

@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 
 use super::db::Db;
 use crate::Error;
+use crate::lock::lock;
 
 /// How long a reader waits for a database that is being reopened.
 const READER_WAIT: Duration = Duration::from_secs(2);
@@ -68,6 +69,6 @@ impl DbCell {
     }
 
     fn lock(&self) -> MutexGuard<'_, Option<Arc<Db>>> {
-        self.slot.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.slot)
     }
 }

@@ -32,7 +32,7 @@ const SEALED_MAX: usize = 2;
 const TABLES_L0_MAX: usize = 24;
 const POLL: Duration = Duration::from_millis(2);
 
-/// A kind of key; the order is that of a batch's items, and `Meta` comes first on purpose. Documents have a keyspace
+/// A kind of key; the order is that of a batch's items, and `CollectionMeta` comes first on purpose. Documents have a keyspace
 /// of their own; the others share one, told apart by their first byte.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Space {

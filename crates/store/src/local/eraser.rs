@@ -12,8 +12,9 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use super::db::{Db, ERASE, PIN, Space, refused};
-use super::state::Shared;
+use super::state::LocalState;
 use crate::Error;
+use crate::lock::lock;
 
 /// The database changes to a new journal once this much is in the old one.
 const JOURNAL_FULL_BYTES: u64 = 64_000_000;
@@ -35,12 +36,12 @@ const RETRY_MAX: Duration = Duration::from_secs(60);
 /// Who asked, and how far it is. Written by the committer and the eraser, read by anyone.
 #[derive(Debug, Default)]
 pub(super) struct Erasure {
-    state: Mutex<State>,
+    state: Mutex<ErasureState>,
     changed: Condvar,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct ErasureState {
     /// Forgets that are about to commit or did.
     announced: u64,
     /// Forgets whose documents are removed, and whose text is to go from the files.
@@ -89,7 +90,7 @@ impl Erasure {
     pub fn wait(&self, at_most: Duration) {
         let state = self.lock();
         let announced = state.announced;
-        let waits = |state: &mut State| state.tried < announced && !state.stop;
+        let waits = |state: &mut ErasureState| state.tried < announced && !state.stop;
         drop(self.changed.wait_timeout_while(state, at_most, waits));
     }
 
@@ -107,13 +108,13 @@ impl Erasure {
         self.lock().stop
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, ErasureState> {
+        lock(&self.state)
     }
 }
 
 /// Runs until the store closes.
-pub(super) fn run(shared: &Shared) {
+pub(super) fn run(shared: &LocalState) {
     let mut pause = RETRY_MIN;
     let mut logged = String::new();
     while let Some(target) = shared.erasure.next() {
@@ -137,7 +138,7 @@ pub(super) fn run(shared: &Shared) {
     }
 }
 
-fn erase(shared: &Shared, target: u64) -> Result<(), Error> {
+fn erase(shared: &LocalState, target: u64) -> Result<(), Error> {
     let db = shared.cell.get()?;
     clean(shared, &db)?;
     let mut state = shared.erasure.lock();
@@ -149,7 +150,7 @@ fn erase(shared: &Shared, target: u64) -> Result<(), Error> {
     Ok(())
 }
 
-fn clean(shared: &Shared, db: &Db) -> Result<(), Error> {
+fn clean(shared: &LocalState, db: &Db) -> Result<(), Error> {
     shared.room_for(2 * JOURNAL_FULL_BYTES + db.database.disk_space().unwrap_or(0))?;
     let forgotten_at = db.database.visible_seqno();
     while shared.exports.hold(forgotten_at, EXPORT_IDLE_MAX) {
@@ -168,7 +169,7 @@ fn clean(shared: &Shared, db: &Db) -> Result<(), Error> {
 }
 
 /// Makes the database drop every journal it has now.
-fn replace_journals(shared: &Shared, db: &Db) -> Result<(), Error> {
+fn replace_journals(shared: &LocalState, db: &Db) -> Result<(), Error> {
     let old = journals(&db.dir)?;
     let padding = db.padding()?;
     let pad = vec![0; PAD_BYTES];
@@ -204,7 +205,7 @@ fn journals(dir: &Path) -> Result<BTreeSet<PathBuf>, Error> {
 }
 
 /// An erasure ends early when the store closes, or reopens its database.
-fn goes_on(shared: &Shared) -> Result<(), Error> {
+fn goes_on(shared: &LocalState) -> Result<(), Error> {
     match (shared.erasure.stops(), shared.outage.is_on()) {
         (true, _) => Err(Error::closed()),
         (false, true) => Err(Error::ReadOnly { why: "a write failed".into() }),
@@ -213,7 +214,7 @@ fn goes_on(shared: &Shared) -> Result<(), Error> {
 }
 
 /// Waits for a condition, whose every look writes a little; a reader that still needs what was forgotten makes this `Busy`.
-fn until(shared: &Shared, mut is_true: impl FnMut() -> Result<bool, Error>) -> Result<(), Error> {
+fn until(shared: &LocalState, mut is_true: impl FnMut() -> Result<bool, Error>) -> Result<(), Error> {
     let mut pause = LOOK_MIN;
     for _ in 0..LOOKS_MAX {
         goes_on(shared)?;

@@ -10,13 +10,14 @@ use std::time::{Duration, Instant};
 use fjall::Snapshot;
 use novelo_engine::path::{CollectionPath, Prefix};
 
+use super::blocking;
 use super::db::{Db, Space, View};
 use super::docs;
-use super::state::Shared;
+use super::state::LocalState;
 use super::txn::load;
-use super::{blocking, lock};
 use crate::Error;
-use crate::codec::{Meta, below, collection_path, segments_key};
+use crate::codec::{CollectionMeta, below, collection_path, segments_key};
+use crate::lock::lock;
 use crate::op::{Exported, Reserved};
 use crate::read::{ExportBatch, ExportStart};
 
@@ -24,14 +25,14 @@ use crate::read::{ExportBatch, ExportStart};
 const CHUNK: usize = 256;
 
 /// A collection that is still to be read, from a seq on.
-struct Left {
+struct UnreadCollection {
     path: CollectionPath,
-    meta: Meta,
+    meta: CollectionMeta,
     next_seq: u64,
     last_seq: u64,
 }
 
-impl Left {
+impl UnreadCollection {
     /// What it has given beyond what was read of it, once that is all.
     fn reserved(self) -> Option<Reserved> {
         (self.last_seq >= self.next_seq.max(1)).then_some(Reserved { of: self.path, last_seq: self.last_seq })
@@ -40,11 +41,11 @@ impl Left {
 
 /// The exports and checks under way; the eraser waits for those that began before a forget.
 #[derive(Default)]
-pub(super) struct Exports(Mutex<Vec<Weak<Lease>>>);
+pub(super) struct SnapshotLeases(Mutex<Vec<Weak<SnapshotLease>>>);
 
 /// One moment of the database, held for an export until it is dropped or revoked.
-pub(super) struct Lease {
-    /// Emptied by `Exports`, read by the export.
+pub(super) struct SnapshotLease {
+    /// Emptied by `SnapshotLeases`, read by the export.
     snapshot: Mutex<Option<Snapshot>>,
     /// Nothing that was written before this database number is hidden from it.
     moment: u64,
@@ -52,21 +53,21 @@ pub(super) struct Lease {
     used: Mutex<Option<Instant>>,
 }
 
-impl Exports {
-    pub fn lease(&self, db: &Db, is_check: bool) -> Arc<Lease> {
+impl SnapshotLeases {
+    pub fn lease(&self, db: &Db, is_check: bool) -> Arc<SnapshotLease> {
         let moment = db.database.visible_seqno();
         let snapshot = Mutex::new(Some(db.database.snapshot()));
         let used = Mutex::new((!is_check).then(Instant::now));
-        let lease = Arc::new(Lease { snapshot, moment, used });
+        let lease = Arc::new(SnapshotLease { snapshot, moment, used });
         let mut leases = lock(&self.0);
         leases.retain(|lease| lease.strong_count() > 0);
         leases.push(Arc::downgrade(&lease));
         lease
     }
 
-    /// Whether one holds what was stored before this moment. Exports that were not read for so long are revoked.
+    /// Whether one holds what was stored before this moment. SnapshotLeases that were not read for so long are revoked.
     pub fn hold(&self, before: u64, idle_max: Duration) -> bool {
-        let older = |lease: &Arc<Lease>| lease.moment < before;
+        let older = |lease: &Arc<SnapshotLease>| lease.moment < before;
         let leases: Vec<_> = lock(&self.0).iter().filter_map(Weak::upgrade).filter(older).collect();
         for lease in &leases {
             if lock(&lease.used).is_some_and(|used| used.elapsed() >= idle_max) {
@@ -84,7 +85,7 @@ impl Exports {
     }
 }
 
-impl Lease {
+impl SnapshotLease {
     /// The moment as a view of the database that it is of.
     pub fn view(&self, db: Arc<Db>) -> Result<View<'static>, Error> {
         let snapshot = lock(&self.snapshot).clone();
@@ -101,7 +102,7 @@ impl Lease {
     }
 }
 
-pub(super) fn export(shared: &Arc<Shared>, what: &Prefix) -> Result<ExportStart<LocalExport>, Error> {
+pub(super) fn export(shared: &Arc<LocalState>, what: &Prefix) -> Result<ExportStart<LocalExport>, Error> {
     let db = shared.read_db()?;
     let lease = shared.exports.lease(&db, false);
     let view = lease.view(db)?;
@@ -113,8 +114,8 @@ pub(super) fn export(shared: &Arc<Shared>, what: &Prefix) -> Result<ExportStart<
         let (key, bytes) = entry?;
         let known = load(&view, &key)?;
         hint += known.count();
-        let (path, meta) = (collection_path(&key)?, Meta::decode(&key, &bytes)?);
-        left.push(Left { path, meta, next_seq: 0, last_seq: known.last_seq });
+        let (path, meta) = (collection_path(&key)?, CollectionMeta::decode(&key, &bytes)?);
+        left.push(UnreadCollection { path, meta, next_seq: 0, last_seq: known.last_seq });
     }
     left.reverse();
     hint += u64::from(single.is_some());
@@ -136,9 +137,9 @@ fn single(view: &View<'_>, what: &Prefix) -> Result<Option<Exported>, Error> {
 
 /// Collections as they were at one moment.
 pub(crate) struct LocalExport {
-    shared: Arc<Shared>,
-    lease: Arc<Lease>,
-    left: Vec<Left>,
+    shared: Arc<LocalState>,
+    lease: Arc<SnapshotLease>,
+    left: Vec<UnreadCollection>,
 }
 
 impl LocalExport {
@@ -158,7 +159,7 @@ impl LocalExport {
                     left.next_seq = last.seq + 1;
                     return Ok((batch, Some(self)));
                 }
-                None => batch.reserved.extend(self.left.pop().and_then(Left::reserved)),
+                None => batch.reserved.extend(self.left.pop().and_then(UnreadCollection::reserved)),
             }
         }
         Ok((batch, None))
@@ -171,7 +172,7 @@ impl std::fmt::Debug for LocalExport {
     }
 }
 
-fn read_chunk(view: &View<'_>, left: &Left) -> Result<Vec<Exported>, Error> {
+fn read_chunk(view: &View<'_>, left: &UnreadCollection) -> Result<Vec<Exported>, Error> {
     let documents = docs::ascending(view, &left.meta, left.next_seq, u64::MAX).take(CHUNK);
     documents
         .map(|document| {

@@ -8,7 +8,7 @@
 use novelo_engine::path::Prefix;
 
 use super::apply::{count, find, remove};
-use super::coll::Known;
+use super::collection_cache::CollectionHead;
 use super::db::{ERASE, Space};
 use super::docs;
 use super::fork::{forks_of, materialise};
@@ -67,7 +67,7 @@ fn drop_collection(txn: &mut Txn<'_>, key: &[u8]) -> Result<u64, Error> {
         txn.remove(Space::Forks, pair_key(source.number, meta.number));
     }
     txn.put(Space::Doomed, meta.number.to_be_bytes(), Vec::new());
-    txn.save(key, Known::default(), true);
+    txn.save(key, CollectionHead::default(), true);
     Ok(count(&meta, known.last_seq))
 }
 

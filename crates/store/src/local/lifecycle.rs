@@ -14,14 +14,15 @@ use super::committer::{Committer, Job};
 use super::doomed::DoomedSweep;
 use super::open::{self, Opened};
 use super::scratch::Scratch;
-use super::state::Shared;
+use super::state::LocalState;
 use super::witness::Witness;
-use super::{LocalOptions, eraser, lock};
+use super::{LocalOptions, eraser};
 use crate::Error;
+use crate::lock::lock;
 
 /// What ends with the last handle.
-pub(super) struct Inner {
-    pub shared: Arc<Shared>,
+pub(super) struct LocalInner {
+    pub shared: Arc<LocalState>,
     /// Taken away by `close`; the committer ends when no sender is left.
     pub queue: Mutex<Option<mpsc::Sender<Job>>>,
     /// Joined by `close` or by the last handle.
@@ -30,14 +31,14 @@ pub(super) struct Inner {
     _scratch: Option<Scratch>,
 }
 
-impl Inner {
+impl LocalInner {
     pub fn open(dir: &Path, options: LocalOptions) -> Result<Self, Error> {
         let Opened { db, commit, erases } = open::open(dir, options.opens_incomplete)?;
         let witness = Witness::open(dir)?;
         let timer = tokio::runtime::Builder::new_current_thread().enable_time().build();
         let timer = timer.map_err(|e| Error::io(dir, e))?;
         let (sender, queue) = mpsc::channel(options.writes_waiting_max.max(1));
-        let shared = Arc::new(Shared::new(db, commit, options, false));
+        let shared = Arc::new(LocalState::new(db, commit, options, false));
         shared.erasure.resume(erases);
         let sweep = erases.then(|| (DoomedSweep::default(), Instant::now()));
         let committer =
@@ -53,9 +54,9 @@ impl Inner {
 
     /// Opens a directory that may be read but not written. There is no committer, so every write is refused.
     pub fn open_read_only(dir: &Path, options: LocalOptions) -> Result<Self, Error> {
-        let scratch = Scratch::of(dir)?;
+        let scratch = Scratch::create(dir)?;
         let Opened { db, commit, .. } = open::open(&scratch.dir, options.opens_incomplete)?;
-        let shared = Arc::new(Shared::new(db, commit, options, true));
+        let shared = Arc::new(LocalState::new(db, commit, options, true));
         Ok(Self { shared, queue: Mutex::default(), threads: Mutex::default(), _scratch: Some(scratch) })
     }
 
@@ -74,13 +75,13 @@ impl Inner {
     }
 }
 
-impl Drop for Inner {
+impl Drop for LocalInner {
     fn drop(&mut self) {
         self.stop();
     }
 }
 
-impl std::fmt::Debug for Inner {
+impl std::fmt::Debug for LocalInner {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_tuple("Local").field(&self.shared.cell.dir).finish()
     }

@@ -6,8 +6,9 @@
 
 mod apply;
 mod cell;
+mod change_counters;
 mod check;
-mod coll;
+mod collection_cache;
 mod committer;
 mod db;
 mod docs;
@@ -23,7 +24,6 @@ mod manifest;
 mod marker;
 mod open;
 mod outage;
-mod pulse;
 mod read;
 mod recovery;
 mod scan;
@@ -34,8 +34,8 @@ mod unfinished;
 mod witness;
 
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use novelo_engine::path::{CollectionPath, DocumentPath, Prefix};
@@ -45,9 +45,10 @@ use tokio::sync::oneshot;
 use self::apply::Prepared;
 use self::committer::Job;
 pub(crate) use self::export::LocalExport;
-use self::lifecycle::Inner;
-use self::state::Shared;
+use self::lifecycle::LocalInner;
+use self::state::LocalState;
 use crate::Error;
+use crate::lock::lock;
 use crate::op::{Op, Outcome};
 use crate::read::{Document, ExportStart, Finding, Health, Page, Range, ThreadRow, Turns, Version, Window};
 
@@ -83,18 +84,18 @@ impl Default for LocalOptions {
 
 /// Documents on disk; clones share them. The directory is free again when the last clone is gone.
 #[derive(Debug, Clone)]
-pub struct Local(Arc<Inner>);
+pub struct Local(Arc<LocalInner>);
 
 impl Local {
     pub(crate) async fn open(dir: &Path, options: LocalOptions) -> Result<Self, Error> {
         let dir = dir.to_path_buf();
-        blocking(move || Inner::open(&dir, options)).await.map(|inner| Self(Arc::new(inner)))
+        blocking(move || LocalInner::open(&dir, options)).await.map(|inner| Self(Arc::new(inner)))
     }
 
     /// Opens a directory that may be read but not written; every write is refused.
     pub(crate) async fn open_read_only(dir: &Path, options: LocalOptions) -> Result<Self, Error> {
         let dir = dir.to_path_buf();
-        blocking(move || Inner::open_read_only(&dir, options)).await.map(|inner| Self(Arc::new(inner)))
+        blocking(move || LocalInner::open_read_only(&dir, options)).await.map(|inner| Self(Arc::new(inner)))
     }
 
     pub(crate) async fn write(&self, ops: Vec<Op>) -> Result<Vec<Outcome>, Error> {
@@ -176,12 +177,12 @@ impl Local {
         self.with(move |shared| shared.version(&of)).await
     }
 
-    pub(crate) fn pulse_of<S: AsRef<str>>(&self, root: &[S], kind: &str) -> u64 {
-        self.0.shared.pulses.of_kind(root, kind)
+    pub(crate) fn change_counter_of_kind<S: AsRef<str>>(&self, root: &[S], kind: &str) -> u64 {
+        self.0.shared.change_counters.of_kind(root, kind)
     }
 
-    pub(crate) fn pulse<S: AsRef<str>>(&self, path: &[S]) -> u64 {
-        self.0.shared.pulses.of(path)
+    pub(crate) fn change_counter<S: AsRef<str>>(&self, path: &[S]) -> u64 {
+        self.0.shared.change_counters.of_root(path)
     }
 
     pub(crate) async fn export(&self, what: &Prefix) -> Result<ExportStart<LocalExport>, Error> {
@@ -190,7 +191,7 @@ impl Local {
     }
 
     pub(crate) async fn check(&self) -> Result<Vec<Finding>, Error> {
-        self.with(Shared::check).await
+        self.with(LocalState::check).await
     }
 
     pub(crate) fn health(&self) -> Health {
@@ -200,8 +201,8 @@ impl Local {
         Health {
             writable: why.is_none() && !shared.is_read_only,
             why,
-            hot_bytes: shared.colls.bytes(),
-            hot_threads: shared.colls.threads(),
+            hot_bytes: shared.cache.bytes(),
+            hot_threads: shared.cache.threads(),
             queue_len: lock(&self.0.queue).as_ref().map_or(0, |queue| queue.max_capacity() - queue.capacity()),
             disk_bytes: disk_bytes.unwrap_or(0),
             erasing: shared.erasure.is_running(),
@@ -225,13 +226,13 @@ impl Local {
     }
 
     #[cfg(test)]
-    fn shared(&self) -> &Shared {
+    fn shared(&self) -> &LocalState {
         &self.0.shared
     }
 
     async fn with<T: Send + 'static>(
         &self,
-        read: impl FnOnce(&Shared) -> Result<T, Error> + Send + 'static,
+        read: impl FnOnce(&LocalState) -> Result<T, Error> + Send + 'static,
     ) -> Result<T, Error> {
         let shared = self.0.shared.clone();
         blocking(move || read(&shared)).await
@@ -241,9 +242,4 @@ impl Local {
 async fn blocking<T: Send + 'static>(run: impl FnOnce() -> Result<T, Error> + Send + 'static) -> Result<T, Error> {
     let done = tokio::task::spawn_blocking(run).await;
     done.unwrap_or_else(|_| Err(Error::damaged("the store", "reading it failed in an unexpected way")))
-}
-
-/// These locks guard whole values only, so a poisoned one is as good as any.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

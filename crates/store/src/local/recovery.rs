@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use super::journal;
 use super::open::{self, Opened};
-use super::state::Shared;
+use super::state::LocalState;
 use crate::Error;
 
 /// Descriptors that opening needs at least, asked for at once.
@@ -27,14 +27,14 @@ const CLOSE_WAIT: Duration = Duration::from_secs(2);
 const UNFLUSHED: &str = "unflushed";
 
 /// Closes the database and opens it again. If it cannot be written to yet, readers keep the old one.
-pub(super) fn reopen(shared: &Shared) -> Result<Opened, Error> {
+pub(super) fn reopen(shared: &LocalState) -> Result<Opened, Error> {
     shared.room_for(0)?;
     note_failure(&shared.cell.dir)?;
     probe(&shared.cell.dir)?;
     shared.cell.close(CLOSE_WAIT)?;
     shared.exports.revoke_all();
     let opened = open::open(&shared.cell.dir, true)?;
-    shared.colls.reset();
+    shared.cache.reset();
     Ok(opened)
 }
 

@@ -9,7 +9,7 @@ use novelo_engine::path::CollectionPath;
 
 use super::db::{Space, View};
 use super::docs;
-use super::state::Shared;
+use super::state::LocalState;
 use super::txn::{entry, load};
 use crate::Error;
 use crate::codec::{Source, collection_key, ordered, time_key, triple_of, unordered};
@@ -18,12 +18,12 @@ use crate::read::{Document, Page, ThreadRow, Window};
 /// A document's place in the order of time, and the number it is stored under.
 type Place = (u64, u64, u64);
 
-impl Shared {
+impl LocalState {
     pub fn scan(&self, of: &CollectionPath, window: Window) -> Result<Page<Document>, Error> {
-        let coll = self.colls.get(&collection_key(of));
-        let last_seq = self.known(&coll)?.last_seq;
+        let cached = self.cache.get(&collection_key(of));
+        let last_seq = self.known(&cached)?.last_seq;
         let view = self.view()?;
-        let Some(meta) = entry(&view, &coll.key)? else { return Ok(Page { items: Vec::new(), has_more: false }) };
+        let Some(meta) = entry(&view, &cached.key)? else { return Ok(Page { items: Vec::new(), has_more: false }) };
         let mut runs: Vec<_> = meta.runs().map(|run| by_time(&view, run, window).peekable()).collect();
         let mut items = Vec::new();
         while let Some((time, seq, number)) = earliest(&mut runs)? {

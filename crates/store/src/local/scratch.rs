@@ -32,7 +32,7 @@ impl Drop for Scratch {
 }
 
 impl Scratch {
-    pub fn of(dir: &Path) -> Result<Self, Error> {
+    pub fn create(dir: &Path) -> Result<Self, Error> {
         let lock = lock(dir)?;
         let source = dir.canonicalize().map_err(|e| Error::io(dir, e))?;
         let temporary = std::env::temp_dir();

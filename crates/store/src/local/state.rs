@@ -8,26 +8,27 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use super::cell::DbCell;
-use super::coll::Colls;
+use super::change_counters::ChangeCounters;
+use super::collection_cache::CollectionCache;
 use super::db::{Db, View};
 use super::eraser::Erasure;
-use super::export::Exports;
+use super::export::SnapshotLeases;
 use super::outage::Outage;
-use super::pulse::Pulses;
-use super::{LocalOptions, lock, recovery};
+use super::{LocalOptions, recovery};
 use crate::Error;
+use crate::lock::lock;
 
 /// How long the free space that health reports is remembered.
 const FREE_SPACE_AGE_MAX: Duration = Duration::from_secs(1);
 
-pub(super) struct Shared {
+pub(super) struct LocalState {
     pub cell: DbCell,
-    pub colls: Colls,
+    pub cache: CollectionCache,
     /// Beaten by the committer, read by anyone.
-    pub pulses: Pulses,
+    pub change_counters: ChangeCounters,
     pub options: LocalOptions,
     pub erasure: Erasure,
-    pub exports: Exports,
+    pub exports: SnapshotLeases,
     /// Opened for reading: there is no committer.
     pub is_read_only: bool,
     /// Written by the committer, read by all.
@@ -36,15 +37,15 @@ pub(super) struct Shared {
     pub room: Mutex<Option<(Instant, Result<(), String>)>>,
 }
 
-impl Shared {
+impl LocalState {
     pub fn new(db: Arc<Db>, commit: u64, options: LocalOptions, is_read_only: bool) -> Self {
         Self {
             cell: DbCell::new(db),
-            colls: Colls::new(options.hot_bytes_max, commit),
-            pulses: Pulses::new(),
+            cache: CollectionCache::new(options.hot_bytes_max, commit),
+            change_counters: ChangeCounters::new(),
             options,
             erasure: Erasure::default(),
-            exports: Exports::default(),
+            exports: SnapshotLeases::default(),
             is_read_only,
             outage: Outage::default(),
             room: Mutex::default(),

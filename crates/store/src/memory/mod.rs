@@ -7,19 +7,20 @@
 mod collection;
 mod model;
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use novelo_engine::path::{CollectionPath, DocumentPath, Prefix};
 
-use self::collection::Collection;
-use self::model::{Model, document_path};
+use self::collection::MemoryCollection;
+use self::model::{MemoryModel, document_path};
 use crate::Error;
+use crate::lock::lock;
 use crate::op::{Exported, Op, Outcome, Reserved};
 use crate::read::{Document, ExportBatch, Health, Page, Range, ThreadRow, Turns, Version, Window};
 
 /// Documents in memory; clones share them.
 #[derive(Debug, Clone, Default)]
-pub struct Memory(Arc<Mutex<Model>>);
+pub struct Memory(Arc<Mutex<MemoryModel>>);
 
 impl Memory {
     pub(crate) fn write(&self, ops: Vec<Op>) -> Result<Vec<Outcome>, Error> {
@@ -86,12 +87,12 @@ impl Memory {
 
     pub(crate) fn version(&self, of: &CollectionPath) -> Version {
         let model = self.lock();
-        let version = |c: &Collection| Version { last_seq: c.last_seq, epoch: c.epoch };
+        let version = |c: &MemoryCollection| Version { last_seq: c.last_seq, epoch: c.epoch };
         model.collections.get(of).map_or(Version { last_seq: 0, epoch: 0 }, version)
     }
 
     /// One for all roots.
-    pub(crate) fn pulse(&self) -> u64 {
+    pub(crate) fn change_counter(&self) -> u64 {
         self.lock().changes
     }
 
@@ -132,7 +133,7 @@ impl Memory {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, Model> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, MemoryModel> {
+        lock(&self.0)
     }
 }

@@ -5,7 +5,6 @@
 //! as it is, and said so in the log and by `doctor`.
 
 use std::sync::Mutex;
-use std::sync::PoisonError;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
@@ -15,6 +14,7 @@ use tokio::time::Instant;
 
 use super::client::{Client, Command, Reply};
 use crate::Error;
+use crate::lock::lock;
 
 /// How long a forget waits for the files to be clean before it answers and lets that go on.
 const ERASE_WAIT: Duration = Duration::from_secs(10);
@@ -39,8 +39,8 @@ impl Default for Eraser {
     }
 }
 
-/// Shared by the store and its rounds.
-pub(super) type Shared = std::sync::Arc<Eraser>;
+/// SharedEraser by the store and its rounds.
+pub(super) type SharedEraser = std::sync::Arc<Eraser>;
 
 impl Eraser {
     pub fn is_erasing(&self) -> bool {
@@ -48,7 +48,7 @@ impl Eraser {
     }
 
     /// Asks for a round, and waits a while for its end.
-    pub async fn erase(self: &Shared, client: &Client, note: Bytes) {
+    pub async fn erase(self: &SharedEraser, client: &Client, note: Bytes) {
         let mut mine = 0;
         self.asked.send_modify(|asked| {
             *asked += 1;
@@ -62,9 +62,9 @@ impl Eraser {
         drop(tokio::time::timeout(ERASE_WAIT, clean).await);
     }
 
-    async fn run(self: Shared, client: Client, note: Bytes) {
+    async fn run(self: SharedEraser, client: Client, note: Bytes) {
         loop {
-            let not_before = *self.not_before.lock().unwrap_or_else(PoisonError::into_inner);
+            let not_before = *lock(&self.not_before);
             if let Some(at) = not_before {
                 tokio::time::sleep_until(at).await;
             }
@@ -73,7 +73,7 @@ impl Eraser {
                 tracing::warn!(%error, "the files of Redis may still hold what was forgotten");
             }
             let next = Instant::now() + began.elapsed() * 10;
-            *self.not_before.lock().unwrap_or_else(PoisonError::into_inner) = Some(next);
+            *lock(&self.not_before) = Some(next);
             self.done.send_replace(round);
             if *self.asked.borrow() == round {
                 self.is_running.store(false, Ordering::Release);
@@ -88,14 +88,14 @@ impl Eraser {
 
 /// What a server says of its files.
 #[derive(Debug, Default)]
-pub(super) struct Files {
+pub(super) struct PersistenceFiles {
     pub has_log: bool,
     /// Also where the server does not tell.
     pub has_snapshots: bool,
     pub is_writing: bool,
 }
 
-impl Files {
+impl PersistenceFiles {
     pub fn read(info: &str, save: Option<&str>) -> Self {
         let says = |line: &str| info.lines().any(|said| said.trim_end() == line);
         let busy = ["aof_rewrite_in_progress:1", "aof_rewrite_scheduled:1", "rdb_bgsave_in_progress:1"];
@@ -147,7 +147,7 @@ async fn idle(client: &Client, deadline: Instant) -> Result<(), Error> {
 }
 
 /// What each server says of its files, by its address.
-pub(super) async fn files(client: &Client) -> Result<Vec<(String, Files)>, Error> {
+pub(super) async fn files(client: &Client) -> Result<Vec<(String, PersistenceFiles)>, Error> {
     let infos = client.each_master(&Command::new("INFO").arg("persistence")).await?;
     let saves = settings(client, "save").await?;
     let said = infos.into_iter().zip(saves).map(|((address, info), (_, save))| {
@@ -155,7 +155,7 @@ pub(super) async fn files(client: &Client) -> Result<Vec<(String, Files)>, Error
             Reply::Text(text) => String::from_utf8_lossy(&text).into_owned(),
             _ => String::new(),
         };
-        (address, Files::read(&info, save.as_deref()))
+        (address, PersistenceFiles::read(&info, save.as_deref()))
     });
     Ok(said.collect())
 }

@@ -28,7 +28,7 @@ pub enum EvictionState {
 }
 
 impl EvictionState {
-    fn of(policy: Option<String>, maxmemory_bytes: Option<u64>) -> Self {
+    fn from_settings(policy: Option<String>, maxmemory_bytes: Option<u64>) -> Self {
         match (policy, maxmemory_bytes) {
             (None, _) => Self::Unknown,
             (Some(policy), _) if policy == "noeviction" => Self::Never,
@@ -57,7 +57,8 @@ impl Redis {
                 *bound = bound.or_else(|| told(&bounds)?.parse().ok());
             }
         }
-        let state = |(address, (policy, bound))| ServerEviction { address, state: EvictionState::of(policy, bound) };
+        let state =
+            |(address, (policy, bound))| ServerEviction { address, state: EvictionState::from_settings(policy, bound) };
         Ok(servers.into_iter().map(state).collect())
     }
 }
@@ -75,7 +76,7 @@ mod tests {
 
     #[test]
     fn a_policy_counts_where_there_is_a_bound() {
-        let of = |policy: Option<&str>, bound| EvictionState::of(policy.map(str::to_owned), bound);
+        let of = |policy: Option<&str>, bound| EvictionState::from_settings(policy.map(str::to_owned), bound);
         assert_eq!(of(Some("noeviction"), Some(1)), EvictionState::Never);
         assert_eq!(of(Some("noeviction"), None), EvictionState::Never);
         assert_eq!(of(None, Some(1)), EvictionState::Unknown);

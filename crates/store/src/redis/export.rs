@@ -7,11 +7,11 @@ use bytes::Bytes;
 use novelo_engine::path::{CollectionPath, Prefix};
 
 use super::Redis;
-use super::answer::Answer;
 use super::names::RootKeys;
+use super::reply_list::ReplyList;
 use super::roots::Roots;
 use super::script::BELOW;
-use super::words::digits;
+use super::write_args::digits;
 use crate::Error;
 use crate::codec::{below, collection_path};
 use crate::op::{Exported, Reserved};
@@ -46,7 +46,7 @@ impl RedisExport {
         let mut answer = self.redis.below(&root, args).await?;
         answer.number()?;
         for collection in answer.list()? {
-            let mut collection = Answer::of(collection)?;
+            let mut collection = ReplyList::from_reply(collection)?;
             let path = collection_path(&collection.text()?)?;
             for (seq, record) in collection.records()? {
                 batch.documents.push(record.into_exported(&path, seq)?);
@@ -88,7 +88,7 @@ impl Redis {
         found.map(|(seq, record)| record.into_exported(&of, seq)).transpose()
     }
 
-    async fn below(&self, root: &RootKeys, args: Vec<Bytes>) -> Result<Answer, Error> {
-        Answer::of(self.0.client.run(&BELOW, std::slice::from_ref(&root.collections), args).await?)
+    async fn below(&self, root: &RootKeys, args: Vec<Bytes>) -> Result<ReplyList, Error> {
+        ReplyList::from_reply(self.0.client.run(&BELOW, std::slice::from_ref(&root.collections), args).await?)
     }
 }

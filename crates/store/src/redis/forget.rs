@@ -6,18 +6,18 @@
 use bytes::Bytes;
 use novelo_engine::path::{CollectionPath, Prefix};
 
-use super::answer::{Answer, number, utf8};
 use super::client::{Command, Reply};
+use super::reply_list::{ReplyList, number, utf8};
 use super::roots::Roots;
 use super::script::FORGET;
-use super::words::{Step, digits};
+use super::write_args::{WriteStep, digits};
 use super::{Redis, random};
 use crate::Error;
 use crate::codec::below;
 use crate::op::Forgotten;
 
 /// That files are to be cleaned.
-struct Note {
+struct ErasureNote {
     key: Bytes,
     /// Whether that was noted before.
     had_one: bool,
@@ -31,9 +31,9 @@ impl Redis {
         let mut roots = Roots::below(self, what);
         while let Some(root) = roots.next(self).await? {
             let args = vec![digits(random()), low.clone().into(), high.clone().into()];
-            let mut answer = Answer::of(self.0.client.run(&FORGET, &root.all(), args).await?)?;
+            let mut answer = ReplyList::from_reply(self.0.client.run(&FORGET, &root.all(), args).await?)?;
             for removed in answer.list()? {
-                let mut removed = Answer::of(removed)?;
+                let mut removed = ReplyList::from_reply(removed)?;
                 forgotten.count(utf8(&removed.text()?)?, removed.number()?);
             }
             if answer.number()? == 1 {
@@ -43,7 +43,7 @@ impl Redis {
         if let Some((id, collection)) = what.segments().split_last().filter(|(_, of)| of.len() % 2 == 1) {
             let of = CollectionPath::new(collection).map_err(|e| Error::Invalid(e.to_string()))?;
             let at = of.document(id).map_err(|e| Error::Invalid(e.to_string()))?;
-            let removed = self.run_steps(&[Step::Delete { at: &at, if_version: None }]).await?.0.pop();
+            let removed = self.run_steps(&[WriteStep::Delete { at: &at, if_version: None }]).await?.0.pop();
             let removed = removed.map_or(Ok(0), |mut answer| answer.number())?;
             forgotten.count(collection.last().map_or("", |name| name), removed);
         }
@@ -56,11 +56,11 @@ impl Redis {
     }
 
     /// Notes that files are to be cleaned, so that any node does it if this one ends first.
-    async fn note_erasure(&self) -> Result<Note, Error> {
+    async fn note_erasure(&self) -> Result<ErasureNote, Error> {
         let key = self.0.names.erase();
         let note = Command::new("SET").arg(&key).int(random()).arg("GET");
         let had_one = !matches!(self.command(&key, note).await?, Reply::Nil);
-        Ok(Note { key, had_one })
+        Ok(ErasureNote { key, had_one })
     }
 
     /// Cleans the files of what was forgotten through a node that ended before they were clean.

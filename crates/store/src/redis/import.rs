@@ -6,7 +6,7 @@
 use novelo_engine::path::CollectionPath;
 
 use super::Redis;
-use super::words::Step;
+use super::write_args::WriteStep;
 use crate::Error;
 use crate::op::Exported;
 use crate::read::Range;
@@ -14,12 +14,12 @@ use crate::read::Range;
 impl Redis {
     /// How many documents were not there yet.
     pub(super) async fn import(&self, documents: &[Exported]) -> Result<u64, Error> {
-        let mut steps: Vec<Step<'_>> = Vec::new();
+        let mut steps: Vec<WriteStep<'_>> = Vec::new();
         for document in documents {
             let of = document.path.collection();
             match steps.last_mut() {
-                Some(Step::Import { to, documents }) if *to == of => documents.push(document),
-                _ => steps.push(Step::Import { to: of, documents: vec![document] }),
+                Some(WriteStep::Import { to, documents }) if *to == of => documents.push(document),
+                _ => steps.push(WriteStep::Import { to: of, documents: vec![document] }),
             }
         }
         let (answers, _) = self.run_steps(&steps).await?;
@@ -35,7 +35,7 @@ impl Redis {
         if at_seq > source.version.last_seq {
             return Err(Error::Invalid(format!("at_seq {at_seq} is beyond the end, {}", source.version.last_seq)));
         }
-        let step = Step::Fork { to: to.clone(), born: &source.born, at_seq, turns: &source.records };
+        let step = WriteStep::Fork { to: to.clone(), born: &source.born, at_seq, turns: &source.records };
         match self.run_steps(&[step]).await?.0.pop() {
             Some(mut answer) => answer.number(),
             None => Err(Error::damaged("what Redis holds", "a fork had no answer")),

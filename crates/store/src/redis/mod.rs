@@ -4,23 +4,23 @@
 //! never interleave; every read asks for the version, so that no node serves what another has changed. Redis holds
 //! everything: a node can end at any moment. Invariant: what is acknowledged is in Redis, whole, and found by every node.
 
-mod answer;
+mod bench_list;
 mod check;
 pub(crate) mod client;
 mod eraser;
 mod eviction;
 mod export;
 mod forget;
-mod hot;
 mod import;
 mod names;
-mod raw;
 mod read;
+mod reply_list;
 mod roots;
 mod script;
 mod sweep;
-mod words;
+mod thread_cache;
 mod write;
+mod write_args;
 
 use std::hash::{BuildHasher, RandomState};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -32,8 +32,8 @@ use bytes::Bytes;
 use self::client::{Client, ClientOptions, Command, Reply};
 pub use self::eviction::{EvictionState, ServerEviction};
 pub(crate) use self::export::RedisExport;
-use self::hot::Threads;
-use self::names::Names;
+use self::names::KeyNames;
+use self::thread_cache::ThreadCache;
 use crate::Error;
 use crate::op::{Op, Outcome};
 use crate::read::Health;
@@ -58,14 +58,14 @@ pub struct RedisOptions {
 
 /// A handle on a shared store; clones are cheap.
 #[derive(Debug, Clone)]
-pub struct Redis(Arc<Inner>);
+pub struct Redis(Arc<RedisInner>);
 
 #[derive(Debug)]
-struct Inner {
+struct RedisInner {
     client: Client,
-    names: Names,
-    threads: Threads,
-    eraser: eraser::Shared,
+    names: KeyNames,
+    thread_cache: ThreadCache,
+    eraser: eraser::SharedEraser,
 }
 
 impl Redis {
@@ -81,8 +81,8 @@ impl Redis {
             recovery_wait_max: RECOVERY_WAIT_MAX,
         })
         .await?;
-        let (names, threads) = (Names::new(&prefix), Threads::new(hot_bytes_max));
-        let redis = Self(Arc::new(Inner { client, names, threads, eraser: eraser::Shared::default() }));
+        let (names, thread_cache) = (KeyNames::new(&prefix), ThreadCache::new(hot_bytes_max));
+        let redis = Self(Arc::new(RedisInner { client, names, thread_cache, eraser: eraser::SharedEraser::default() }));
         redis.resume_erasure().await?;
         Ok(redis)
     }
@@ -103,8 +103,8 @@ impl Redis {
         Health {
             writable: why.is_none(),
             why,
-            hot_bytes: self.0.threads.bytes(),
-            hot_threads: self.0.threads.threads(),
+            hot_bytes: self.0.thread_cache.bytes(),
+            hot_threads: self.0.thread_cache.threads(),
             queue_len: 0,
             disk_bytes: 0,
             erasing: self.0.eraser.is_erasing(),
@@ -119,7 +119,7 @@ impl Redis {
     /// One command; a refusal is an error.
     async fn command(&self, key: &Bytes, command: Command) -> Result<Reply, Error> {
         match self.0.client.call(key, command).await? {
-            Reply::Refused(why) => Err(answer::refused(why)),
+            Reply::Refused(why) => Err(reply_list::refused(why)),
             reply => Ok(reply),
         }
     }

@@ -11,7 +11,7 @@ use crate::Error;
 use crate::root::root;
 
 #[derive(Debug)]
-pub(super) struct Names {
+pub(super) struct KeyNames {
     prefix: Box<str>,
 }
 
@@ -20,14 +20,14 @@ pub(super) struct Names {
 pub(super) struct RootKeys {
     pub collections: Bytes,
     pub expiry: Bytes,
-    pub pulse: Bytes,
+    pub counters: Bytes,
     /// Its segments, divided by zero bytes.
     pub member: Bytes,
 }
 
 impl RootKeys {
     pub fn all(&self) -> Vec<Bytes> {
-        vec![self.collections.clone(), self.expiry.clone(), self.pulse.clone()]
+        vec![self.collections.clone(), self.expiry.clone(), self.counters.clone()]
     }
 }
 
@@ -45,7 +45,7 @@ impl CollectionKeys {
     }
 }
 
-impl Names {
+impl KeyNames {
     pub fn new(prefix: &str) -> Self {
         Self { prefix: prefix.into() }
     }
@@ -72,7 +72,7 @@ impl Names {
         RootKeys {
             collections: key("collections"),
             expiry: key("expiry"),
-            pulse: key("pulse"),
+            counters: key("pulse"),
             member: root.join("\0").into(),
         }
     }
@@ -119,7 +119,7 @@ mod tests {
     use super::*;
 
     fn check(path: &[&str], expected: &str) {
-        let keys = Names::new("p:").collection(&CollectionPath::new(path).unwrap());
+        let keys = KeyNames::new("p:").collection(&CollectionPath::new(path).unwrap());
         assert_eq!(keys.documents, format!("p:{expected}"));
         assert_eq!(keys.times, format!("p:{expected}:times"));
     }
@@ -150,7 +150,7 @@ mod tests {
 
     #[test]
     fn a_listed_root_is_found_again() {
-        let names = Names::new("");
+        let names = KeyNames::new("");
         for path in [&["users", "ana", "memories"][..], &["users"], &["sessions", "s", "messages"]] {
             let keys = names.root(path);
             assert_eq!(names.listed(&keys.member).unwrap(), keys, "{path:?}");

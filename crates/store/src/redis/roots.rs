@@ -10,9 +10,9 @@ use novelo_engine::path::Prefix;
 use novelo_engine::scope::USERS;
 
 use super::Redis;
-use super::answer::{Answer, number, text};
 use super::client::{Command, Reply, Script};
 use super::names::RootKeys;
+use super::reply_list::{ReplyList, number, text};
 use crate::Error;
 
 /// Roots that are read from the list at once.
@@ -50,7 +50,7 @@ impl Roots {
             let key = redis.0.names.roots();
             let (low, high) = ([b"[", &*self.low].concat(), [b"(", &*self.high].concat());
             let page = Command::new("ZRANGEBYLEX").arg(&key).arg(low).arg(high).arg("LIMIT").int(0).int(ROOTS_AT_ONCE);
-            for member in Answer::of(redis.command(&key, page).await?)? {
+            for member in ReplyList::from_reply(redis.command(&key, page).await?)? {
                 self.ready.push_back(redis.0.names.listed(&text(member)?)?);
             }
             match self.ready.back() {
@@ -70,10 +70,10 @@ impl Redis {
         for key in [self.0.names.roots(), self.0.names.due()] {
             self.command(&key, Command::new("ZREM").arg(&key).arg(&root.member)).await?;
         }
-        let is_back = number(&self.command(&root.pulse, Command::new("EXISTS").arg(&root.pulse)).await?)? == 1;
+        let is_back = number(&self.command(&root.counters, Command::new("EXISTS").arg(&root.counters)).await?)? == 1;
         match is_back {
             true => {
-                let born = self.command(&root.pulse, Command::new("HGET").arg(&root.pulse).arg("born")).await?;
+                let born = self.command(&root.counters, Command::new("HGET").arg(&root.counters).arg("born")).await?;
                 if let Reply::Text(born) = born {
                     self.list(root, born).await?;
                 }
@@ -88,7 +88,7 @@ impl Redis {
     pub(super) async fn every_root(&self, tell: &'static Script) -> Result<Vec<Reply>, Error> {
         let (mut roots, mut told) = (Roots::below(self, &Prefix::all()), Vec::new());
         while let Some(root) = roots.next(self).await? {
-            told.extend(Answer::of(self.0.client.run(tell, &root.all(), Vec::new()).await?)?);
+            told.extend(ReplyList::from_reply(self.0.client.run(tell, &root.all(), Vec::new()).await?)?);
         }
         Ok(told)
     }

@@ -2,12 +2,12 @@
 
 use bytes::Bytes;
 
-use super::answer::{Answer, parse, text};
 use super::client::Command;
 use super::names::RootKeys;
+use super::reply_list::{ReplyList, parse, text};
 use super::roots::ROOTS_AT_ONCE;
 use super::script::SWEEP;
-use super::words::{digits, time};
+use super::write_args::{digits, time};
 use super::{Redis, random};
 use crate::Error;
 
@@ -25,7 +25,7 @@ impl Redis {
         loop {
             let due = Command::new("ZRANGEBYSCORE").arg(&key).arg("-inf").arg(time(now));
             let due = self.command(&key, due.arg("LIMIT").int(0).int(ROOTS_AT_ONCE)).await?;
-            let due: Vec<Bytes> = Answer::of(due)?.map(text).collect::<Result<_, _>>()?;
+            let due: Vec<Bytes> = ReplyList::from_reply(due)?.map(text).collect::<Result<_, _>>()?;
             if due.is_empty() {
                 return Ok(swept);
             }
@@ -41,7 +41,7 @@ impl Redis {
         let mut swept = 0;
         loop {
             let args = vec![digits(random()), time(now), digits(SWEPT_AT_ONCE)];
-            let mut answer = Answer::of(self.0.client.run(&SWEEP, &root.all(), args).await?)?;
+            let mut answer = ReplyList::from_reply(self.0.client.run(&SWEEP, &root.all(), args).await?)?;
             let (some, next) = (answer.number()?, answer.text()?);
             swept += some;
             if some < SWEPT_AT_ONCE {

@@ -59,8 +59,8 @@ laws! {
     L3: nodes::a_write_through_one_node_is_read_by_the_next_request_on_another;
     L3: nodes::nodes_that_write_at_once_lose_nothing;
     L3: nodes::a_root_that_nobody_listed_is_listed_by_the_next_write;
-    L3: change::every_write_changes_version_and_pulse;
-    L3: change::without_a_write_version_and_pulse_stay;
+    L3: change::every_write_changes_version_and_change_counter;
+    L3: change::without_a_write_version_and_change_counter_stay;
     L3: change::what_was_read_under_the_version_of_now_is_what_is_stored;
     L4: versions::the_same_append_again_is_the_first_answer_again;
     L4: versions::the_same_id_with_other_bytes_is_a_conflict;

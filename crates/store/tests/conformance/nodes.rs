@@ -21,7 +21,8 @@ pub async fn a_write_through_one_node_is_read_by_the_next_request_on_another(kin
     for round in 1..=60 {
         let (writer, reader) = (&nodes[round % 2], &nodes[(round + 1) % 2]);
         assert_eq!(newest(writer, 3).await, newest(reader, 3).await);
-        let before = (reader.version(&collection(LOG)).await.unwrap(), reader.pulse(&["users", "a"]).await.unwrap());
+        let before =
+            (reader.version(&collection(LOG)).await.unwrap(), reader.change_counter(&["users", "a"]).await.unwrap());
         let text = format!("{{\"round\":{round}}}");
         match round % 5 {
             0 => {
@@ -45,7 +46,8 @@ pub async fn a_write_through_one_node_is_read_by_the_next_request_on_another(kin
         }
         assert_eq!(newest(reader, 3).await.last(), Some(&text), "{round}");
         assert_eq!(newest(reader, 9).await, newest(writer, 9).await, "{round}");
-        let after = (reader.version(&collection(LOG)).await.unwrap(), reader.pulse(&["users", "a"]).await.unwrap());
+        let after =
+            (reader.version(&collection(LOG)).await.unwrap(), reader.change_counter(&["users", "a"]).await.unwrap());
         assert!(before.0 != after.0 && before.1 != after.1, "{round}");
     }
 }

@@ -1,7 +1,7 @@
-//! Which server has which key, and what a refusal means for the way there.
+//! Which server has which key, and what a refusal means for the settings there.
 //!
 //! Owns the slot of a key, the map of slots as a cluster tells it, and the words by which a server sends a caller
-//! elsewhere or asks for patience. Refuses to send anything. Invariant: a refusal that is read here as a redirect or a
+//! elsewhere or asks for budget. Refuses to send anything. Invariant: a refusal that is read here as a redirect or a
 //! wait stands for a command that was not executed.
 
 use std::collections::HashMap;
@@ -52,9 +52,9 @@ const fn crc16_table() -> [u16; 256] {
 
 /// The map as last read.
 #[derive(Default, Clone)]
-pub(super) struct Slots {
+pub(super) struct SlotMap {
     /// By first slot, without overlaps.
-    pub(super) ranges: Vec<Range>,
+    pub(super) ranges: Vec<SlotRange>,
     /// Each once.
     pub(super) masters: Vec<Arc<Node>>,
     /// What a server told of single slots since.
@@ -62,16 +62,16 @@ pub(super) struct Slots {
 }
 
 #[derive(Clone)]
-pub(super) struct Range {
+pub(super) struct SlotRange {
     pub(super) first: u16,
     pub(super) last: u16,
     pub(super) master: Arc<Node>,
 }
 
-impl Slots {
+impl SlotMap {
     /// One server that has everything.
     pub(super) fn all_at(node: Arc<Node>) -> Self {
-        let range = Range { first: 0, last: SLOTS - 1, master: node.clone() };
+        let range = SlotRange { first: 0, last: SLOTS - 1, master: node.clone() };
         Self { ranges: vec![range], masters: vec![node], moved: HashMap::new() }
     }
 
@@ -86,7 +86,7 @@ impl Slots {
 }
 
 /// A line of `CLUSTER SLOTS`.
-pub(super) struct Row {
+pub(super) struct SlotRow {
     pub(super) first: u16,
     pub(super) last: u16,
     /// The master first.
@@ -94,18 +94,18 @@ pub(super) struct Row {
 }
 
 /// None where this is no map with a slot in it. `asked` stands for servers that do not know their own host.
-pub(super) fn read_slots(reply: &Reply, asked: &Address) -> Option<Vec<Row>> {
+pub(super) fn read_slots(reply: &Reply, asked: &Address) -> Option<Vec<SlotRow>> {
     let Reply::List(rows) = reply else { return None };
     let mut rows = rows.iter().map(|row| read_row(row, asked)).collect::<Option<Vec<_>>>()?;
     rows.sort_by_key(|row| row.first);
     (!rows.is_empty()).then_some(rows)
 }
 
-fn read_row(row: &Reply, asked: &Address) -> Option<Row> {
+fn read_row(row: &Reply, asked: &Address) -> Option<SlotRow> {
     let Reply::List(parts) = row else { return None };
     let [Reply::Int(first), Reply::Int(last), servers @ ..] = parts.as_slice() else { return None };
     let servers = servers.iter().map(|server| read_server(server, asked)).collect::<Option<Vec<_>>>()?;
-    let row = Row { first: u16::try_from(*first).ok()?, last: u16::try_from(*last).ok()?, servers };
+    let row = SlotRow { first: u16::try_from(*first).ok()?, last: u16::try_from(*last).ok()?, servers };
     (!row.servers.is_empty() && row.first <= row.last && row.last < SLOTS).then_some(row)
 }
 
@@ -119,25 +119,25 @@ fn read_server(server: &Reply, asked: &Address) -> Option<Address> {
     Some(Address { host, port: u16::try_from(*port).ok()? })
 }
 
-/// What a refusal means for the way.
+/// What a refusal means for the settings.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Detour {
+pub(super) enum RefusalKind {
     /// Another server has the slot.
     Moved(Address),
-    /// Another server has the key already, while the slot is on its way there.
+    /// Another server has the key already, while the slot is on its settings there.
     Ask(Address),
     /// Not now.
     Wait,
 }
 
 /// None where the reply is an answer.
-pub(super) fn detour(reply: &Reply, asked: &Address) -> Option<Detour> {
+pub(super) fn classify_refusal(reply: &Reply, asked: &Address) -> Option<RefusalKind> {
     let Reply::Refused(why) = reply else { return None };
     let mut words = why.split(' ');
     match words.next()? {
-        "MOVED" => Some(Detour::Moved(redirect(words, asked)?)),
-        "ASK" => Some(Detour::Ask(redirect(words, asked)?)),
-        "CLUSTERDOWN" | "TRYAGAIN" | "LOADING" | "MASTERDOWN" | "READONLY" | "BUSY" => Some(Detour::Wait),
+        "MOVED" => Some(RefusalKind::Moved(redirect(words, asked)?)),
+        "ASK" => Some(RefusalKind::Ask(redirect(words, asked)?)),
+        "CLUSTERDOWN" | "TRYAGAIN" | "LOADING" | "MASTERDOWN" | "READONLY" | "BUSY" => Some(RefusalKind::Wait),
         _ => None,
     }
 }
