@@ -1,8 +1,8 @@
 //! Keys and records of the local store, byte by byte. `docs/format.md` says the same in prose.
 //!
-//! Owns the translation and nothing else. Refuses what it cannot prove whole: a record and a collection's entry end
-//! in a checksum over their own key and bytes, so a record that strayed to another key is damage too. Invariant: keys
-//! sort as the things they name.
+//! Owns the translation and nothing else. Refuses what it cannot prove whole: a record and a collection's
+//! entry end in a checksum over their own key and bytes, so a record that strayed to another key is damage
+//! too. Invariant: keys sort as the things they name.
 
 use bytes::Bytes;
 use novelo_engine::path::CollectionPath;
@@ -169,8 +169,8 @@ pub(crate) fn segments_key(segments: &[Box<str>]) -> Box<[u8]> {
     segments.join("\0").into_bytes().into()
 }
 
-/// The bounds of all collections at a path or below it; no path means all there are. Only a path with an odd number of
-/// segments is that of a collection itself.
+/// The bounds of all collections at a path or below it; no path means all there are. Only a path with an odd
+/// number of segments is that of a collection itself.
 pub(crate) fn below(segments: &[Box<str>]) -> (Vec<u8>, Vec<u8>) {
     if segments.is_empty() {
         return (vec![1], vec![0xff]);

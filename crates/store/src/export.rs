@@ -1,8 +1,8 @@
 //! An export under way.
 //!
-//! Owns the documents that are read and not yet taken; the back-end reads the next ones when these are gone. Documents come
-//! in the order of their paths and seqs. A collection may have given seqs beyond its last document; these are reported
-//! beside the documents, since no document says it.
+//! Owns the documents that are read and not yet taken; the back-end reads the next ones when these are gone.
+//! Documents come in the order of their paths and seqs. A collection may have given seqs beyond its last
+//! document; these are reported beside the documents, since no document says it.
 
 use std::collections::VecDeque;
 
@@ -72,7 +72,8 @@ impl Export {
         self.ready.pop_front().map(Ok)
     }
 
-    /// The seqs that collections which were read to their end have given beyond their last document. Each is returned once.
+    /// The seqs that collections which were read to their end have given beyond their last document. Each is
+    /// returned once.
     pub fn take_reserved(&mut self) -> Vec<Reserved> {
         std::mem::take(&mut self.reserved)
     }

@@ -1,7 +1,8 @@
-//! Turns kept ready in memory: the newest of each hot thread, in shared blocks.
+//! The newest turns of one thread in memory, in shared blocks.
 //!
-//! Owns the list of one thread; who may change it is `coll`'s business. Invariant: the list holds every turn of the
-//! thread from `first` on, in order. A snapshot shares the blocks; a block that is shared is copied before it grows.
+//! Owns the list of one thread; the caches of the back-ends decide who may change it. Invariant: the list
+//! holds every turn of the thread from `first` on, in order. A snapshot shares the blocks; a block that is
+//! shared is copied before it grows.
 
 use std::sync::Arc;
 
@@ -18,7 +19,7 @@ pub(crate) struct HotTurns {
     pub bytes: usize,
 }
 
-/// What a reader is told besides the turns.
+/// What a reader gets besides the turns.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ThreadStats {
     pub last_seq: u64,

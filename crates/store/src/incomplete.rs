@@ -1,7 +1,7 @@
 //! What a store that is still being filled says of itself.
 //!
-//! Owns the content of the marker that a restore, an import or a migration leaves in a store from before its first
-//! document until after its last. `local/marker.rs` keeps it in a directory.
+//! Owns the content of the marker that a restore, an import or a migration leaves in a store from before its
+//! first document until after its last. `local/marker.rs` keeps it in a directory.
 
 use serde::{Deserialize, Serialize};
 

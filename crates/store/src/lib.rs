@@ -1,20 +1,22 @@
 //! Everything Novelo remembers: JSON documents in collections, addressed by a path.
 //!
-//! Owns the documents and every key and byte of them. Refuses to know what a document means: a value is opaque
-//! bytes, and only a merge parses it. The store has no clock: times and ids come in.
+//! Owns the documents and every key and byte of them. Refuses to know what a document means: a value is
+//! opaque bytes, and only a merge parses it. The store has no clock: times and ids come in.
 //!
 //! Its laws, each a test of `tests/conformance` over every back-end with a fresh store:
 //!
 //! - **L1** an acknowledged write survives `kill -9` and power loss (`relaxed` must be asked for)
-//! - **L2** an append is atomic, costs the same in a long thread as in a short one, and gives a dense seq; concurrent
-//!   appends never interleave inside a batch
+//! - **L2** an append is atomic, costs the same in a long thread as in a short one, and gives a dense seq;
+//!   concurrent appends never interleave inside a batch
 //! - **L3** a write is visible to every later read, from any node
 //! - **L4** the same id and the same bytes again is the first answer again; other bytes are a conflict
 //! - **L5** reading the last n, or a window, costs what it returns, not what is stored
 //! - **L6** a put merges deeply when asked; `if_version` refuses a lost update
 //! - **L7** a path names its own documents only, whatever the ids contain
-//! - **L8** a forget removes documents, index entries, caches and traces; the raw files then hold none of the text
-//! - **L9** a write is all or nothing; where a back-end keeps users at several servers, each user's part of it
+//! - **L8** a forget removes documents, index entries, caches and traces; the raw files then hold none of
+//!   the text
+//! - **L9** a write is all or nothing; where a back-end keeps users at several servers, each user's part of
+//!   it
 //! - **L10** what was stored by any released version opens
 
 mod codec;
@@ -38,7 +40,8 @@ use std::path::Path;
 use bytes::Bytes;
 use novelo_engine::path::{CollectionPath, DocumentPath, Prefix};
 
-/// Reads a stream of Redis that comes in pieces: what was read, and the most memory that took. For the fuzz target alone.
+/// Reads a stream of Redis that comes in pieces: what was read, and the most memory that took. For the fuzz
+/// target alone.
 #[doc(hidden)]
 pub fn read_redis_replies<'p>(pieces: impl Iterator<Item = &'p [u8]>) -> (String, usize) {
     redis::client::resp::read_replies(pieces)
@@ -49,10 +52,7 @@ pub use export::Export;
 pub use incomplete::{FillKind, Incomplete};
 pub use local::{Local, LocalOptions};
 pub use memory::Memory;
-pub use op::{
-    AppendTerms, Exported, Forgotten, NewDocument, NewId, Op, Outcome, PutTerms, Reserved, SEQ_MAX, Stamp,
-    VALUE_BYTES_MAX,
-};
+pub use op::{AppendTerms, Exported, Forgotten, NewDocument, NewId, Op, Outcome, PutTerms, Reserved, SEQ_MAX, Stamp};
 pub use read::{Cursor, Document, Finding, Health, Page, Range, ThreadRow, Turns, Version, Window};
 pub use redis::{EvictionState, Redis, RedisOptions, ServerEviction};
 
@@ -79,8 +79,9 @@ impl Store {
         Local::open(dir, options).await.map(Self::Local)
     }
 
-    /// Opens a directory that this user may read but not write, or that lies on a read-only file system. Copies of its
-    /// journals are made in the place for temporary files; every write is refused, and health gives no reason for it.
+    /// Opens a directory that this user may read but not write, or that lies on a read-only file system.
+    /// Copies of its journals are made in the place for temporary files; every write is refused, and health
+    /// gives no reason for it.
     pub async fn open_read_only(dir: &Path, options: LocalOptions) -> Result<Self, Error> {
         Local::open_read_only(dir, options).await.map(Self::Local)
     }
@@ -181,7 +182,8 @@ impl Store {
         }
     }
 
-    /// The sub-collections `child` of the documents below `under`, by id, whether or not these documents exist.
+    /// The sub-collections `child` of the documents below `under`, by id, whether or not these documents
+    /// exist.
     pub async fn threads(
         &self,
         under: &CollectionPath,
@@ -196,9 +198,9 @@ impl Store {
         }
     }
 
-    /// Changes with every write to a collection, and with nothing else that a reader would notice. A collection that
-    /// was not in use for a while may have another version than before, though nothing was written; so may one that
-    /// shares turns with a fork, when the other of the two changes.
+    /// Changes with every write to a collection, and with nothing else that a reader would notice. A
+    /// collection that was not in use for a while may have another version than before, though nothing was
+    /// written; so may one that shares turns with a fork, when the other of the two changes.
     pub async fn version(&self, of: &CollectionPath) -> Result<Version, Error> {
         match self {
             Self::Memory(memory) => Ok(memory.version(of)),
@@ -220,8 +222,8 @@ impl Store {
     }
 
     /// A counter that changes with every write below the root of a path. The root is the user for paths below
-    /// `users/{user}`, and otherwise the first segment. Take it before reading, like a version; what was read is current
-    /// for as long as the counter is the same. Writes to other roots may change it too.
+    /// `users/{user}`, and otherwise the first segment. Take it before reading, like a version; what was read
+    /// is current for as long as the counter is the same. Writes to other roots may change it too.
     pub async fn change_counter<S: AsRef<str>>(&self, path: &[S]) -> Result<u64, Error> {
         match self {
             Self::Memory(memory) => Ok(memory.change_counter()),

@@ -1,8 +1,8 @@
-//! What a write is made of, and what it answers.
+//! The operations of a write, and their outcomes.
 //!
-//! Owns the operations and the checks that need no stored state. Refuses times that are not numbers, ids that are
-//! not ids, and an operation over many collections that does not stand alone. Invariant: an operation that passed
-//! `check` can fail only because of what is stored.
+//! Owns the operations and the checks that need no stored state. Refuses times that are not numbers, ids that
+//! are not ids, and an operation over many collections that does not stand alone. Invariant: an operation
+//! that passed `check` can fail only because of what is stored.
 
 use std::collections::BTreeMap;
 
@@ -11,8 +11,8 @@ use novelo_engine::path::{CollectionPath, DocumentPath, Prefix, check_id};
 
 use crate::Error;
 
-/// Bytes of one stored value; what a request may carry is capped far lower, at the edge.
-pub const VALUE_BYTES_MAX: usize = 64 * 1024 * 1024;
+/// The most bytes of one value. The server caps requests far lower.
+pub(crate) const VALUE_BYTES_MAX: usize = 64 * 1024 * 1024;
 /// The highest seq that an import may bring, so that adding to it never overflows.
 pub const SEQ_MAX: u64 = 1 << 52;
 
@@ -33,11 +33,12 @@ pub enum Op {
         at: DocumentPath,
         if_version: Option<u64>,
     },
-    /// Refuses the write unless this document exists: what was made from it must not outlive it.
+    /// Refuses the write unless this document exists, so that what is derived from a document does not
+    /// outlive it.
     Expect {
         at: DocumentPath,
     },
-    /// Lets no seq up to this be given again, as where it was given before and its document is gone.
+    /// Makes sure that no seq up to this is given again, as for documents that were removed before an export.
     Reserve(Reserved),
     Fork {
         from: CollectionPath,
@@ -83,7 +84,7 @@ pub struct NewDocument {
 pub enum NewId {
     /// The caller's: it may be there already.
     Given(Box<str>),
-    /// Generated for this document, so nobody looks for a duplicate.
+    /// Generated for this document, so no duplicate is searched for.
     Fresh(Box<str>),
 }
 
@@ -117,7 +118,7 @@ pub struct PutTerms {
     pub expires_at: Option<f64>,
 }
 
-/// What a stored document was given.
+/// What the store assigned to a document.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Stamp {
     pub id: Box<str>,
@@ -128,8 +129,8 @@ pub struct Stamp {
     pub existed: bool,
 }
 
-/// What a forget removed: the number of documents by the name of their collection, which is the last segment of its
-/// path. A collection of which nothing was removed is not listed.
+/// What a forget removed: the number of documents by the name of their collection, which is the last segment
+/// of its path. A collection of which nothing was removed is not listed.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Forgotten {
     pub documents_by_collection: BTreeMap<Box<str>, u64>,
@@ -159,7 +160,7 @@ pub struct Exported {
     pub value: Bytes,
 }
 
-/// A collection that has given a seq which no document of it has any more.
+/// The last seq that a collection has given, if the document with it was removed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reserved {
     pub of: CollectionPath,

@@ -1,7 +1,7 @@
-//! What a read asks for, and what it answers.
+//! The parameters of reads, and their results.
 //!
-//! Owns the shapes of reading; holds no state. Invariant: `Turns` is a snapshot: what is appended or removed later
-//! does not change it.
+//! Invariant: `Turns` is a snapshot: what is appended or removed
+//! later does not change it.
 
 use std::sync::Arc;
 
@@ -68,8 +68,8 @@ pub struct ThreadRow {
     pub updated_at: f64,
 }
 
-/// What tells one state of a collection from another: any write to it changes this. A reader that takes the version
-/// first and reads afterwards may keep what it read for as long as the version is the same.
+/// Identifies one state of a collection: any write to it changes the version. A reader that takes the version
+/// first and reads afterwards may cache what it read for as long as the version is the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Version {
     pub last_seq: u64,
@@ -77,17 +77,17 @@ pub struct Version {
     pub epoch: u64,
 }
 
-/// Something that `doctor` should say.
+/// A result of a check.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
     pub place: String,
     pub what: String,
     pub advice: String,
-    /// Whether something is wrong; otherwise it is good to know.
+    /// Whether something is wrong; otherwise it is a note.
     pub is_fault: bool,
 }
 
-/// How the store is, without asking the disk.
+/// The state of a store, read without the disk.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Health {
     pub writable: bool,

@@ -1,7 +1,7 @@
-//! A document as a back-end keeps it, and what a put makes of it.
+//! A document as a back-end stores it, and the rules of a put.
 //!
-//! Owns the rules of replacing, merging and versions, so that every back-end has the same ones. Invariant: a version
-//! counts the times that the document changed, starting at 1.
+//! Owns the rules of replacing, merging and versions, so that every back-end has the same ones. Invariant: a
+//! version counts the times that the document changed, starting at 1.
 
 use bytes::Bytes;
 use novelo_engine::path::CollectionPath;
@@ -41,7 +41,7 @@ impl Record {
         }
     }
 
-    /// What a put makes of this document; the same again when it changes nothing.
+    /// This document after a put; unchanged if the put changes nothing.
     pub fn put(&self, value: Bytes, terms: PutTerms) -> Result<Self, Error> {
         check_version(terms.if_version, self.version)?;
         let next = Self {
@@ -58,7 +58,7 @@ impl Record {
         }
     }
 
-    /// What a put makes where there is nothing.
+    /// The document that a put creates.
     pub fn put_new(id: &str, value: Bytes, terms: PutTerms) -> Result<Self, Error> {
         check_version(terms.if_version, 0)?;
         let create_time = terms.create_time.unwrap_or(terms.now);

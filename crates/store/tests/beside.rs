@@ -1,4 +1,5 @@
-//! What goes on beside a forget: other writers get in between, and an export does not make the store write for ever.
+//! What goes on beside a forget: other writers get in between, and an export does not make the store write
+//! for ever.
 
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "a panic is how a test fails")]
 

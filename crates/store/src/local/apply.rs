@@ -1,7 +1,7 @@
 //! What each operation does to a transaction.
 //!
-//! Owns the rules of append, put and delete; forks, forgetting, import and sweeping are next door. Refuses by
-//! returning an error: the transaction then forgets the whole job. Invariant: a collection's count of documents is its
+//! Owns the rules of append, put and delete; forks, forgets, imports and sweeps have modules of their own.
+//! After an error the transaction drops the whole job. Invariant: a collection's count of documents is its
 //! last seq less what was removed.
 
 use bytes::Bytes;
@@ -26,7 +26,8 @@ pub(super) struct Prepared {
 }
 
 impl Prepared {
-    /// Scans the messages of an append while the caller waits anyway, and lets go of the request that they came in.
+    /// Scans the messages of an append on the caller's thread, and copies them so that the request's buffer
+    /// can be freed.
     pub fn new(mut op: Op) -> Self {
         let mut messages = Vec::new();
         if let Op::Append { documents, .. } = &mut op {

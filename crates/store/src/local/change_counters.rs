@@ -1,8 +1,8 @@
 //! Counters that say whether anything below a root was written, or anything of one kind below it.
 //!
-//! Owns a fixed number of counters. Roots whose hashes collide share one, which costs a reader a needless read and never a
-//! missed change. Only the committer adds, everyone reads, nobody waits. Invariant: a reader that takes the counter, reads,
-//! and later sees the same counter has missed no acknowledged write.
+//! Owns a fixed number of counters. Roots whose hashes collide share one, which costs a reader a needless
+//! read and never a missed change. Only the committer adds, everyone reads, nobody waits. Invariant: a reader
+//! that takes the counter, reads, and later sees the same counter has missed no acknowledged write.
 
 use std::hash::Hasher;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -19,8 +19,8 @@ impl ChangeCounters {
         Self((0..SLOTS).map(|_| AtomicU64::new(0)).collect())
     }
 
-    /// The counter of the root of a path. A user's document is in the collection `users`, outside of every user's root, so
-    /// the counter of that collection is added to the counter of each user.
+    /// The counter of the root of a path. A user's document is in the collection `users`, outside of every
+    /// user's root, so the counter of that collection is added to the counter of each user.
     pub fn of_root<S: AsRef<str>>(&self, path: &[S]) -> u64 {
         let segments = path.iter().map(|segment| segment.as_ref().as_bytes());
         let own = self.slot(segments.clone()).load(Ordering::Acquire);

@@ -1,8 +1,8 @@
-//! Collections as the process knows them: what is published, and the turns kept hot.
+//! The cache of collections: what is published of each, and its newest turns.
 //!
-//! Owns one `CachedCollection` per path in use; readers and the committer share it. Only the committer publishes, after a commit
-//! and before it answers; a reader installs what it loaded only if nothing was published meanwhile. So nothing here is
-//! ever stale, and no reader sees a seq that was not acknowledged.
+//! Owns one `CachedCollection` per path in use; readers and the committer share it. Only the committer
+//! publishes, after a commit and before it answers; a reader installs what it loaded only if nothing was
+//! published meanwhile. So nothing here is ever stale, and no reader sees a seq that was not acknowledged.
 //!
 //! Lock order: a shard, then a collection's state. Neither is held over a disk read.
 
@@ -18,7 +18,7 @@ use crate::hot_turns::{HotTurns, ThreadStats};
 use crate::lock::lock;
 use crate::read::{Document, Range, Turns, Version};
 
-/// The collections in use whose keys fall together.
+/// The collections in use with keys of one hash.
 type CollectionShard = HashMap<Box<[u8]>, Arc<CachedCollection>, FxBuildHasher>;
 
 const SHARDS: usize = 64;
@@ -44,7 +44,7 @@ pub(super) struct CollectionCache {
     hand: AtomicUsize,
 }
 
-/// One collection. The map holds one reference; it lets go only when it holds the last.
+/// One collection. The map holds one reference, and evicts only what nobody else holds.
 pub(super) struct CachedCollection {
     pub key: Box<[u8]>,
     used: AtomicU64,
@@ -60,6 +60,12 @@ struct CachedState {
     hot: Option<HotTurns>,
     /// Small documents that were read by id, and ids that have none; gone with the next change.
     documents: HashMap<Box<str>, Option<Document>, FxBuildHasher>,
+}
+
+impl CachedState {
+    fn version(&self, known: &CollectionHead) -> Version {
+        Version { last_seq: known.last_seq, epoch: self.epoch }
+    }
 }
 
 /// What is published of a collection.
@@ -86,7 +92,7 @@ pub(super) enum CacheLookup {
     Cold(CacheMiss),
 }
 
-/// A collection at the stats when a reader went to the disk.
+/// A collection at the moment when a reader went to the disk.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct CacheMiss {
     pub last_seq: u64,
@@ -97,8 +103,8 @@ pub(super) struct CacheMiss {
 }
 
 impl CollectionCache {
-    /// `commit` is the last one that was found: epochs of one opening are none of another, so that what was kept by a
-    /// version, and stored, is not taken for that of something else after a restart.
+    /// `commit` is the last one that was found: epochs of one opening are none of another, so that what was
+    /// kept by a version, and stored, is not taken for that of something else after a restart.
     pub fn new(bytes_max: usize, commit: u64) -> Self {
         Self {
             shards: (0..SHARDS).map(|_| Mutex::default()).collect(),
@@ -170,28 +176,27 @@ impl CollectionCache {
         }
     }
 
-    /// The stats at which a reader goes to the disk for a document; `None` while a change is under way.
-    pub fn stats(&self, cached: &CachedCollection) -> Option<(u64, u64)> {
+    /// The version at which a reader goes to the disk for a document; `None` while a change is under way.
+    pub fn settled_version(&self, cached: &CachedCollection) -> Option<Version> {
         let state = lock(&cached.state);
-        let last_seq = state.known.as_ref().map(|known| known.last_seq);
-        last_seq.filter(|_| !state.changing).map(|last_seq| (last_seq, state.epoch))
+        state.known.as_ref().filter(|_| !state.changing).map(|known| state.version(known))
     }
 
-    /// Keeps a small document that was read, unless something was published since that stats.
+    /// Caches a small document that was read, unless something was published since that version.
     pub fn install_document(
         &self,
         cached: &CachedCollection,
-        stats: Option<(u64, u64)>,
+        version: Option<Version>,
         id: &str,
         found: &Option<Document>,
     ) {
         let small = found.as_ref().is_none_or(|document| document.value.len() <= DOCUMENT_BYTES_MAX);
-        if !small || stats.is_none() {
+        if !small || version.is_none() {
             return;
         }
         let mut state = lock(&cached.state);
-        let still = state.known.as_ref().map(|known| (known.last_seq, state.epoch));
-        if still != stats || state.changing || state.documents.len() >= DOCUMENTS_MAX {
+        let now = state.known.as_ref().map(|known| state.version(known));
+        if now != version || state.changing || state.documents.len() >= DOCUMENTS_MAX {
             return;
         }
         let bytes = document_bytes(id, found);
@@ -207,11 +212,12 @@ impl CollectionCache {
         lock(&cached.state).known.clone()
     }
 
-    /// What a reader may keep under, if the collection was loaded. While a commit replaces or removes, this is a version
-    /// that holds for that while only: whether a reader then finds the old or the new, publishing ends it.
+    /// What a reader may keep under, if the collection was loaded. While a commit replaces or removes, this
+    /// is a version that holds for that while only: whether a reader then finds the old or the new,
+    /// publishing ends it.
     pub fn version(&self, cached: &CachedCollection) -> Option<Version> {
         let state = lock(&cached.state);
-        state.known.as_ref().map(|known| Version { last_seq: known.last_seq, epoch: state.epoch })
+        state.known.as_ref().map(|known| state.version(known))
     }
 
     /// Tells what was loaded, unless something was published since; answers what is published.
@@ -219,7 +225,8 @@ impl CollectionCache {
         lock(&cached.state).known.get_or_insert(loaded).clone()
     }
 
-    /// Keeps turns that a reader loaded: all from `first` on that were not hot yet. Does nothing if the thread moved.
+    /// Keeps turns that a reader loaded: all from `first` on that were not hot yet. Does nothing if the
+    /// thread moved.
     pub fn install(&self, cached: &CachedCollection, cold: CacheMiss, first: u64, turns: Vec<Turn>) {
         let mut state = lock(&cached.state);
         if state.changing || state.epoch != cold.epoch || turns.is_empty() {
@@ -257,7 +264,8 @@ impl CollectionCache {
         state.epoch = self.epoch();
     }
 
-    /// Before another database is put in: nothing is known any more. Readers and the committer hold no view then.
+    /// Before another database is put in: nothing is known any more. Readers and the committer hold no view
+    /// then.
     pub fn reset(&self) {
         for cached in self.shards.iter().flat_map(|shard| lock(shard).values().cloned().collect::<Vec<_>>()) {
             let mut state = lock(&cached.state);

@@ -1,9 +1,10 @@
 //! The one writer.
 //!
-//! Owns the order of all writes. It takes what is waiting, applies it to one transaction, makes that durable with one
-//! flush, publishes it to readers and only then answers. A job that is refused contributes nothing and disturbs nobody.
-//! Between two groups it removes a few documents of forgotten collections. After a failed commit nothing is written until
-//! the database was reopened, which is tried on a timer and for a write that waits.
+//! Owns the order of all writes. It takes what is waiting, applies it to one transaction, makes that durable
+//! with one flush, publishes it to readers and only then answers. A job that is refused contributes nothing
+//! and disturbs nobody. Between two groups it removes a few documents of forgotten collections. After a
+//! failed commit nothing is written until the database was reopened, which is tried on a timer and for a
+//! write that waits.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -213,8 +214,8 @@ impl Committer {
         }
     }
 
-    /// Removes some documents of forgotten collections. Nobody waits for the flush: after a power loss they are removed
-    /// again.
+    /// Removes some documents of forgotten collections. Nobody waits for the flush: after a power loss they
+    /// are removed again.
     fn sweep(&mut self) {
         let shared = self.shared.clone();
         let Some((mut sweep, _)) = self.sweep.take() else { return };
@@ -254,9 +255,9 @@ fn attest(shared: &LocalState, witness: &Witness, number: u64) -> Result<(), Err
     witness.write(number).map_err(|e| Error::io(&shared.cell.dir.join(super::witness::NAME), e))
 }
 
-/// Publishes first and counts afterwards. A reader that took the counter before may have read the old state and must read
-/// again; one that takes it afterwards finds what is published. In the other order a reader could keep the old state
-/// under the new counter.
+/// Publishes first and counts afterwards. A reader that took the counter before may have read the old state
+/// and must read again; one that takes it afterwards finds what is published. In the other order a reader
+/// could keep the old state under the new counter.
 fn publish(shared: &LocalState, touched: Vec<TouchedCollection>) {
     for TouchedCollection { cached, known, appended, changed } in touched {
         let written = changed || !appended.is_empty();

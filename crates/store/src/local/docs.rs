@@ -1,7 +1,8 @@
 //! Documents of one collection, read from a view.
 //!
-//! Owns the walk over a collection's runs: its own documents, and those it shares with what it was forked from.
-//! Invariant: an id leads to a seq, a seq to a record of that id; anything else is damage, never a silent gap.
+//! Owns the walk over a collection's runs: its own documents, and those it shares with what it was forked
+//! from. Invariant: an id leads to a seq, a seq to a record of that id; anything else is damage, never a
+//! silent gap.
 
 use super::db::{Pair, Space, View};
 use crate::Error;

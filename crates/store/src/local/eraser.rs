@@ -1,10 +1,11 @@
 //! Cleaning the raw files of what was forgotten.
 //!
-//! Owns the thread that does it and the marker that makes it resume after a restart. A forgotten record is still in
-//! the journal and in old tables: the journal is filled up so that the database changes to a new one, everything in
-//! memory is flushed so that it lets the old one go, and every keyspace is compacted so that no table holds it. That is
-//! done once for a forget, after the exports that began before it; what fails is tried again, later and later.
-//! Invariant: the marker is cleared only when no forget came after the one that was cleaned up.
+//! Owns the thread that does it and the marker that makes it resume after a restart. A forgotten record is
+//! still in the journal and in old tables: the journal is filled up so that the database changes to a new
+//! one, everything in memory is flushed so that it lets the old one go, and every keyspace is compacted so
+//! that no table holds it. That is done once for a forget, after the exports that began before it; what fails
+//! is tried again, later and later. Invariant: the marker is cleared only when no forget came after the one
+//! that was cleaned up.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -21,7 +22,8 @@ const JOURNAL_FULL_BYTES: u64 = 64_000_000;
 const PAD_BYTES: usize = 1024 * 1024;
 /// Padding between two flushes, so that memory stays small.
 const PADS_PER_FLUSH: u64 = 8;
-/// Between two looks whether the database has let go of something, growing from the first to the second.
+/// The pause between two checks whether the database has released something, growing from the first to the
+/// second.
 const LOOK_MIN: Duration = Duration::from_millis(5);
 const LOOK_MAX: Duration = Duration::from_millis(500);
 const LOOKS_MAX: usize = 60;
@@ -188,8 +190,8 @@ fn replace_journals(shared: &LocalState, db: &Db) -> Result<(), Error> {
     })
 }
 
-/// Writes what is in memory to tables. The pin keeps each keyspace's newest table, without which the database would
-/// not let go of a journal.
+/// Writes what is in memory to tables. The pin keeps each keyspace's newest table, without which the database
+/// would not release a journal.
 fn flush(db: &Db) -> Result<(), Error> {
     for keyspace in [&db.docs, &db.index, &db.padding()?] {
         keyspace.insert(PIN, []).map_err(|e| refused(&db.dir, e))?;
@@ -213,7 +215,8 @@ fn goes_on(shared: &LocalState) -> Result<(), Error> {
     }
 }
 
-/// Waits for a condition, whose every look writes a little; a reader that still needs what was forgotten makes this `Busy`.
+/// Waits for a condition, whose every look writes a little; a reader that still needs what was forgotten
+/// makes this `Busy`.
 fn until(shared: &LocalState, mut is_true: impl FnMut() -> Result<bool, Error>) -> Result<(), Error> {
     let mut pause = LOOK_MIN;
     for _ in 0..LOOKS_MAX {

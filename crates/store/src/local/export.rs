@@ -1,8 +1,9 @@
-//! Everything below a prefix, from one moment.
+//! Exports everything below a prefix as of one moment.
 //!
-//! Owns what holds that moment, so that writes go on meanwhile. A fork is exported whole, as if it had been copied. The
-//! moment can be revoked: by a forget, which has to clean the files, from an export that pauses, and from all when the
-//! database is reopened. Invariant: what comes out can be imported elsewhere and reads the same.
+//! Owns the snapshot of that moment, so that writes go on meanwhile. A fork is exported whole, as if it had
+//! been copied. The moment can be revoked: by a forget, which has to clean the files, from an export that
+//! pauses, and from all when the database is reopened. Invariant: what comes out can be imported elsewhere
+//! and reads the same.
 
 use std::sync::{Arc, Mutex, Weak};
 use std::time::{Duration, Instant};
@@ -33,7 +34,7 @@ struct UnreadCollection {
 }
 
 impl UnreadCollection {
-    /// What it has given beyond what was read of it, once that is all.
+    /// The seqs that it gave beyond its last document, once it is read to its end.
     fn reserved(self) -> Option<Reserved> {
         (self.last_seq >= self.next_seq.max(1)).then_some(Reserved { of: self.path, last_seq: self.last_seq })
     }
@@ -65,7 +66,8 @@ impl SnapshotLeases {
         lease
     }
 
-    /// Whether one holds what was stored before this moment. SnapshotLeases that were not read for so long are revoked.
+    /// Whether a lease holds what was stored before this moment. Exports that were not read for so long are
+    /// revoked.
     pub fn hold(&self, before: u64, idle_max: Duration) -> bool {
         let older = |lease: &Arc<SnapshotLease>| lease.moment < before;
         let leases: Vec<_> = lock(&self.0).iter().filter_map(Weak::upgrade).filter(older).collect();

@@ -1,8 +1,9 @@
 //! Forks: a thread that shares its beginning with another.
 //!
-//! Owns who shares what. A fork copies nothing: it names the runs of seqs that are stored under other collections'
-//! numbers. Before a shared document is replaced or removed, every collection that shares it gets a copy of its own,
-//! in the same transaction. Invariant: a run that some fork names is never changed while it is named.
+//! Owns who shares what. A fork copies nothing: it names the runs of seqs that are stored under other
+//! collections' numbers. Before a shared document is replaced or removed, every collection that shares it
+//! gets a copy of its own, in the same transaction. Invariant: a run that some fork names is never changed
+//! while it is named.
 
 use novelo_engine::path::CollectionPath;
 

@@ -1,7 +1,8 @@
 //! Putting exported documents back.
 //!
-//! Owns the rule of import: the same document again is nothing new, other bytes under its path are a conflict, and so
-//! is a seq that another document has. Invariant: seqs, times and versions come out as they went in.
+//! Owns the rule of import: the same document again is nothing new, other bytes under its path are a
+//! conflict, and so is a seq that another document has. Invariant: seqs, times and versions come out as they
+//! went in.
 
 use super::apply::conflict;
 use super::collection_cache::CollectionHead;

@@ -1,9 +1,9 @@
-//! Looking over the journals before the database opens them.
+//! Checks the journals before the database opens them.
 //!
-//! Owns the one check that the database does not make: it cuts a journal off at the first entry that it cannot read,
-//! silently. Here an unreadable batch with a readable one after it is damage, and nothing is touched. An unreadable
-//! end is a write that was never acknowledged, unless the witness knows better. Invariant: no length that was read
-//! from a file is trusted beyond the bytes that are there.
+//! Owns the one check that the database does not make: it cuts a journal off at the first entry that it
+//! cannot read, silently. Here an unreadable batch with a readable one after it is damage, and nothing is
+//! touched. An unreadable end is a write that was never acknowledged, unless the witness knows better.
+//! Invariant: no length that was read from a file is trusted beyond the bytes that are there.
 
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Seek, SeekFrom, Write};
@@ -21,7 +21,7 @@ const ITEM: u8 = 2;
 const END: u8 = 3;
 const CLEAR: u8 = 4;
 const CHUNK_BYTES: usize = 256 * 1024;
-/// The extension of a journal that is being written anew.
+/// The extension of a journal that is being rewritten.
 pub(super) const RENEWED: &str = "renewed";
 /// A flush may fail while the database changes from one journal to the next.
 const RENEWED_MAX: usize = 2;
@@ -31,7 +31,8 @@ const RENEWED_MAX: usize = 2;
 pub(super) struct JournalSurvey {
     /// The highest commit that is readable.
     pub commit: Option<u64>,
-    /// The database's own number of the last readable batch; its checksum does not cover this, but it only rises.
+    /// The database's own number of the last readable batch; its checksum does not cover this, but it only
+    /// rises.
     order: Option<u64>,
     /// The unreadable end of the newest journal that holds anything.
     pub torn: Option<TornBatch>,
@@ -79,8 +80,8 @@ pub(super) fn survey(dir: &Path) -> Result<JournalSurvey, Error> {
     Ok(survey)
 }
 
-/// Writes the newest journals anew, from what can be read of them to other files: after a failed flush only what was
-/// written and flushed since is known to be on the disk.
+/// Rewrites the newest journals to other files, from what can be read of them: after a failed flush only
+/// what was written and flushed since is known to be on the disk.
 pub(super) fn renew(dir: &Path) -> Result<(), Error> {
     for (_, path) in journals(dir)?.into_iter().rev().take(RENEWED_MAX) {
         let new = path.with_extension(RENEWED);

@@ -1,7 +1,7 @@
 //! The beginning and the end of a local store.
 //!
-//! Owns the threads of an open store: the committer, which alone writes, and the eraser, which cleans the raw files. They end
-//! with `stop`, or with the last handle.
+//! Owns the threads of an open store: the committer, which alone writes, and the eraser, which cleans the raw
+//! files. They end with `stop`, or with the last handle.
 
 use std::path::Path;
 use std::sync::{Arc, Mutex};

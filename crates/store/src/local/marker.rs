@@ -1,8 +1,8 @@
 //! The file `incomplete`, which marks a directory that is still being filled.
 //!
-//! Opening a marked directory is refused by `local::open` unless `LocalOptions::opens_incomplete` is set. Invariant: the
-//! marker is on the disk, under its name, before `write` returns, and gone from the disk before `clear` returns. A crash
-//! leaves the old marker or the new one, never a part of one.
+//! Opening a marked directory is refused by `local::open` unless `LocalOptions::opens_incomplete` is set.
+//! Invariant: the marker is on the disk, under its name, before `write` returns, and gone from the disk
+//! before `clear` returns. A crash leaves the old marker or the new one, never a part of one.
 
 use std::fs::File;
 use std::io::Write;

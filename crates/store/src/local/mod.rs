@@ -1,8 +1,8 @@
 //! The store in a directory of this machine.
 //!
-//! Owns an embedded database, the committer that alone writes to it, and the threads kept hot before it. Readers
-//! never wait for the disk of a warm thread; writers wait for one flush that they share. Invariant: what is published
-//! to readers is durable, and what is acknowledged is published.
+//! Owns an embedded database, the committer that alone writes to it, and the cache of recent threads.
+//! Reads of a cached thread need no disk; concurrent writes share one flush. Invariant:
+//! what is published to readers is durable, and what is acknowledged is published.
 
 mod apply;
 mod cell;
@@ -52,13 +52,13 @@ use crate::lock::lock;
 use crate::op::{Op, Outcome};
 use crate::read::{Document, ExportStart, Finding, Health, Page, Range, ThreadRow, Turns, Version, Window};
 
-/// How long a forget waits for the raw files to be clean before it answers and lets that go on.
+/// How long a forget waits for clean raw files before it answers; the cleaning then goes on.
 const ERASE_WAIT: Duration = Duration::from_secs(10);
 
 /// How a local store behaves.
 #[derive(Debug, Clone)]
 pub struct LocalOptions {
-    /// Bytes of turns kept ready in memory.
+    /// Bytes of turns that are cached in memory.
     pub hot_bytes_max: usize,
     /// No flush per group: a power loss may take the last moments.
     pub relaxed: bool,
@@ -66,7 +66,8 @@ pub struct LocalOptions {
     pub free_bytes_min: u64,
     /// Writes that may wait for the committer.
     pub writes_waiting_max: usize,
-    /// Opens a directory that a restore, import or migration broke off in; only what resumes it should.
+    /// Opens a directory in which a restore, import or migration was interrupted. Only the command that
+    /// resumes it should set this.
     pub opens_incomplete: bool,
 }
 
@@ -125,7 +126,7 @@ impl Local {
         outcome.await.map_err(|_| self.0.shared.ended())?
     }
 
-    /// Removes what expired, so many at a time, so that other writers get in between.
+    /// Removes what expired in batches, so that other writers are not blocked.
     async fn sweep(&self, now: f64) -> Result<u64, Error> {
         let mut swept = 0;
         loop {

@@ -1,7 +1,8 @@
 //! Why the store does not write, and when it tries to again.
 //!
-//! Owns the state between a failed commit and the moment when the database was reopened. Written by the committer, read
-//! by anyone. Refuses to say the same thing twice in the log. Invariant: while there is an outage nothing is acknowledged.
+//! Owns the state between a failed commit and the moment when the database was reopened. Written by the
+//! committer, read by anyone. Refuses to say the same thing twice in the log. Invariant: while there is an
+//! outage nothing is acknowledged.
 
 use std::sync::{Mutex, MutexGuard};
 use std::time::{Duration, Instant};

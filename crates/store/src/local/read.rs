@@ -1,8 +1,8 @@
 //! Reading turns and documents.
 //!
-//! Owns the way from a path to bytes: what is hot is answered at once; anything else is read on a blocking thread
-//! from one stats of the database. Invariant: a reader returns nothing above the published last seq, and leaves
-//! behind only what nobody changed meanwhile.
+//! Owns the way from a path to bytes: what is hot is answered at once; anything else is read on a blocking
+//! thread from one snapshot of the database. Invariant: a reader returns nothing above the published last
+//! seq, and caches only what did not change meanwhile.
 
 use novelo_engine::path::{CollectionPath, DocumentPath};
 use novelo_engine::{Message, Turn};
@@ -51,7 +51,8 @@ impl LocalState {
         match self.cache.known(cached) {
             Some(known) => Ok(known),
             None => {
-                // The view is held until this is learnt, so that it cannot be of a database that was replaced.
+                // The view is held until this is learnt, so that it cannot be of a database that was
+                // replaced.
                 let view = self.view()?;
                 Ok(self.cache.learn(cached, load(&view, &cached.key)?))
             }
@@ -82,11 +83,11 @@ impl LocalState {
     pub fn get(&self, at: &DocumentPath) -> Result<Option<Document>, Error> {
         let cached = self.cache.get(&collection_key(&at.collection()));
         self.known(&cached)?;
-        let stats = self.cache.stats(&cached);
+        let version = self.cache.settled_version(&cached);
         let view = self.view()?;
         let Some(meta) = entry(&view, &cached.key)? else { return Ok(None) };
         let found = docs::find(&view, &meta, at.id())?.map(|(seq, record)| record.into_document(seq));
-        self.cache.install_document(&cached, stats, at.id(), &found);
+        self.cache.install_document(&cached, version, at.id(), &found);
         Ok(found)
     }
 

@@ -1,7 +1,7 @@
 //! Lists: documents by time, threads by id.
 //!
-//! Owns the walks that page. Invariant: each stops as soon as its page is full, and skips over what it does not list
-//! by seeking.
+//! Owns the walks that page. Invariant: each stops as soon as its page is full, and skips over what it does
+//! not list by seeking.
 
 use std::iter::Peekable;
 

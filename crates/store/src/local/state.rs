@@ -1,7 +1,7 @@
 //! What the handles, the committer and the eraser of a local store share.
 //!
-//! Owns the open database, the cache before it, and whether a write would be taken now. The committer alone writes to the
-//! database; everyone reads.
+//! Owns the open database, the cache before it, and whether a write would be taken now. The committer alone
+//! writes to the database; everyone reads.
 
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
@@ -24,7 +24,7 @@ const FREE_SPACE_AGE_MAX: Duration = Duration::from_secs(1);
 pub(super) struct LocalState {
     pub cell: DbCell,
     pub cache: CollectionCache,
-    /// Beaten by the committer, read by anyone.
+    /// Counted up by the committer, read by anyone.
     pub change_counters: ChangeCounters,
     pub options: LocalOptions,
     pub erasure: Erasure,
@@ -77,7 +77,7 @@ impl LocalState {
         self.read_db().map(View::new)
     }
 
-    /// Whether so many bytes fit, with what must stay free.
+    /// Refuses if so many bytes do not fit beside what must stay free.
     pub fn room_for(&self, bytes: u64) -> Result<(), Error> {
         let needed_bytes = self.options.free_bytes_min.saturating_add(bytes);
         match rustix::fs::statvfs(&self.cell.dir).map(|disk| disk.f_bavail.saturating_mul(disk.f_frsize)) {

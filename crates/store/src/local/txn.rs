@@ -1,8 +1,8 @@
 //! A group of writes before it is committed.
 //!
-//! Owns the writes that are laid over the database and the state of each collection they touch. Every job reads what
-//! earlier jobs of the group wrote. Invariant: a job that fails leaves the group as it found it, and the database
-//! never sees one key twice in a batch.
+//! Owns the pending writes and the state of each collection they touch. Every job
+//! reads what earlier jobs of the group wrote. Invariant: a job that fails leaves the group as it found it,
+//! and the database never sees one key twice in a batch.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -145,7 +145,8 @@ impl<'a> Txn<'a> {
         self.advance(key, known, changed, None);
     }
 
-    /// Changes what is known of a touched collection: appended turns, or a change that what is hot cannot follow.
+    /// Changes what is known of a touched collection: appended turns, or a change that what is hot cannot
+    /// follow.
     pub fn advance(&mut self, key: &[u8], known: CollectionHead, changed: bool, appended: Option<Turn>) {
         let Some(touched) = self.touched.get_mut(key) else { return };
         self.undo.push(UndoStep::Collection {

@@ -1,6 +1,7 @@
 //! One collection of the model.
 //!
-//! Owns its documents by seq and by id. Invariant: `ids` names every document once, and no seq is above `last_seq`.
+//! Owns its documents by seq and by id. Invariant: `ids` names every document once, and no seq is above
+//! `last_seq`.
 
 use std::collections::BTreeMap;
 

@@ -1,8 +1,8 @@
 //! The store as a plain model: ordered maps behind one lock.
 //!
-//! Owns documents that are gone with the process. It is the reference that other back-ends are compared with, so it
-//! prefers the obvious to the fast. Invariant: an operation checks before it changes, and a write of several
-//! operations puts back what it changed when one of them fails.
+//! Owns documents that are gone with the process. It is the reference that other back-ends are compared with,
+//! so it prefers the obvious to the fast. Invariant: an operation checks before it changes, and a write of
+//! several operations puts back what it changed when one of them fails.
 
 mod collection;
 mod model;
@@ -91,7 +91,7 @@ impl Memory {
         model.collections.get(of).map_or(Version { last_seq: 0, epoch: 0 }, version)
     }
 
-    /// One for all roots.
+    /// One counter for all roots.
     pub(crate) fn change_counter(&self) -> u64 {
         self.lock().changes
     }

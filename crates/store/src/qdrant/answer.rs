@@ -76,7 +76,8 @@ pub fn dropped(bytes: &[u8]) -> Result<bool, Nonsense> {
     result(bytes)
 }
 
-/// What a collection is like. One without sparse vectors, or whose distance is not the cosine, is somebody else's.
+/// What a collection is like. One without sparse vectors, or whose distance is not the cosine, is somebody
+/// else's.
 pub fn shape(bytes: &[u8]) -> Result<Shape, Nonsense> {
     #[derive(Deserialize)]
     struct Looked {

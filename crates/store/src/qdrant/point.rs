@@ -42,7 +42,8 @@ pub struct Point<'p> {
     pub sparse: &'p [(u32, f32)],
 }
 
-/// The id of a point: the same passage has the same one for ever. Nobody can choose a path that has the id of another.
+/// The id of a point: the same passage has the same one for ever. Nobody can choose a path that has the id of
+/// another.
 pub fn id(of: &CollectionPath, seq: u64) -> String {
     let digest = Sha256::digest(format!("{of}#{seq}").as_bytes());
     let mut bits = digest.iter().take(16).fold(0_u128, |bits, byte| bits << 8 | u128::from(*byte));

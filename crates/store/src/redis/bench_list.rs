@@ -1,4 +1,4 @@
-//! The raw equivalent for measuring: a list, through the same connections.
+//! A plain Redis list over the same connections, as the baseline of a benchmark.
 
 use bytes::Bytes;
 

@@ -1,6 +1,6 @@
-//! What `doctor` says of a shared store.
+//! The checks of `doctor` for a shared store.
 //!
-//! Owns the cross-check of every record, and what the settings of the servers can lose.
+//! Cross-checks every record, and reports settings of the servers that can lose documents.
 
 use super::Redis;
 use super::client::{Command, Reply};

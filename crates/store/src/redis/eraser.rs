@@ -1,8 +1,8 @@
 //! Cleaning the server's files of what was forgotten.
 //!
-//! Owns one round at a time: each server that keeps a log or a snapshot is asked to write it anew, from what it holds now.
-//! Rounds that wait become one, and none begins sooner after the last than ten times as long as that one took. A server that does not let us is left
-//! as it is, and said so in the log and by `doctor`.
+//! Owns one round at a time: each server that keeps a log or a snapshot is asked to rewrite it from what it
+//! holds now. Rounds that wait are merged, and the pause after a round is ten times its duration. A server
+//! that refuses is left as it is; the log and `doctor` report it.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -39,7 +39,7 @@ impl Default for Eraser {
     }
 }
 
-/// SharedEraser by the store and its rounds.
+/// An eraser that the store shares with its rounds.
 pub(super) type SharedEraser = std::sync::Arc<Eraser>;
 
 impl Eraser {
@@ -77,7 +77,7 @@ impl Eraser {
             self.done.send_replace(round);
             if *self.asked.borrow() == round {
                 self.is_running.store(false, Ordering::Release);
-                // Whoever asked between the two lines above saw a running round.
+                // A caller that asked between the two lines above saw a running round.
                 if *self.asked.borrow() == round || self.is_running.swap(true, Ordering::AcqRel) {
                     return;
                 }
@@ -86,11 +86,11 @@ impl Eraser {
     }
 }
 
-/// What a server says of its files.
+/// The files that a server keeps.
 #[derive(Debug, Default)]
 pub(super) struct PersistenceFiles {
     pub has_log: bool,
-    /// Also where the server does not tell.
+    /// Also true if the server does not say.
     pub has_snapshots: bool,
     pub is_writing: bool,
 }
@@ -107,7 +107,7 @@ impl PersistenceFiles {
     }
 }
 
-/// One round; the note goes if nobody forgot anything meanwhile.
+/// One round. The note is removed if nothing was forgotten meanwhile.
 async fn rewrite_noted(client: &Client, note: &Bytes) -> Result<(), Error> {
     let noted = client.call(note, Command::new("GET").arg(note)).await?;
     rewrite(client).await?;
@@ -146,7 +146,7 @@ async fn idle(client: &Client, deadline: Instant) -> Result<(), Error> {
     Ok(())
 }
 
-/// What each server says of its files, by its address.
+/// The files of each server, by its address.
 pub(super) async fn files(client: &Client) -> Result<Vec<(String, PersistenceFiles)>, Error> {
     let infos = client.each_master(&Command::new("INFO").arg("persistence")).await?;
     let saves = settings(client, "save").await?;
@@ -160,7 +160,7 @@ pub(super) async fn files(client: &Client) -> Result<Vec<(String, PersistenceFil
     Ok(said.collect())
 }
 
-/// A setting of each server, where it tells.
+/// A setting of each server, if it says.
 pub(super) async fn settings(client: &Client, name: &str) -> Result<Vec<(String, Option<String>)>, Error> {
     let replies = client.each_master(&Command::new("CONFIG").arg("GET").arg(name)).await?;
     let value = |reply: Reply| match reply {

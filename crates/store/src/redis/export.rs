@@ -1,7 +1,7 @@
 //! Exports from Redis.
 //!
-//! An export reads one root at a time, each as it is at one moment. A root of more than 4 MiB is read page by page, each
-//! page as it is at one moment.
+//! An export reads one root at a time, each as it is at one moment. A root of more than 4 MiB is read page by
+//! page, each page as it is at one moment.
 
 use bytes::Bytes;
 use novelo_engine::path::{CollectionPath, Prefix};
@@ -17,7 +17,7 @@ use crate::codec::{below, collection_path};
 use crate::op::{Exported, Reserved};
 use crate::read::{ExportBatch, ExportStart};
 
-/// Bytes of one root after which an export lets others have their turn.
+/// Bytes of one root that are read in one call, since other callers wait meanwhile.
 const READ_BYTES: u64 = 4 * 1024 * 1024;
 
 /// The part of an export that is not read yet.
@@ -26,12 +26,12 @@ pub(crate) struct RedisExport {
     redis: Redis,
     roots: Roots,
     bounds: [Bytes; 2],
-    /// A root that is too large to be read at once: where to go on in it.
+    /// Where to continue in a root that is too large to be read at once.
     within: Option<(RootKeys, Bytes, Bytes)>,
 }
 
 impl RedisExport {
-    /// The documents of the next root, or the next of a large one, and what is left then.
+    /// The documents of the next root, or the next page of a large one, and the rest of the export.
     pub async fn read(mut self) -> Result<(ExportBatch, Option<Self>), Error> {
         let mut batch = ExportBatch::default();
         let [low, high] = self.bounds.clone();

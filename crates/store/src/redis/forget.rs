@@ -1,7 +1,7 @@
 //! Forgetting in Redis.
 //!
-//! Removes what is at a prefix and below it, root by root, and has the servers' files rewritten. A note in Redis says that
-//! files are to be cleaned, so that another node does it if this one ends first.
+//! Removes what is at a prefix and below it, root by root, and has the servers' files rewritten. A note in
+//! Redis says that files are to be cleaned, so that another node does it if this one ends first.
 
 use bytes::Bytes;
 use novelo_engine::path::{CollectionPath, Prefix};
@@ -16,10 +16,10 @@ use crate::Error;
 use crate::codec::below;
 use crate::op::Forgotten;
 
-/// That files are to be cleaned.
+/// The note that files are to be cleaned.
 struct ErasureNote {
     key: Bytes,
-    /// Whether that was noted before.
+    /// Whether there was a note before.
     had_one: bool,
 }
 

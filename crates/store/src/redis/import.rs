@@ -1,7 +1,7 @@
 //! Imports and forks.
 //!
-//! Both copy documents with their seqs and versions. A fork copies the turns, since the two threads may be at different
-//! servers.
+//! Both copy documents with their seqs and versions. A fork copies the turns, since the two threads may be at
+//! different servers.
 
 use novelo_engine::path::CollectionPath;
 
@@ -12,7 +12,7 @@ use crate::op::Exported;
 use crate::read::Range;
 
 impl Redis {
-    /// How many documents were not there yet.
+    /// Returns how many documents were new.
     pub(super) async fn import(&self, documents: &[Exported]) -> Result<u64, Error> {
         let mut steps: Vec<WriteStep<'_>> = Vec::new();
         for document in documents {
@@ -26,7 +26,7 @@ impl Redis {
         answers.into_iter().try_fold(0, |imported, mut answer| Ok(imported + answer.number()?))
     }
 
-    /// Copies the turns: the two may be at different servers.
+    /// Returns how many turns the fork begins with.
     pub(super) async fn fork(&self, from: &CollectionPath, at_seq: u64, to: &CollectionPath) -> Result<u64, Error> {
         let between = Range::Between { first: 1, last: at_seq };
         let Some(source) = self.seen(&self.0.names.collection(from), between).await? else {

@@ -1,8 +1,9 @@
 //! The store in a Redis server or cluster that several nodes share.
 //!
-//! Owns the keys of a prefix and the threads kept ready before them. Every write is one script on one root, so that nodes
-//! never interleave; every read asks for the version, so that no node serves what another has changed. Redis holds
-//! everything: a node can end at any moment. Invariant: what is acknowledged is in Redis, whole, and found by every node.
+//! Owns the keys of a prefix and a cache of threads. Every write is one script on one root,
+//! so that nodes never interleave; every read asks for the version, so that no node serves what another has
+//! changed. Redis holds everything: a node can end at any moment. Invariant: what is acknowledged is in
+//! Redis, whole, and found by every node.
 
 mod bench_list;
 mod check;
@@ -38,21 +39,22 @@ use crate::Error;
 use crate::op::{Op, Outcome};
 use crate::read::Health;
 
-/// How long opening waits for servers that answer but do not serve yet, because they load their files or because their
-/// cluster recovers. With the default `cluster-node-timeout` of 15 s, a cluster counts a server that came back as failed
-/// for up to 30 s.
+/// How long opening waits for servers that answer but do not serve yet, because they load their files or
+/// because their cluster recovers. With the default `cluster-node-timeout` of 15 s, a cluster counts a server
+/// that came back as failed for up to 30 s.
 const RECOVERY_WAIT_MAX: Duration = Duration::from_secs(60);
 
 /// Where the server is, and how a store in it behaves.
 #[derive(Debug, Clone)]
 pub struct RedisOptions {
-    /// `redis://[user[:password]@]host[:port][/db][,host:port…]`, `rediss://` for TLS; a cluster is told by its servers.
+    /// `redis://[user[:password]@]host[:port][/db][,host:port…]`, `rediss://` for TLS; to use a cluster, name
+    /// one or more of its servers.
     pub url: String,
-    /// Put before every key, so that several stores can share a server.
+    /// A prefix of every key, so that several stores can share a server.
     pub prefix: String,
     /// How long one answer may take.
     pub timeout: Duration,
-    /// Bytes of turns kept ready in memory.
+    /// Bytes of turns that are cached in memory.
     pub hot_bytes_max: usize,
 }
 
@@ -111,7 +113,7 @@ impl Redis {
         }
     }
 
-    /// Nothing waits here: what was answered is in Redis.
+    /// Nothing is flushed: what was acknowledged is in Redis.
     pub(crate) fn close(self) {
         drop(self);
     }
@@ -125,8 +127,8 @@ impl Redis {
     }
 }
 
-/// A number below 2⁵³ that comes twice by the least of chances only, also from other nodes: what tells one state of a
-/// collection from all that ever were. Lua and JSON keep such a number whole.
+/// A random number below 2⁵³, which Lua and JSON represent exactly. It identifies one state of a collection,
+/// also across nodes.
 fn random() -> u64 {
     static SEED: LazyLock<RandomState> = LazyLock::new(RandomState::new);
     static COUNT: AtomicU64 = AtomicU64::new(0);

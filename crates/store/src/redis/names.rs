@@ -1,7 +1,8 @@
-//! What things are called in Redis. `docs/format.md` says the same in prose.
+//! The names of all keys in Redis. `docs/format.md` describes them.
 //!
-//! Owns every key. Ids are percent-encoded in keys, so none forges a separator or a hash tag. Invariant: all keys of a
-//! root have one hash tag, so that a cluster keeps them at one server and a script may change them together.
+//! Owns every key. Ids are percent-encoded in keys, so none forges a separator or a hash tag. Invariant: all
+//! keys of a root have one hash tag, so that a cluster keeps them at one server and a script may change them
+//! together.
 
 use bytes::Bytes;
 use novelo_engine::path::{CollectionPath, encode_segment};
@@ -15,7 +16,7 @@ pub(super) struct KeyNames {
     prefix: Box<str>,
 }
 
-/// A root: what its keys are called, and how it stands in the list of roots.
+/// The keys of a root, and its member in the list of roots.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct RootKeys {
     pub collections: Bytes,
@@ -55,7 +56,7 @@ impl KeyNames {
         format!("{}novelo:roots", self.prefix).into()
     }
 
-    /// There while the servers' files may hold what was forgotten.
+    /// Exists while the servers' files may hold what was forgotten.
     pub fn erase(&self) -> Bytes {
         format!("{}novelo:erase", self.prefix).into()
     }
@@ -105,7 +106,8 @@ fn name(of: &CollectionPath) -> String {
     }
 }
 
-/// A user's own tag; no user's is that of another root, since no encoded id holds a slash.
+/// The hash tag of a root. A user's tag differs from that of any other root, since no encoded id holds a
+/// slash.
 fn tag(root: &[&str]) -> String {
     match root {
         [USERS, user] => format!("{{{}}}", encode_segment(user)),

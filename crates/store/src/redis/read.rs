@@ -1,7 +1,8 @@
 //! Reads: by id, by seq, by time, and lists.
 //!
-//! Owns how a thread that is kept ready is brought up to date. Every read asks Redis for the version first; what is kept is
-//! served under that version or not at all, so a turn that another node wrote is seen by the next read here.
+//! Owns how a cached thread is brought up to date. Every read asks Redis for the version first;
+//! what is cached is served only under that version, so a turn that another node wrote is seen by the
+//! next read here.
 
 use bytes::Bytes;
 use novelo_engine::path::{CollectionPath, DocumentPath};
@@ -19,11 +20,11 @@ use crate::Error;
 use crate::read::{Document, Page, Range, ThreadRow, Turns, Version, Window};
 use crate::record::Record;
 
-/// Turns that a thread is kept ready with, at least, where it has so many.
+/// Turns that are cached of a thread, at least, if it has so many.
 const READY_TURNS: usize = 64;
-/// A thread that is further behind than this is read anew.
+/// A cached thread that is further behind than this is read again.
 const BEHIND_MAX: u64 = 256;
-/// How often a read begins anew because its server did.
+/// How often a read starts again because its server did.
 const SERVER_RUNS_MAX: usize = 5;
 /// Versions that are asked for at once.
 const VERSIONS_AT_ONCE: usize = 1_000;
@@ -33,7 +34,7 @@ pub(super) struct CollectionSnapshot {
     pub version: Version,
     pub count: u64,
     pub has_more: bool,
-    /// Tells it from another that had its path before.
+    /// Distinguishes it from a collection that had its path before.
     pub born: Bytes,
     pub records: Vec<(u64, Record)>,
 }
@@ -81,7 +82,7 @@ impl Redis {
         }
     }
 
-    /// Adds what others appended; `None` where that was not all.
+    /// Adds what other nodes appended; `None` if something else changed, too.
     async fn catch_up(&self, keys: &CollectionKeys, known: Version, range: Range) -> Result<Option<Turns>, Error> {
         let behind = Range::After { seq: known.last_seq, limit: 2 * BEHIND_MAX as usize };
         let Some(seen) = self.seen(keys, behind).await? else { return Ok(None) };
@@ -107,7 +108,7 @@ impl Redis {
         Ok(Turns::from_list(newest, version.last_seq, has_more, version.epoch))
     }
 
-    /// What is in a range, with the version at that moment; `None` where there is no such collection.
+    /// The records of a range, with the version at that moment; `None` if there is no such collection.
     pub(super) async fn seen(&self, keys: &CollectionKeys, range: Range) -> Result<Option<CollectionSnapshot>, Error> {
         let args = match range {
             Range::Last(count) => vec!["last".into(), digits(count as u64)],
@@ -198,8 +199,8 @@ impl Redis {
         Ok(with_server_run(read_version(reply)?, server_runs.first()))
     }
 
-    /// Reads while the servers of these keys stay in the same run: which runs these are is a part of each version, since
-    /// a server that lost what it had answered gives the same seqs again to other turns.
+    /// Reads while the servers of these keys stay in the same run: which runs these are is a part of each
+    /// version, since a server that lost what it had answered gives the same seqs again to other turns.
     async fn within_one_server_run<F: Future<Output = Result<Reply, Error>>>(
         &self,
         keys: &[Bytes],
@@ -230,8 +231,8 @@ impl Redis {
         Ok(versions)
     }
 
-    /// A user's document is in the collection `users`, outside of every user's root, so the counter of that collection is
-    /// added to the counter of each user.
+    /// A user's document is in the collection `users`, outside of every user's root, so the counter of that
+    /// collection is added to the counter of each user.
     pub(crate) async fn change_counter<S: AsRef<str>>(&self, path: &[S]) -> Result<u64, Error> {
         let path: Vec<&str> = path.iter().map(AsRef::as_ref).collect();
         let roots = match path.as_slice() {

@@ -1,7 +1,7 @@
-//! Reading what a server answered.
+//! Reading the replies of a server.
 //!
-//! Owns the shapes of replies, and what each refusal of a server means for a caller. What has another shape than our
-//! scripts give is damage: something else wrote to our keys.
+//! Owns the shapes of replies, and what each refusal of a server means for a caller. A reply of another shape
+//! than our scripts give is damage: something else wrote to our keys.
 
 use bytes::Bytes;
 
@@ -109,7 +109,7 @@ pub(super) fn read_record(id: &str, record: Bytes) -> Result<(u64, Record), Erro
     read().ok_or_else(|| Error::damaged(format!("the record of {id}"), "its first line is not one of ours"))
 }
 
-/// What a server's no means: that it cannot take writes now, or that it is not as it should be.
+/// The error for a refusal: the server cannot take writes now, or its data is damaged.
 pub(super) fn refused(why: String) -> Error {
     let passing = [
         "TRYAGAIN",

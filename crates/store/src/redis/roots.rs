@@ -1,8 +1,8 @@
 //! The list of roots, and the walk over it.
 //!
-//! A root is a user, or the first segment of a path. All keys of a root are at one server and are changed by one script, so
-//! an operation on one root is all or nothing. An operation on several roots changes one after the other and can be
-//! repeated until it is done.
+//! A root is a user, or the first segment of a path. All keys of a root are at one server and are changed by
+//! one script, so an operation on one root is all or nothing. An operation on several roots changes one after
+//! the other and can be repeated until it is done.
 
 use std::collections::VecDeque;
 
@@ -28,7 +28,7 @@ pub(super) struct Roots {
 }
 
 impl Roots {
-    /// Those whose names lie between; the second bound is not included.
+    /// The roots with names from `low` to `high`, without `high`.
     pub fn between(low: impl Into<Vec<u8>>, high: impl Into<Vec<u8>>) -> Self {
         Self { ready: VecDeque::new(), low: low.into(), high: high.into(), is_over: false }
     }
@@ -54,7 +54,8 @@ impl Roots {
                 self.ready.push_back(redis.0.names.listed(&text(member)?)?);
             }
             match self.ready.back() {
-                // No name holds a byte below this one but the zero that divides a user's, which has no more behind it.
+                // No name holds a byte below this one but the zero that divides a user's, which has no more
+                // behind it.
                 Some(last) => self.low = [&*last.member, &[0, 0]].concat(),
                 None => self.is_over = true,
             }
@@ -64,8 +65,8 @@ impl Roots {
 }
 
 impl Redis {
-    /// Takes an empty root off the list. Whoever writes to it meanwhile has listed it before or finds it unlisted after:
-    /// if it is there again by now, it is listed again.
+    /// Takes an empty root off the list. A node that writes to it meanwhile has listed it before, or finds it
+    /// unlisted afterwards; so if it exists again by now, it is listed again.
     pub(super) async fn unlist(&self, root: &RootKeys) -> Result<(), Error> {
         for key in [self.0.names.roots(), self.0.names.due()] {
             self.command(&key, Command::new("ZREM").arg(&key).arg(&root.member)).await?;
@@ -84,7 +85,7 @@ impl Redis {
         }
     }
 
-    /// What a script says of each root, with the root's name.
+    /// The findings of a script for every root.
     pub(super) async fn every_root(&self, tell: &'static Script) -> Result<Vec<Reply>, Error> {
         let (mut roots, mut told) = (Roots::below(self, &Prefix::all()), Vec::new());
         while let Some(root) = roots.next(self).await? {

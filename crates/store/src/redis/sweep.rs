@@ -13,12 +13,12 @@ use crate::Error;
 
 /// Documents that one call of a sweep removes: others wait meanwhile.
 const SWEPT_AT_ONCE: u64 = 500;
-/// A root that has had something to sweep is looked at again after so many seconds, whatever it says.
+/// A root that was swept is looked at again after so many seconds in any case.
 const SWEPT_AGAIN_S: f64 = 3_600.0;
 
 impl Redis {
-    /// A root's time is moved on before it is swept, and back to its next expiry after that. So whoever writes something
-    /// that expires meanwhile is either seen by the sweep, or moves the time back by itself.
+    /// A root's time is moved on before it is swept, and back to its next expiry after that. So a document
+    /// that is written meanwhile is either seen by the sweep, or its writer moves the time back.
     pub(super) async fn sweep(&self, now: f64) -> Result<u64, Error> {
         let key = self.0.names.due();
         let mut swept = 0;

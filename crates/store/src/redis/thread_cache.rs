@@ -1,8 +1,8 @@
-//! ThreadCache cached ready in this process.
+//! The cache of threads in this process.
 //!
-//! Owns the newest turns of threads that were used lately, each with the version it was read at. Another node may write
-//! at any time, so nothing is served without a version that was asked for after the read began: whoever asks brings it.
-//! Invariant: what is served under a version is what Redis held at that version.
+//! Owns the newest turns of threads that were used lately, each with the version it was read at. Another node
+//! may write at any time, so nothing is served without a version that the reader asked Redis for. Invariant:
+//! what is served under a version is what Redis held at that version.
 
 use std::collections::HashMap;
 use std::hash::Hasher;

@@ -1,9 +1,9 @@
 //! Writes: one script call on one root, all or nothing.
 //!
-//! Owns the answers of the scripts. A deep merge is made here, since a script would not keep the
-//! bytes that it does not touch: the script says what it met, and the write is sent again with the two merged; if
-//! another write comes between, the same happens again. Invariant: no answer is given before the root is listed and its
-//! next expiry is known, so nothing acknowledged is passed over by an export or a sweep.
+//! Owns the answers of the scripts. A deep merge is made here, since a script would not keep the bytes that
+//! it does not touch: the script returns the stored value, and the write is sent again with the merged one;
+//! if another write comes between, this is repeated. Invariant: no answer is given before the root is listed
+//! and its next expiry is known, so nothing acknowledged is passed over by an export or a sweep.
 
 use bytes::Bytes;
 use novelo_engine::path::CollectionPath;
@@ -55,9 +55,9 @@ impl Redis {
         Ok(outcomes)
     }
 
-    /// Runs steps: the answer to each, and the versions of the collections that they name. Where they are of several
-    /// roots, which may be at several servers, each root is all or nothing, and all are checked before the first is
-    /// written.
+    /// Runs steps: the answer to each, and the versions of the collections that they name. Where they are of
+    /// several roots, which may be at several servers, each root is all or nothing, and all are checked
+    /// before the first is written.
     pub(super) async fn run_steps(&self, steps: &[WriteStep<'_>]) -> Result<StepResults, Error> {
         let mut by_root: Vec<(&[Box<str>], Vec<usize>)> = Vec::new();
         for (number, step) in steps.iter().enumerate() {
@@ -81,7 +81,7 @@ impl Redis {
         Ok((answers.into_iter().map(|(_, answer)| answer).collect(), versions))
     }
 
-    /// Adds turns with new ids, where nothing needs to be looked for: the short way, or `None`.
+    /// Appends turns with generated ids, which need no search for duplicates. `None` if the script cannot.
     async fn append_fresh(
         &self,
         to: &CollectionPath,
@@ -161,7 +161,7 @@ impl Redis {
         Ok((answers, versions))
     }
 
-    /// After a script: what must be known elsewhere before anyone is answered.
+    /// After a script: lists the root and notes its next expiry before the caller is answered.
     async fn tell_of(&self, root: &RootKeys, unlisted: Bytes, soonest: Option<f64>) -> Result<(), Error> {
         if !unlisted.is_empty() {
             self.list(root, unlisted).await?;
@@ -172,8 +172,8 @@ impl Redis {
         }
     }
 
-    /// Puts a root into the list of all, and notes that this was done, unless it was forgotten since: then whoever writes to it
-    /// next finds it unlisted.
+    /// Adds a root to the list of roots and notes that, unless the root was forgotten since: then its next
+    /// writer finds it unlisted.
     pub(super) async fn list(&self, root: &RootKeys, born: Bytes) -> Result<(), Error> {
         let listed = Command::new("ZADD").arg(self.0.names.roots()).int(0).arg(&root.member);
         self.command(&self.0.names.roots(), listed).await?;
@@ -181,7 +181,7 @@ impl Redis {
             .map(drop)
     }
 
-    /// Sees to it that a root is swept at this time, or before.
+    /// Makes sure that a root is swept at this time or before.
     pub(super) async fn due(&self, root: &RootKeys, at: f64) -> Result<(), Error> {
         let key = self.0.names.due();
         let due = Command::new("ZADD").arg(&key).arg("LT").arg(time(at)).arg(&root.member);
@@ -192,8 +192,8 @@ impl Redis {
         self.0.client.server_run(&self.0.names.root(collection).counters)
     }
 
-    /// Lets a thread that is kept ready take over what was appended to it, if that was all that happened, and in the run of
-    /// the server that it began in.
+    /// Adds what was appended to the cached thread, if nothing else changed it and the server is still in the
+    /// same run.
     fn warm(
         &self,
         of: &CollectionPath,

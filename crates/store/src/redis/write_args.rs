@@ -1,6 +1,6 @@
-//! The words of `scripts/write.lua`.
+//! The arguments of `scripts/write.lua`.
 //!
-//! Owns how an operation is told to the script, and how numbers and times are spelled.
+//! Owns the encoding of operations, numbers and times as arguments.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use super::random;
 use crate::op::{Exported, NewDocument, NewId, Op, PutTerms, Reserved};
 use crate::record::Record;
 
-/// Whether a write is made, or only asked whether it could be.
+/// Whether a write is made, or only checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum WriteMode {
     Do,
@@ -43,7 +43,7 @@ pub(super) enum WriteStep<'a> {
         to: CollectionPath,
         documents: Vec<&'a Exported>,
     },
-    /// A fork of the collection that was born so, with the turns that it begins with.
+    /// A fork of the collection with this birth nonce, with the turns that it begins with.
     Fork {
         to: CollectionPath,
         born: &'a [u8],
@@ -52,13 +52,13 @@ pub(super) enum WriteStep<'a> {
     },
 }
 
-/// The words of one call.
+/// The arguments of one call.
 pub(super) struct WriteArgs {
     pub collections: Vec<CollectionPath>,
     operations: Vec<Bytes>,
 }
 
-/// By the number of a step, the document that it met, by seq and version, and the two merged.
+/// By the number of a step: the seq and version of the stored document, and the merged value.
 pub(super) type MergedValues = BTreeMap<usize, (Bytes, Bytes)>;
 
 impl<'a> WriteStep<'a> {

@@ -102,7 +102,8 @@ async fn write_with_counter(node: &Store, id: &str) {
     }
 }
 
-/// A node that ends between the two leaves a root that is written and not listed. Whoever is answered next can rely on it.
+/// A node that ends between the two leaves a root that is written and not listed. Whoever is answered next
+/// can rely on it.
 pub async fn a_root_that_nobody_listed_is_listed_by_the_next_write(kind: Kind) {
     let fresh = kind.fresh().await;
     let Home::Servers(Servers::One(redis)) = &fresh.home else { return };

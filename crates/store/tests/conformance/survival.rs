@@ -157,7 +157,8 @@ fn copy_file(from: &Path, to: &Path) {
     std::fs::File::options().write(true).open(to).unwrap().set_len(bytes.len() as u64).unwrap();
 }
 
-/// A server that lost what it had answered gives the same seqs to other turns; nobody may tell the lost ones then.
+/// A server that lost what it had answered gives the same seqs to other turns; nobody may tell the lost ones
+/// then.
 pub async fn what_a_server_lost_is_told_by_nobody(kind: Kind) {
     if kind != Kind::Redis {
         return;

@@ -1,7 +1,8 @@
 //! Real Redis servers for tests.
 //!
-//! Owns processes, ports and directories, all of which end with the value that holds them, and also when the test
-//! process is killed: each server hangs on a pipe that closes with it. Needs `redis-server` and `redis-cli`.
+//! Owns processes, ports and directories, all of which end with the value that holds them, and also when the
+//! test process is killed: each server hangs on a pipe that closes with it. Needs `redis-server` and
+//! `redis-cli`.
 
 #![allow(dead_code)]
 
@@ -22,7 +23,8 @@ pub const BUS: u16 = 10_000;
 /// Below the ports that the system gives to outgoing connections, so that these do not take them meanwhile.
 const PORTS: std::ops::Range<u16> = 20_000..32_000;
 
-/// Ends the server when its standard input does, however the test process ended; then nobody else clears up after it.
+/// Ends the server when its standard input does, however the test process ended; then nobody else clears up
+/// after it.
 const GUARD: &str = r#"dir=$1; shift; "$@" & pid=$!; echo "$pid"; exec >&-
 read -r word; kill -9 "$pid"; wait "$pid"; [ "$word" = stay ] || rm -rf "$dir""#;
 
@@ -356,8 +358,8 @@ impl Cluster {
     }
 }
 
-/// How a cluster begins. A master that starts has to wait two seconds before it may serve; a replica that takes over
-/// has not. So everyone starts as the replica of a ghost that has the slots and never was.
+/// How a cluster begins. A master that starts has to wait two seconds before it may serve; a replica that
+/// takes over has not. So everyone starts as the replica of a ghost that has the slots and never was.
 struct Plan {
     ports: Vec<u16>,
     masters: usize,

@@ -1,8 +1,8 @@
-//! Which server has which key, and what a refusal means for the settings there.
+//! The slots of a cluster, and what a refusal of a server means.
 //!
-//! Owns the slot of a key, the map of slots as a cluster tells it, and the words by which a server sends a caller
-//! elsewhere or asks for budget. Refuses to send anything. Invariant: a refusal that is read here as a redirect or a
-//! wait stands for a command that was not executed.
+//! Owns the slot of a key, the map of slots, and the reading of redirects and temporary refusals. Sends
+//! nothing. Invariant: a refusal that is classified here as a redirect or a wait means that the command was
+//! not executed.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use super::url::Address;
 
 pub(super) const SLOTS: u16 = 16_384;
 
-/// The slot of a key: of what stands in its first braces, if these hold something.
+/// The slot of a key, computed from the text in its first braces if there is any.
 pub(super) fn slot(key: &[u8]) -> u16 {
     let tag = key.iter().position(|byte| *byte == b'{').and_then(|open| {
         let rest = key.get(open + 1..)?;
@@ -57,7 +57,7 @@ pub(super) struct SlotMap {
     pub(super) ranges: Vec<SlotRange>,
     /// Each once.
     pub(super) masters: Vec<Arc<Node>>,
-    /// What a server told of single slots since.
+    /// Single slots that were redirected since.
     pub(super) moved: HashMap<u16, Arc<Node>>,
 }
 
@@ -93,7 +93,7 @@ pub(super) struct SlotRow {
     pub(super) servers: Vec<Address>,
 }
 
-/// None where this is no map with a slot in it. `asked` stands for servers that do not know their own host.
+/// `None` if the reply is not a map with slots. `asked` is the host of servers that do not know their own.
 pub(super) fn read_slots(reply: &Reply, asked: &Address) -> Option<Vec<SlotRow>> {
     let Reply::List(rows) = reply else { return None };
     let mut rows = rows.iter().map(|row| read_row(row, asked)).collect::<Option<Vec<_>>>()?;
@@ -119,18 +119,18 @@ fn read_server(server: &Reply, asked: &Address) -> Option<Address> {
     Some(Address { host, port: u16::try_from(*port).ok()? })
 }
 
-/// What a refusal means for the settings.
+/// What to do after a refusal.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum RefusalKind {
     /// Another server has the slot.
     Moved(Address),
-    /// Another server has the key already, while the slot is on its settings there.
+    /// Another server has the key already, while the slot is being moved there.
     Ask(Address),
-    /// Not now.
+    /// The server cannot execute it now: wait and try again.
     Wait,
 }
 
-/// None where the reply is an answer.
+/// `None` if the reply is an answer.
 pub(super) fn classify_refusal(reply: &Reply, asked: &Address) -> Option<RefusalKind> {
     let Reply::Refused(why) = reply else { return None };
     let mut words = why.split(' ');

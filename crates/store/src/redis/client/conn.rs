@@ -1,8 +1,8 @@
 //! One connection that many callers share.
 //!
-//! Owns a socket and the task that writes requests to it and reads the answers, which come in the same order. Refuses
-//! to connect again: who finds a connection down makes another. Invariant: whoever is told `NotSent` may send again,
-//! since not one byte of the request was given to the socket.
+//! Owns a socket and the task that writes requests to it and reads the answers, which come in the same order.
+//! Does not reconnect: a caller that finds a connection down makes another. Invariant: a request that failed
+//! with `NotSent` may be sent again, since not one byte of it was given to the socket.
 
 use std::collections::VecDeque;
 use std::sync::Mutex;
@@ -28,11 +28,11 @@ const GATHERED_BYTES_MAX: usize = 256 * 1024;
 /// Why there is no answer.
 #[derive(Debug, Clone)]
 pub(super) enum CallFailure {
-    /// There is no settings to the server now; nothing happened.
+    /// The server cannot be reached; nothing was sent.
     Unreachable(String),
-    /// The connection ended first; nothing happened, and it may be sent again.
+    /// The connection ended first; nothing was sent, so it may be sent again.
     NotSent(String),
-    /// It may have been done or not.
+    /// It was sent and not answered, so it may have been executed.
     MaybeDone(String),
 }
 
@@ -44,13 +44,13 @@ impl CallFailure {
     }
 }
 
-/// Commands that travel together; as many answers as commands.
+/// Commands that are written together; there are as many answers as commands.
 struct QueuedRequest {
     commands: Vec<Bytes>,
     answer: oneshot::Sender<Result<Vec<Reply>, CallFailure>>,
 }
 
-/// An answer on its settings.
+/// An answer that is waited for.
 pub(super) struct PendingReplies(oneshot::Receiver<Result<Vec<Reply>, CallFailure>>);
 
 impl PendingReplies {
@@ -64,7 +64,7 @@ impl PendingReplies {
 pub(super) struct Connection(mpsc::Sender<QueuedRequest>);
 
 impl Connection {
-    /// Closes itself where nothing is read for `timeout` although an answer is due.
+    /// Closes itself if nothing is read for `timeout` while an answer is due.
     pub(super) fn new<S>(stream: S, timeout: Duration) -> Self
     where
         S: AsyncRead + AsyncWrite + Send + 'static,
@@ -78,7 +78,7 @@ impl Connection {
         self.0.is_closed()
     }
 
-    /// Gives the commands back where the connection is down.
+    /// Returns the commands if the connection is down.
     pub(super) async fn send(&self, commands: Vec<Bytes>) -> Result<PendingReplies, Vec<Bytes>> {
         let (answer, pending) = oneshot::channel();
         match self.0.send(QueuedRequest { commands, answer }).await {
@@ -91,7 +91,7 @@ impl Connection {
 /// Requests that were given to the socket, the oldest first. The writer adds, the reader removes.
 struct InFlight {
     requests: Mutex<VecDeque<SentRequest>>,
-    /// Rung by the writer when the first one is added, heard by the watch.
+    /// Notified by the writer when the first one is added; `watch` waits for it.
     first: Notify,
 }
 
@@ -135,7 +135,7 @@ async fn write<W: AsyncWrite + Unpin>(
 ) -> String {
     let mut gathered = Vec::new();
     while queue.recv_many(batch, BATCH_MAX).await > 0 {
-        // Lets others join, and lets the reader notice that the other side has gone.
+        // Lets other requests join, and lets the reader notice that the server closed the connection.
         tokio::task::yield_now().await;
         while batch.len() < BATCH_MAX
             && let Ok(request) = queue.try_recv()
@@ -248,7 +248,7 @@ async fn watch(in_flight: &InFlight, last_read: &Mutex<Instant>, timeout: Durati
     }
 }
 
-/// What the system said, without its number.
+/// The text of an I/O error, without its number.
 pub(super) fn describe_io_error(error: &std::io::Error) -> String {
     match error.kind() {
         std::io::ErrorKind::ConnectionRefused => "connection refused".into(),

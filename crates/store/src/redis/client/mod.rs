@@ -1,8 +1,8 @@
-//! The settings to a Redis server, or to the servers of a cluster.
+//! The client of a Redis server or cluster.
 //!
-//! Owns connections, the map of the cluster, and the decision when a command may be sent again. Refuses to know what a
-//! command means. Invariant: a command that may have been executed is never sent again; whoever gets `Unavailable`
-//! does not know whether it was, and has to ask.
+//! Owns connections, the map of the cluster, and the decision when a command may be sent again. Refuses to
+//! know what a command means. Invariant: a command that may have been executed is never sent again. A caller
+//! that gets `Unavailable` does not know whether it was executed, and has to read.
 
 mod cluster;
 mod conn;
@@ -40,13 +40,15 @@ const WAIT_MAX: Duration = Duration::from_millis(100);
 const RETRY_AFTER_S: u64 = 1;
 
 pub(crate) struct ClientOptions {
-    /// `redis://user:password@host:port/db`, with `,host:port` for more servers of a cluster; `rediss://` for TLS.
+    /// `redis://user:password@host:port/db`, with `,host:port` for more servers of a cluster; `rediss://` for
+    /// TLS.
     pub(crate) url: String,
     /// For a connection and the first answer on it.
     pub(crate) connect_timeout: Duration,
-    /// For silence while an answer is due, and for waiting where the server asks for budget.
+    /// For silence while an answer is due, and for waiting while a server refuses commands for now.
     pub(crate) timeout: Duration,
-    /// For how long opening waits for servers that answer but do not serve yet: `CLUSTERDOWN`, `LOADING` and the like.
+    /// For how long opening waits for servers that answer but do not serve yet: `CLUSTERDOWN`, `LOADING` and
+    /// the like.
     pub(crate) recovery_wait_max: Duration,
 }
 
@@ -160,12 +162,12 @@ impl Client {
         self.0.routes.is_cluster()
     }
 
-    /// Which run of which server has the key's slot, as far as is known here; 0 where nobody is connected.
+    /// The run of the server that has the key's slot, as a number; 0 if no server is connected.
     pub(crate) fn server_run(&self, key: &[u8]) -> u64 {
         self.0.routes.server_run(slot(key))
     }
 
-    /// What was last wrong with a server that has keys, unless it answered since.
+    /// The last failure of a server that has keys, unless it answered since.
     pub(crate) fn fault(&self) -> Option<String> {
         self.0.routes.masters().iter().find_map(|node| node.fault())
     }
@@ -178,7 +180,7 @@ impl ClientInner {
         self.settle(slot, command, node, outcome).await
     }
 
-    /// Follows a command, from what came of it at a node, to its answer. Sends it again only where it was not executed.
+    /// Follows redirects and waits until a command is answered. Sends it again only if it was not executed.
     async fn settle(
         &self,
         slot: u16,
@@ -228,20 +230,20 @@ impl ClientInner {
     }
 }
 
-/// What goes to one node.
+/// The commands for one node.
 struct NodeCommands {
     node: Arc<Node>,
     commands: Vec<Bytes>,
 }
 
-/// A group on its settings, or why it is not.
+/// Commands that were sent, or why they were not.
 struct SentCommands {
     node: Arc<Node>,
     commands: usize,
     pending: Result<PendingReplies, ConnectFailure>,
 }
 
-/// Everything is on its settings before the first answer is waited for.
+/// Sends everything before it waits for the first answer.
 async fn send_all(groups: Vec<NodeCommands>) -> Vec<SentCommands> {
     let mut sent = Vec::with_capacity(groups.len());
     for NodeCommands { node, commands } in groups {
@@ -253,7 +255,7 @@ async fn send_all(groups: Vec<NodeCommands>) -> Vec<SentCommands> {
 }
 
 impl SentCommands {
-    /// What came of each command.
+    /// The outcome of each command.
     async fn outcomes(self) -> (Arc<Node>, std::vec::IntoIter<Result<Reply, CallFailure>>) {
         let Self { node, commands, pending } = self;
         let replies = match pending {
@@ -268,7 +270,7 @@ impl SentCommands {
     }
 }
 
-/// The last of the answers: what precedes a command only prepares it.
+/// Returns the last answer; the commands before it only prepare it.
 async fn ask(node: &Node, commands: Vec<Bytes>) -> Result<Reply, CallFailure> {
     let mut replies = node.ask(commands).await?;
     replies.pop().ok_or_else(|| CallFailure::MaybeDone("an answer is missing".into()))
@@ -285,7 +287,7 @@ fn unavailable(why: String) -> Error {
     Error::Unavailable { why, retry_after_s: RETRY_AFTER_S }
 }
 
-/// How often a command may still be sent again.
+/// How often, and for how long, a command may still be sent again.
 struct RetryBudget {
     redirects: u32,
     wait: Duration,

@@ -1,8 +1,8 @@
-//! One server and the settings to it.
+//! One server and the connection to it.
 //!
-//! Owns the connection, who may make it anew, and what was last wrong with it. Refuses to try again for a moment after
-//! an attempt failed, so that callers learn at once that the server is gone. Invariant: one attempt at a time, shared
-//! by all who wait for it.
+//! Owns the connection, the attempts to make it, and its last failure. After a failed attempt there is none
+//! for a moment, so that callers get the error at once. Invariant: there is one attempt at a time, shared by
+//! all callers that wait for it.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -19,7 +19,7 @@ use super::resp::{Command, Reply};
 use super::url::{Address, Target};
 use crate::lock::lock;
 
-/// For how long a failed attempt answers for the next ones.
+/// For how long the error of a failed attempt is returned without another attempt.
 const FAILED_FOR: Duration = Duration::from_millis(100);
 /// How many connections one call may find ended.
 const CONNECTIONS_MAX: usize = 3;
@@ -35,10 +35,10 @@ pub(super) struct ConnectSettings {
 pub(super) struct Node {
     pub(super) address: Address,
     settings: Arc<ConnectSettings>,
-    /// Written by the one who holds `dialing`, read by every call.
+    /// Written by the holder of `dialing`, read by every call.
     state: Mutex<ConnectionState>,
     dialing: tokio::sync::Mutex<()>,
-    /// Written by calls as they end, read by whoever asks for the health.
+    /// Written by calls as they end, read by `fault`.
     fault: Mutex<Option<String>>,
 }
 
@@ -59,7 +59,7 @@ enum ConnectionState {
 #[derive(Debug, Clone)]
 pub(super) enum ConnectFailure {
     Unreachable(String),
-    /// The server is there and does not let us in.
+    /// The server answers and refuses access.
     Forbidden(String),
 }
 
@@ -145,7 +145,7 @@ impl Node {
         dialed
     }
 
-    /// What was last wrong, unless it worked since.
+    /// The last failure, unless a call succeeded since.
     pub(super) fn fault(&self) -> Option<String> {
         lock(&self.fault).clone()
     }
@@ -185,8 +185,8 @@ impl Node {
         Ok((connection, server_run))
     }
 
-    /// Also tells a server that answers from one whose port merely accepts. Which run of it this is: a server that was
-    /// started again may have lost what it had answered, and so may the one that takes its place.
+    /// Makes sure that a server answers, and not only that a port accepts. Returns the run of the server: one
+    /// that was started again, or that took over, may have lost what was acknowledged.
     async fn greet(&self, connection: &Connection) -> Result<u64, ConnectFailure> {
         let lost = |lost| match lost {
             CallFailure::Unreachable(why) | CallFailure::NotSent(why) | CallFailure::MaybeDone(why) => {
@@ -201,7 +201,7 @@ impl Node {
                 Reply::Text(said) if run_of(&said).is_some() => server_run = run_of(&said).unwrap_or(server_run),
                 Reply::Refused(why) if why.starts_with("NOPERM") && why.contains("info") => {}
                 Reply::Refused(why) if is_forbidden(&why) => return Err(ConnectFailure::Forbidden(why)),
-                // Commands are refused for a while, and say so themselves.
+                // Commands are refused for a while; each caller handles that.
                 Reply::Refused(why) if why.starts_with("LOADING") || why.starts_with("BUSY") => {}
                 Reply::Refused(why) => return Err(ConnectFailure::Unreachable(why)),
                 _ => {}
@@ -210,7 +210,7 @@ impl Node {
         Ok(server_run)
     }
 
-    /// Which run of the server the connection is to; 0 while there is none.
+    /// The run of the server at the other end; 0 without a connection.
     pub(super) fn server_run(&self) -> u64 {
         match &*lock(&self.state) {
             ConnectionState::Up { connection, server_run } if !connection.is_down() => *server_run,
@@ -230,7 +230,7 @@ fn greeting(target: &Target) -> Vec<Bytes> {
     commands.map(Command::into_bytes).collect()
 }
 
-/// What a server calls this run of it, as a number.
+/// The `run_id` of the server as a number.
 fn run_of(info: &[u8]) -> Option<u64> {
     let line = std::str::from_utf8(info).ok()?.lines().find_map(|line| line.strip_prefix("run_id:"))?;
     Some(xxhash_rust::xxh3::xxh3_64(line.trim_end().as_bytes()).max(1))

@@ -1,8 +1,8 @@
 //! The bytes on the wire: commands out, replies in.
 //!
-//! Owns RESP2. Refuses replies that are nested or sized beyond reason, since after these the stream has no meaning any
-//! more. Invariant: a reply is the same however the stream was cut into reads, and every byte is looked at once or
-//! twice, also where a reply of many parts arrives slowly.
+//! Owns RESP2. Refuses replies that are nested or sized beyond reason, since after these the stream has no
+//! meaning any more. Invariant: a reply is the same however the stream was cut into reads, and every byte is
+//! looked at once or twice, also where a reply of many parts arrives slowly.
 
 use bytes::{Buf, Bytes, BytesMut};
 
@@ -30,7 +30,7 @@ pub(crate) enum Reply {
     /// A value or a status.
     Text(Bytes),
     List(Vec<Reply>),
-    /// The server's no, in its words.
+    /// An error reply.
     Refused(String),
 }
 
@@ -137,8 +137,8 @@ impl Decoder {
     /// Where the next read goes.
     pub(crate) fn room(&mut self) -> &mut BytesMut {
         let room = self.unread.capacity() - self.unread.len();
-        // A large value has memory of its own, into which it is read, and which is its own in the end. The memory grows with
-        // what has come, since a length that is only announced costs the sender nothing.
+        // A large value has memory of its own, into which it is read, and which is its own in the end. The
+        // memory grows with what has come, since a length that is only announced costs the sender nothing.
         if let Some(bytes) = self.value.filter(|bytes| *bytes >= CHUNK_BYTES) {
             let missing = (bytes + 2).saturating_sub(self.unread.len());
             if room < missing.min(CHUNK_BYTES / 8) {
@@ -253,7 +253,8 @@ impl Decoder {
     }
 }
 
-/// What is read of a stream that comes in these pieces, as text, and the most memory that it was read into; for the fuzz target.
+/// What is read of a stream that comes in these pieces, as text, and the most memory that it was read into;
+/// for the fuzz target.
 pub(crate) fn read_replies<'p>(pieces: impl Iterator<Item = &'p [u8]>) -> (String, usize) {
     let mut decoder = Decoder::default();
     let (mut read, mut most) = (String::new(), 0);

@@ -1,8 +1,7 @@
-//! The servers that are known, and who has what.
+//! The known servers, and which of them has which slots.
 //!
-//! Owns the nodes and the map of slots. Refuses to read the map more often than ten times a second, and by more than
-//! one at a time. Invariant: a map is replaced only by one that a server told, so that one bad moment does not lose the
-//! settings.
+//! Owns the nodes and the map of slots. Reads the map at most ten times a second, and one reader at a time.
+//! Invariant: a map is replaced only by another map, so a failed read does not lose it.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
@@ -34,8 +33,8 @@ pub(super) struct Routes {
 }
 
 impl Routes {
-    /// Connects to the first server that answers and reads the map of slots. Waits up to `recovery_wait_max` for servers
-    /// that answer but do not serve yet. If no server answers, the error is returned at once.
+    /// Connects to the first server that answers and reads the map of slots. Waits up to `recovery_wait_max`
+    /// for servers that answer but do not serve yet. If no server answers, the error is returned at once.
     pub(super) async fn open(options: ClientOptions) -> Result<Self, Error> {
         let ClientOptions { url, connect_timeout, timeout, recovery_wait_max } = options;
         let target = Target::parse(&url)?;
@@ -74,8 +73,9 @@ impl Routes {
         Ok(routes)
     }
 
-    /// Why commands would be refused now although a server answers; `None` once every master serves. In a cluster a
-    /// master that cannot be reached counts, since a replica may take over. A single server that is lost is an error.
+    /// Why commands would be refused now although a server answers; `None` once every master serves. In a
+    /// cluster a master that cannot be reached counts, since a replica may take over. A single server that is
+    /// lost is an error.
     async fn recovering(&self, first: &Node) -> Result<Option<String>, Error> {
         let masters = self.masters();
         if masters.is_empty() {
@@ -118,13 +118,13 @@ impl Routes {
         self.slots().master_of(slot).cloned().ok_or_else(|| unavailable(format!("no server has slot {slot}")))
     }
 
-    /// Who has the slot now that this one cannot be reached.
+    /// The server that has the slot now that this one cannot be reached, if there is another.
     pub(super) async fn instead_of(&self, gone: &Arc<Node>, slot: u16) -> Option<Arc<Node>> {
         self.refresh().await;
         self.slots().master_of(slot).filter(|node| !Arc::ptr_eq(node, gone)).cloned()
     }
 
-    /// A server said who has the slot. Those who tell the whole map may not have heard of it yet.
+    /// Follows a redirect. Other servers may not know of the move yet, so the slot is noted by itself.
     pub(super) async fn moved(&self, slot: u16, to: Address) -> Arc<Node> {
         self.refresh().await;
         let node = self.node(to);
@@ -143,7 +143,7 @@ impl Routes {
             .clone()
     }
 
-    /// Reads the map anew, unless that was just done. Leaves the old one where nobody tells a new one.
+    /// Reads the map again, unless that was just done. Keeps the old one if no server returns one.
     pub(super) async fn refresh(&self) {
         if !self.is_cluster {
             return;
@@ -163,8 +163,8 @@ impl Routes {
         }
     }
 
-    /// Everyone is asked and the first map is taken: a server that hangs holds nobody up. One that is cut off from the
-    /// others, and says so, is believed only where nobody else answers.
+    /// Asks all servers and takes the first map, so a server that hangs delays nothing. The map of a server
+    /// that reports a failed cluster is used only if no other server answers.
     async fn ask_for_slots(&self) -> Option<Vec<SlotRow>> {
         let nodes: Vec<_> = lock(&self.nodes).values().cloned().collect();
         let mut asked = JoinSet::new();
@@ -187,7 +187,7 @@ impl Routes {
         for row in rows {
             let mut servers = row.servers.into_iter().map(|address| self.node(address));
             let Some(master) = servers.next() else { continue };
-            // The replicas are known from now on, and may tell of a new map.
+            // The replicas are known from now on and are asked for the next map.
             servers.for_each(drop);
             if !slots.masters.iter().any(|known| Arc::ptr_eq(known, &master)) {
                 slots.masters.push(master.clone());
@@ -202,9 +202,9 @@ impl Routes {
     }
 }
 
-/// What a server says of its cluster.
+/// The cluster as one server sees it.
 struct ClusterView {
-    /// Whether it takes itself for a part of it.
+    /// Whether its `cluster_state` is ok.
     is_sure: bool,
     rows: Vec<SlotRow>,
 }
@@ -220,7 +220,7 @@ fn has_line(text: &[u8], wanted: &[u8]) -> bool {
     text.split(|byte| *byte == b'\n').any(|line| line.trim_ascii_end() == wanted)
 }
 
-/// What a reply to a probe says against the server, if it passes by itself.
+/// Why a server that answered a probe so does not serve yet; `None` if it serves.
 fn refused_for_now(node: &Node, reply: &Reply) -> Option<String> {
     let why = match reply {
         Reply::Refused(why) if classify_refusal(reply, &node.address) == Some(RefusalKind::Wait) => why,

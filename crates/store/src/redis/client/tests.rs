@@ -344,7 +344,7 @@ async fn follows_a_slot_while_it_moves_and_after() {
     let twice = [Bytes::from(key), Bytes::from(key)].map(|key| (key.clone(), Command::new("GET").arg(key)));
     assert_eq!(client.all(twice.into()).await.unwrap(), [text("1"), text("1")]);
     let moved = cluster.nodes()[from].cli(&["INFO", "errorstats"]);
-    assert!(moved.contains("errorstat_MOVED:count=2"), "the two that went the old settings: {moved}");
+    assert!(moved.contains("errorstat_MOVED:count=2"), "the two that went to the old server: {moved}");
     assert_eq!(get(&client, key).await.unwrap(), text("1"));
     let still = cluster.nodes()[from].cli(&["INFO", "errorstats"]);
     assert!(still.contains("errorstat_MOVED:count=2"), "the map is new: {still}");

@@ -150,7 +150,7 @@ fn a_small_value_does_not_keep_a_large_buffer() {
     assert_eq!(parts[2], text(&large));
     let Reply::Text(small) = parts[1].clone() else { panic!("a text") };
     drop(replies);
-    assert!(small.is_unique(), "nothing else server_runs in its memory");
+    assert!(small.is_unique(), "nothing else lives in its memory");
 }
 
 #[test]
