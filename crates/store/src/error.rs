@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use crate::incomplete::Incomplete;
 
+/// Why an operation of the store failed, by what the caller can do next.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The path holds other bytes: choose another id.

@@ -20,29 +20,28 @@ pub struct Document {
     pub value: Bytes,
 }
 
-/// Which turns of a thread.
+/// A choice of turns of a thread, by seq.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Range {
+    /// The newest so many.
     Last(usize),
-    After {
-        seq: u64,
-        limit: usize,
-    },
-    /// Both ends included.
-    Between {
-        first: u64,
-        last: u64,
-    },
+    /// The oldest so many after a seq.
+    After { seq: u64, limit: usize },
+    /// From one seq to another, both included.
+    Between { first: u64, last: u64 },
 }
 
-/// Documents by time, oldest first, ties by seq.
+/// A choice of documents by `create_time`, oldest first. Documents of the same time come in the order of
+/// their seqs.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Window {
     /// Later than this.
     pub begin: Option<f64>,
     /// Not later than this.
     pub end: Option<f64>,
+    /// The last document of the page before.
     pub after: Option<Cursor>,
+    /// The most documents that are returned.
     pub limit: usize,
 }
 
@@ -53,6 +52,7 @@ pub struct Cursor {
     pub seq: u64,
 }
 
+/// Some items of a list, and whether there are more after them.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Page<T> {
     pub items: Vec<T>,
@@ -80,8 +80,10 @@ pub struct Version {
 /// A result of a check.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
+    /// The collection, file or server that it is about.
     pub place: String,
     pub what: String,
+    /// What an operator can do.
     pub advice: String,
     /// Whether something is wrong; otherwise it is a note.
     pub is_fault: bool,
@@ -93,8 +95,11 @@ pub struct Health {
     pub writable: bool,
     /// Why it is not writable.
     pub why: Option<String>,
+    /// Bytes of the cache of turns.
     pub hot_bytes: usize,
+    /// Threads in the cache.
     pub hot_threads: usize,
+    /// Writes that wait for the committer.
     pub queue_len: usize,
     pub disk_bytes: u64,
     /// Whether forgotten text is still being removed from the raw files.
@@ -156,6 +161,7 @@ impl Turns {
         Self::new(vec![BlockSlice { block: Arc::new(turns), from: 0, to }], last_seq, has_more, epoch)
     }
 
+    /// The turns, oldest first.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = &Turn> + Clone {
         self.parts.iter().flat_map(|part| part.turns().iter())
     }
