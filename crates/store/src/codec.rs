@@ -26,12 +26,12 @@ pub(crate) struct CollectionMeta {
     pub removed: u64,
     pub origin: Option<ForkOrigin>,
     /// Where the turns are that this collection shares with those it was forked from, oldest first.
-    pub sources: Vec<Source>,
+    pub sources: Vec<SeqRun>,
 }
 
 /// A run of seqs, both ends included, that is stored under another collection's number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Source {
+pub(crate) struct SeqRun {
     pub number: u64,
     pub first: u64,
     pub last: u64,
@@ -43,9 +43,9 @@ impl CollectionMeta {
     }
 
     /// The runs that make up the collection, oldest first; the last is its own.
-    pub fn runs(&self) -> impl DoubleEndedIterator<Item = Source> + '_ {
+    pub fn runs(&self) -> impl DoubleEndedIterator<Item = SeqRun> + '_ {
         let first = self.sources.last().map_or(0, |s| s.last) + 1;
-        self.sources.iter().copied().chain([Source { number: self.number, first, last: u64::MAX }])
+        self.sources.iter().copied().chain([SeqRun { number: self.number, first, last: u64::MAX }])
     }
 
     pub fn encode(&self, key: &[u8]) -> Vec<u8> {
@@ -76,7 +76,7 @@ impl CollectionMeta {
                 _ => Some(ForkOrigin { from: take_u64(bytes)?, at_seq: take_u64(bytes)?, turns: take_u64(bytes)? }),
             };
             let sources = (0..take_u8(bytes)?)
-                .map(|_| Some(Source { number: take_u64(bytes)?, first: take_u64(bytes)?, last: take_u64(bytes)? }))
+                .map(|_| Some(SeqRun { number: take_u64(bytes)?, first: take_u64(bytes)?, last: take_u64(bytes)? }))
                 .collect::<Option<_>>()?;
             Some(Self { number, floor, removed, origin, sources })
         };
@@ -288,7 +288,7 @@ mod tests {
 
     #[test]
     fn a_collection_entry_comes_back_whole() {
-        let source = Source { number: 4, first: 1, last: 9 };
+        let source = SeqRun { number: 4, first: 1, last: 9 };
         let origin = Some(ForkOrigin { from: 4, at_seq: 9, turns: 8 });
         for meta in [
             CollectionMeta::new(7),

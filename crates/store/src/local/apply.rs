@@ -20,12 +20,12 @@ use crate::op::{AppendTerms, NewDocument, NewId, Op, Outcome, PutTerms, Reserved
 use crate::record::{Record, check_version};
 
 /// An operation with the messages of its documents, scanned before it waited.
-pub(super) struct Prepared {
+pub(super) struct PreparedOp {
     pub op: Op,
     pub messages: Vec<Message>,
 }
 
-impl Prepared {
+impl PreparedOp {
     /// Scans the messages of an append on the caller's thread, and copies them so that the request's buffer
     /// can be freed.
     pub fn new(mut op: Op) -> Self {
@@ -40,7 +40,7 @@ impl Prepared {
     }
 }
 
-pub(super) fn apply(txn: &mut Txn<'_>, prepared: Prepared) -> Result<Outcome, Error> {
+pub(super) fn apply(txn: &mut Txn<'_>, prepared: PreparedOp) -> Result<Outcome, Error> {
     match prepared.op {
         Op::Append { to, documents, terms } => {
             append(txn, &to, &documents, prepared.messages, terms).map(Outcome::Appended)

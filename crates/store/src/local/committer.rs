@@ -14,7 +14,7 @@ use tokio::runtime::Runtime;
 use tokio::sync::mpsc::error::TryRecvError;
 use tokio::sync::{mpsc, oneshot};
 
-use super::apply::{Prepared, apply};
+use super::apply::{PreparedOp, apply};
 use super::db::{COMMIT, Space};
 use super::doomed::DoomedSweep;
 use super::open::Opened;
@@ -36,7 +36,7 @@ const SWEEP_RETRY: Duration = Duration::from_secs(1);
 
 /// A write that waits, and where its answer goes.
 pub(super) struct Job {
-    pub ops: Vec<Prepared>,
+    pub ops: Vec<PreparedOp>,
     pub answer: oneshot::Sender<Result<Vec<Outcome>, Error>>,
 }
 

@@ -48,7 +48,7 @@ pub(super) enum Space {
     Times,
     /// Expiry, collection number and seq to the collection's path.
     Expiry,
-    /// Source number and fork number to the fork's path.
+    /// SeqRun number and fork number to the fork's path.
     Forks,
     /// Numbers of forgotten collections whose documents are still stored.
     Doomed,

@@ -6,7 +6,7 @@
 
 use super::db::{Pair, Space, View};
 use crate::Error;
-use crate::codec::{CollectionMeta, Source, id_key, pair_key, pair_of};
+use crate::codec::{CollectionMeta, SeqRun, id_key, pair_key, pair_of};
 use crate::record::Record;
 
 /// A document by id.
@@ -52,7 +52,7 @@ pub(super) fn ascending<'a>(
     first: u64,
     last: u64,
 ) -> impl Iterator<Item = Result<(u64, Record), Error>> + 'a {
-    let runs: Vec<Source> = clipped(meta, first, last).collect();
+    let runs: Vec<SeqRun> = clipped(meta, first, last).collect();
     runs.into_iter().flat_map(move |run| {
         view.range(Space::Docs, &pair_key(run.number, run.first), &pair_key(run.number, run.last)).map(decode)
     })
@@ -64,7 +64,7 @@ pub(super) fn descending<'a>(
     meta: &CollectionMeta,
     last: u64,
 ) -> impl Iterator<Item = Result<(u64, Record), Error>> + 'a {
-    let mut runs: Vec<Source> = clipped(meta, 0, last).collect();
+    let mut runs: Vec<SeqRun> = clipped(meta, 0, last).collect();
     runs.reverse();
     runs.into_iter().flat_map(move |run| {
         view.stored(Space::Docs, &pair_key(run.number, run.first), &pair_key(run.number, run.last)).rev().map(decode)
@@ -79,8 +79,8 @@ pub(super) fn last_seq(view: &View<'_>, meta: &CollectionMeta) -> Result<u64, Er
     Ok(newest.max(shared).max(meta.floor))
 }
 
-fn clipped(meta: &CollectionMeta, first: u64, last: u64) -> impl DoubleEndedIterator<Item = Source> + '_ {
-    let clip = move |run: Source| Source { first: run.first.max(first), last: run.last.min(last), ..run };
+fn clipped(meta: &CollectionMeta, first: u64, last: u64) -> impl DoubleEndedIterator<Item = SeqRun> + '_ {
+    let clip = move |run: SeqRun| SeqRun { first: run.first.max(first), last: run.last.min(last), ..run };
     meta.runs().map(clip).filter(|run| run.first <= run.last)
 }
 

@@ -12,7 +12,7 @@ use super::db::Space;
 use super::docs;
 use super::txn::Txn;
 use crate::Error;
-use crate::codec::{CollectionMeta, Source, collection_key, pair_key};
+use crate::codec::{CollectionMeta, SeqRun, collection_key, pair_key};
 use crate::record::ForkOrigin;
 use crate::record::Record;
 
@@ -60,8 +60,8 @@ fn count_up_to(txn: &Txn<'_>, meta: &CollectionMeta, seq: u64) -> Result<u64, Er
     docs::ascending(&view, meta, 0, seq).try_fold(0, |count, document| document.map(|_| count + 1))
 }
 
-fn shared_runs(meta: &CollectionMeta, at_seq: u64) -> Vec<Source> {
-    meta.runs().map(|run| Source { last: run.last.min(at_seq), ..run }).filter(|run| run.first <= run.last).collect()
+fn shared_runs(meta: &CollectionMeta, at_seq: u64) -> Vec<SeqRun> {
+    meta.runs().map(|run| SeqRun { last: run.last.min(at_seq), ..run }).filter(|run| run.first <= run.last).collect()
 }
 
 /// Makes a collection the only owner of its documents from `seq` on, so that they may change.

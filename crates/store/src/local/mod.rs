@@ -42,7 +42,7 @@ use novelo_engine::path::{CollectionPath, DocumentPath, Prefix};
 use tokio::sync::mpsc::error::TrySendError;
 use tokio::sync::oneshot;
 
-use self::apply::Prepared;
+use self::apply::PreparedOp;
 use self::committer::Job;
 pub(crate) use self::export::LocalExport;
 use self::lifecycle::LocalInner;
@@ -117,7 +117,7 @@ impl Local {
 
     async fn write_once(&self, ops: Vec<Op>) -> Result<Vec<Outcome>, Error> {
         let (answer, outcome) = oneshot::channel();
-        let job = Job { ops: ops.into_iter().map(Prepared::new).collect(), answer };
+        let job = Job { ops: ops.into_iter().map(PreparedOp::new).collect(), answer };
         match lock(&self.0.queue).as_ref().map(|queue| queue.try_send(job)) {
             Some(Ok(())) => {}
             Some(Err(TrySendError::Full(_))) => return Err(Error::Busy),

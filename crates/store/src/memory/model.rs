@@ -23,7 +23,7 @@ pub(super) struct MemoryModel {
 }
 
 /// What a write of several operations may change, as it was.
-pub(super) struct Before {
+pub(super) struct UndoState {
     collections: Vec<(CollectionPath, Option<MemoryCollection>)>,
     changes: u64,
 }
@@ -44,7 +44,7 @@ impl MemoryModel {
     }
 
     /// What a write of these operations may change.
-    pub fn before(&self, ops: &[Op]) -> Before {
+    pub fn before(&self, ops: &[Op]) -> UndoState {
         let paths: BTreeSet<_> = ops
             .iter()
             .filter_map(|op| match op {
@@ -55,10 +55,10 @@ impl MemoryModel {
             })
             .collect();
         let collections = paths.into_iter().map(|path| (path.clone(), self.collections.get(&path).cloned())).collect();
-        Before { collections, changes: self.changes }
+        UndoState { collections, changes: self.changes }
     }
 
-    pub fn put_back(&mut self, before: Before) {
+    pub fn put_back(&mut self, before: UndoState) {
         self.changes = before.changes;
         for (path, collection) in before.collections {
             match collection {

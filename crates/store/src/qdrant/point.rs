@@ -56,7 +56,7 @@ pub fn id(of: &CollectionPath, seq: u64) -> String {
 }
 
 #[derive(Serialize)]
-struct Wire<'p> {
+struct PointBody<'p> {
     id: String,
     vector: Vectors<'p>,
     payload: Payload<'p>,
@@ -101,7 +101,7 @@ struct Payload<'p> {
 impl Serialize for Point<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let (model, dense) = self.dense.unzip();
-        let wire = Wire {
+        let wire = PointBody {
             id: id(self.of, self.seq),
             vector: Vectors { dense, sparse: Sparse::of(self.sparse) },
             payload: Payload {

@@ -76,13 +76,7 @@ impl Redis {
         if prefix.contains(['{', '}']) {
             return Err(Error::Invalid("a prefix of keys holds no braces: they are for the tags of users".into()));
         }
-        let client = Client::open(ClientOptions {
-            url,
-            connect_timeout: timeout,
-            timeout,
-            recovery_wait_max: RECOVERY_WAIT_MAX,
-        })
-        .await?;
+        let client = Client::open(ClientOptions { url, timeout, recovery_wait_max: RECOVERY_WAIT_MAX }).await?;
         let (names, thread_cache) = (KeyNames::new(&prefix), ThreadCache::new(hot_bytes_max));
         let redis = Self(Arc::new(RedisInner { client, names, thread_cache, eraser: eraser::SharedEraser::default() }));
         redis.resume_erasure().await?;

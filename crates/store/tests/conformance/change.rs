@@ -1,4 +1,4 @@
-//! L3: whoever kept what it read can tell whether it is still so.
+//! L3: a reader that cached what it read can check whether it is still current.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex};

@@ -1,6 +1,6 @@
 //! The laws of the store, each over every back-end with a fresh store.
 //!
-//! A law's tests stand in its own module; the list below runs them all and tells when a law has none.
+//! The tests of a law are in a module of their own; the list below runs them all and fails if a law has none.
 
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "a panic is how a test fails")]
 

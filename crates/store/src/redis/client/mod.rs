@@ -43,9 +43,8 @@ pub(crate) struct ClientOptions {
     /// `redis://user:password@host:port/db`, with `,host:port` for more servers of a cluster; `rediss://` for
     /// TLS.
     pub(crate) url: String,
-    /// For a connection and the first answer on it.
-    pub(crate) connect_timeout: Duration,
-    /// For silence while an answer is due, and for waiting while a server refuses commands for now.
+    /// For connecting, for silence while an answer is due, and for waiting while a server refuses commands
+    /// for now.
     pub(crate) timeout: Duration,
     /// For how long opening waits for servers that answer but do not serve yet: `CLUSTERDOWN`, `LOADING` and
     /// the like.

@@ -28,7 +28,6 @@ const CONNECTIONS_MAX: usize = 3;
 pub(super) struct ConnectSettings {
     pub(super) target: Target,
     pub(super) tls: Option<Arc<ClientConfig>>,
-    pub(super) connect_timeout: Duration,
     pub(super) timeout: Duration,
 }
 
@@ -122,10 +121,10 @@ impl Node {
         if let Some(known) = self.known() {
             return known;
         }
-        let dialed = match tokio::time::timeout(self.settings.connect_timeout, self.dial()).await {
+        let dialed = match tokio::time::timeout(self.settings.timeout, self.dial()).await {
             Ok(dialed) => dialed,
             Err(_) => {
-                let ms = self.settings.connect_timeout.as_millis();
+                let ms = self.settings.timeout.as_millis();
                 Err(ConnectFailure::Unreachable(format!("no connection within {ms} ms")))
             }
         };

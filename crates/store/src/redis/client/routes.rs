@@ -36,10 +36,10 @@ impl Routes {
     /// Connects to the first server that answers and reads the map of slots. Waits up to `recovery_wait_max`
     /// for servers that answer but do not serve yet. If no server answers, the error is returned at once.
     pub(super) async fn open(options: ClientOptions) -> Result<Self, Error> {
-        let ClientOptions { url, connect_timeout, timeout, recovery_wait_max } = options;
+        let ClientOptions { url, timeout, recovery_wait_max } = options;
         let target = Target::parse(&url)?;
         let tls = target.tls.then(|| tls::config(target.ca.as_deref())).transpose()?;
-        let settings = Arc::new(ConnectSettings { target, tls, connect_timeout, timeout });
+        let settings = Arc::new(ConnectSettings { target, tls, timeout });
         let nodes: Vec<_> =
             settings.target.seeds.iter().map(|seed| Arc::new(Node::new(seed.clone(), settings.clone()))).collect();
         let mut recovery = RecoveryWait::new(recovery_wait_max);
