@@ -53,7 +53,7 @@ impl Corpus {
 
     /// Changes with every write to one of its collections.
     pub async fn pulse(self, store: &Store, user: &str) -> Result<u64> {
-        Ok(store.pulse_of(&[USERS, user], self.name()).await?)
+        Ok(store.change_counter_of_kind(&[USERS, user], self.name()).await?)
     }
 
     /// The collections that hold it now.

@@ -1,4 +1,5 @@
-//! What goes on beside a forget: other writers get in between, and an export does not make the store write for ever.
+//! A forget and other work at the same time: other writers are not blocked, and an export does not make the
+//! store write without end.
 
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "a panic is how a test fails")]
 

@@ -1,8 +1,8 @@
-//! Counters that tell whether anything below a root was written, or anything of one kind.
+//! Counters that say whether anything below a root was written, or anything of one kind below it.
 //!
-//! Owns a fixed number of them; roots, and roots with a kind, share one when their hashes fall together, which costs a reader a needless look
-//! and never a missed one. Only the committer adds, anyone reads, nobody waits. Invariant: a reader that took a pulse,
-//! read, and sees the same pulse later has missed no write that was acknowledged.
+//! Owns a fixed number of counters. Roots whose hashes collide share one, which costs a reader a needless
+//! read and never a missed change. Only the committer adds, everyone reads, nobody waits. Invariant: a reader
+//! that takes the counter, reads, and later sees the same counter has missed no acknowledged write.
 
 use std::hash::Hasher;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -12,16 +12,16 @@ use rustc_hash::FxHasher;
 
 const SLOTS: usize = 4_096;
 
-pub(super) struct Pulses(Vec<AtomicU64>);
+pub(super) struct ChangeCounters(Vec<AtomicU64>);
 
-impl Pulses {
+impl ChangeCounters {
     pub fn new() -> Self {
         Self((0..SLOTS).map(|_| AtomicU64::new(0)).collect())
     }
 
-    /// The pulse of the root that a path lies below. A user's document stands in the collection `users`, outside of
-    /// every user's root, so that collection's counter is in the pulse of each of them.
-    pub fn of<S: AsRef<str>>(&self, path: &[S]) -> u64 {
+    /// The counter of the root of a path. A user's document is in the collection `users`, outside of every
+    /// user's root, so the counter of that collection is added to the counter of each user.
+    pub fn of_root<S: AsRef<str>>(&self, path: &[S]) -> u64 {
         let segments = path.iter().map(|segment| segment.as_ref().as_bytes());
         let own = self.slot(segments.clone()).load(Ordering::Acquire);
         match is_below_a_user(segments.clone()) {
@@ -30,22 +30,22 @@ impl Pulses {
         }
     }
 
-    /// The pulse of the collections below a root whose last segment is this.
+    /// The counter of the collections below a root whose last segment is `kind`.
     pub fn of_kind<S: AsRef<str>>(&self, root: &[S], kind: &str) -> u64 {
         let segments = root.iter().map(|segment| segment.as_ref().as_bytes());
         self.kind_slot(segments, kind.as_bytes()).load(Ordering::Acquire)
     }
 
-    /// Says that a collection, given by its key, was written.
-    pub fn beat(&self, key: &[u8]) {
+    /// Counts a write to a collection, given by its key.
+    pub fn add(&self, key: &[u8]) {
         let segments = key.split(|byte| *byte == 0);
         let kind = segments.clone().next_back().unwrap_or_default();
         self.kind_slot(segments.clone(), kind).fetch_add(1, Ordering::Release);
         self.slot(segments).fetch_add(1, Ordering::Release);
     }
 
-    /// Says that anything may have changed.
-    pub fn beat_all(&self) {
+    /// Counts a change of everything.
+    pub fn add_to_all(&self) {
         for counter in &self.0 {
             counter.fetch_add(1, Ordering::Release);
         }

@@ -1,16 +1,17 @@
-//! Turns kept ready in memory: the newest of each hot thread, in shared blocks.
+//! The newest turns of one thread in memory, in shared blocks.
 //!
-//! Owns the list of one thread; who may change it is `coll`'s business. Invariant: the list holds every turn of the
-//! thread from `first` on, in order. A snapshot shares the blocks; a block that is shared is copied before it grows.
+//! Owns the list of one thread; the caches of the back-ends decide who may change it. Invariant: the list
+//! holds every turn of the thread from `first` on, in order. A snapshot shares the blocks; a block that is
+//! shared is copied before it grows.
 
 use std::sync::Arc;
 
 use novelo_engine::Turn;
 
-use crate::read::{BLOCK_TURNS, Part, Range, Turns};
+use crate::read::{BLOCK_TURNS, BlockSlice, Range, Turns};
 
 #[derive(Debug)]
-pub(crate) struct Hot {
+pub(crate) struct HotTurns {
     /// Every stored turn with this seq or a later one is here.
     pub first: u64,
     blocks: Vec<Arc<Vec<Turn>>>,
@@ -18,16 +19,16 @@ pub(crate) struct Hot {
     pub bytes: usize,
 }
 
-/// What a reader is told besides the turns.
+/// What a reader gets besides the turns.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Moment {
+pub(crate) struct ThreadStats {
     pub last_seq: u64,
     pub epoch: u64,
     /// Documents in the whole thread.
     pub count: u64,
 }
 
-impl Hot {
+impl HotTurns {
     pub fn new(first: u64, turns: Vec<Turn>) -> Self {
         let mut hot = Self { first, blocks: Vec::new(), len: 0, bytes: 0 };
         turns.into_iter().for_each(|turn| hot.push(turn));
@@ -61,18 +62,18 @@ impl Hot {
     }
 
     /// The turns of a range, if all of them are here.
-    pub fn serve(&self, range: Range, moment: Moment) -> Option<Turns> {
+    pub fn serve(&self, range: Range, stats: ThreadStats) -> Option<Turns> {
         match range {
-            Range::Last(count) => self.last(count, moment),
+            Range::Last(count) => self.last(count, stats),
             Range::After { seq, .. } if seq.saturating_add(1) < self.first => None,
-            Range::After { seq, limit } => Some(self.after(seq, limit, moment)),
+            Range::After { seq, limit } => Some(self.after(seq, limit, stats)),
             Range::Between { first, .. } if first < self.first => None,
-            Range::Between { first, last } => Some(self.between(first, last, moment)),
+            Range::Between { first, last } => Some(self.between(first, last, stats)),
         }
     }
 
-    fn last(&self, count: usize, moment: Moment) -> Option<Turns> {
-        let whole = self.len as u64 >= moment.count;
+    fn last(&self, count: usize, stats: ThreadStats) -> Option<Turns> {
+        let whole = self.len as u64 >= stats.count;
         if self.len < count && !whole {
             return None;
         }
@@ -83,14 +84,14 @@ impl Hot {
                 break;
             }
             let taken = wanted.min(block.len());
-            parts.push(Part { block: block.clone(), from: block.len() - taken, to: block.len() });
+            parts.push(BlockSlice { block: block.clone(), from: block.len() - taken, to: block.len() });
             wanted -= taken;
         }
         parts.reverse();
-        Some(Turns::new(parts, moment.last_seq, moment.count > count as u64, moment.epoch))
+        Some(Turns::new(parts, stats.last_seq, stats.count > count as u64, stats.epoch))
     }
 
-    fn after(&self, seq: u64, limit: usize, moment: Moment) -> Turns {
+    fn after(&self, seq: u64, limit: usize, stats: ThreadStats) -> Turns {
         let mut wanted = limit;
         let mut has_more = false;
         let mut parts = Vec::new();
@@ -100,22 +101,22 @@ impl Hot {
             has_more |= to < block.len();
             wanted -= to - from;
             if from < to {
-                parts.push(Part { block: block.clone(), from, to });
+                parts.push(BlockSlice { block: block.clone(), from, to });
             }
             if has_more {
                 break;
             }
         }
-        Turns::new(parts, moment.last_seq, has_more, moment.epoch)
+        Turns::new(parts, stats.last_seq, has_more, stats.epoch)
     }
 
-    fn between(&self, first: u64, last: u64, moment: Moment) -> Turns {
+    fn between(&self, first: u64, last: u64, stats: ThreadStats) -> Turns {
         let part = |block: &Arc<Vec<Turn>>| {
             let from = block.partition_point(|turn| turn.seq < first);
             let to = block.partition_point(|turn| turn.seq <= last);
-            (from < to).then(|| Part { block: block.clone(), from, to })
+            (from < to).then(|| BlockSlice { block: block.clone(), from, to })
         };
-        Turns::new(self.blocks.iter().filter_map(part).collect(), moment.last_seq, false, moment.epoch)
+        Turns::new(self.blocks.iter().filter_map(part).collect(), stats.last_seq, false, stats.epoch)
     }
 }
 
@@ -140,8 +141,8 @@ mod tests {
     }
 
     fn check(range: Range, expected: Option<(std::ops::RangeInclusive<u64>, bool)>) {
-        let hot = Hot::new(101, (101..=200).map(turn).collect());
-        let served = hot.serve(range, Moment { last_seq: 200, epoch: 0, count: 200 });
+        let hot = HotTurns::new(101, (101..=200).map(turn).collect());
+        let served = hot.serve(range, ThreadStats { last_seq: 200, epoch: 0, count: 200 });
         let served = served.map(|turns| (seqs(&turns), turns.has_more));
         assert_eq!(served, expected.map(|(seqs, more)| (seqs.collect(), more)), "{range:?}");
     }
@@ -160,18 +161,18 @@ mod tests {
 
     #[test]
     fn a_snapshot_does_not_grow() {
-        let mut hot = Hot::new(1, vec![turn(1)]);
-        let moment = Moment { last_seq: 1, epoch: 0, count: 1 };
-        let before = hot.serve(Range::Last(9), moment).unwrap();
+        let mut hot = HotTurns::new(1, vec![turn(1)]);
+        let stats = ThreadStats { last_seq: 1, epoch: 0, count: 1 };
+        let before = hot.serve(Range::Last(9), stats).unwrap();
         hot.push(turn(2));
         assert_eq!(seqs(&before), [1]);
     }
 
     #[test]
     fn older_turns_are_put_in_front() {
-        let mut hot = Hot::new(51, (51..=60).map(turn).collect());
+        let mut hot = HotTurns::new(51, (51..=60).map(turn).collect());
         hot.extend_back(11, (11..=50).map(turn).collect());
-        let turns = hot.serve(Range::Last(50), Moment { last_seq: 60, epoch: 0, count: 60 }).unwrap();
+        let turns = hot.serve(Range::Last(50), ThreadStats { last_seq: 60, epoch: 0, count: 60 }).unwrap();
         assert_eq!(seqs(&turns), (11..=60).collect::<Vec<_>>());
         assert_eq!(hot.len(), 50);
     }

@@ -1,7 +1,7 @@
-//! Reading what a server answered.
+//! Reading the replies of a server.
 //!
-//! Owns the shapes of replies, and what each refusal of a server means for a caller. What has another shape than our
-//! scripts give is damage: something else wrote to our keys.
+//! Owns the shapes of replies, and what each refusal of a server means for a caller. A reply of another shape
+//! than our scripts give is damage: something else wrote to our keys.
 
 use bytes::Bytes;
 
@@ -11,10 +11,10 @@ use crate::read::Version;
 use crate::record::Record;
 
 /// A list whose parts are taken from the front.
-pub(super) struct Answer(std::vec::IntoIter<Reply>);
+pub(super) struct ReplyList(std::vec::IntoIter<Reply>);
 
-impl Answer {
-    pub fn of(reply: Reply) -> Result<Self, Error> {
+impl ReplyList {
+    pub fn from_reply(reply: Reply) -> Result<Self, Error> {
         match reply {
             Reply::List(parts) => Ok(Self(parts.into_iter())),
             Reply::Refused(why) => Err(refused(why)),
@@ -39,7 +39,7 @@ impl Answer {
     }
 
     pub fn list(&mut self) -> Result<Self, Error> {
-        Self::of(self.take()?)
+        Self::from_reply(self.take()?)
     }
 
     /// The ids and the records that belong to them, which come as two lists.
@@ -49,7 +49,7 @@ impl Answer {
     }
 }
 
-impl Iterator for Answer {
+impl Iterator for ReplyList {
     type Item = Reply;
 
     fn next(&mut self) -> Option<Reply> {
@@ -86,7 +86,7 @@ pub(super) fn utf8(bytes: &[u8]) -> Result<&str, Error> {
 
 /// A collection's last seq and epoch; both are 0 where there is none.
 pub(super) fn read_version(reply: Reply) -> Result<Version, Error> {
-    let mut answer = Answer::of(reply)?;
+    let mut answer = ReplyList::from_reply(reply)?;
     Ok(Version { last_seq: answer.number()?, epoch: answer.number()? })
 }
 
@@ -109,7 +109,7 @@ pub(super) fn read_record(id: &str, record: Bytes) -> Result<(u64, Record), Erro
     read().ok_or_else(|| Error::damaged(format!("the record of {id}"), "its first line is not one of ours"))
 }
 
-/// What a server's no means: that it cannot take writes now, or that it is not as it should be.
+/// The error for a refusal: the server cannot take writes now, or its data is damaged.
 pub(super) fn refused(why: String) -> Error {
     let passing = [
         "TRYAGAIN",

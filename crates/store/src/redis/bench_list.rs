@@ -1,10 +1,10 @@
-//! The raw equivalent for measuring: a list, through the same connections.
+//! A plain Redis list over the same connections, as the baseline of a benchmark.
 
 use bytes::Bytes;
 
 use super::Redis;
-use super::answer::Answer;
 use super::client::{Command, Reply};
+use super::reply_list::ReplyList;
 use crate::Error;
 
 impl Redis {
@@ -18,7 +18,7 @@ impl Redis {
     pub async fn last_raw(&self, list: &str, count: usize) -> Result<Vec<Bytes>, Error> {
         let key = Bytes::copy_from_slice(list.as_bytes());
         let range = Command::new("LRANGE").arg(&key).arg(format!("-{count}")).arg("-1");
-        let values = Answer::of(self.command(&key, range).await?)?;
+        let values = ReplyList::from_reply(self.command(&key, range).await?)?;
         Ok(values.filter_map(|value| if let Reply::Text(value) = value { Some(value) } else { None }).collect())
     }
 

@@ -1,6 +1,6 @@
-//! The words of `scripts/write.lua`.
+//! The arguments of `scripts/write.lua`.
 //!
-//! Owns how an operation is told to the script, and how numbers and times are spelled.
+//! Owns the encoding of operations, numbers and times as arguments.
 
 use std::collections::BTreeMap;
 
@@ -11,15 +11,15 @@ use super::random;
 use crate::op::{Exported, NewDocument, NewId, Op, PutTerms, Reserved};
 use crate::record::Record;
 
-/// Whether a write is made, or only asked whether it could be.
+/// Whether a write is made, or only checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Mode {
+pub(super) enum WriteMode {
     Do,
     Check,
 }
 
 /// An operation of the script.
-pub(super) enum Step<'a> {
+pub(super) enum WriteStep<'a> {
     Append {
         to: CollectionPath,
         documents: &'a [NewDocument],
@@ -43,7 +43,7 @@ pub(super) enum Step<'a> {
         to: CollectionPath,
         documents: Vec<&'a Exported>,
     },
-    /// A fork of the collection that was born so, with the turns that it begins with.
+    /// A fork of the collection with this birth nonce, with the turns that it begins with.
     Fork {
         to: CollectionPath,
         born: &'a [u8],
@@ -52,18 +52,18 @@ pub(super) enum Step<'a> {
     },
 }
 
-/// The words of one call.
-pub(super) struct Words {
+/// The arguments of one call.
+pub(super) struct WriteArgs {
     pub collections: Vec<CollectionPath>,
     operations: Vec<Bytes>,
 }
 
-/// By the number of a step, the document that it met, by seq and version, and the two merged.
-pub(super) type Merged = BTreeMap<usize, (Bytes, Bytes)>;
+/// By the number of a step: the seq and version of the stored document, and the merged value.
+pub(super) type MergedValues = BTreeMap<usize, (Bytes, Bytes)>;
 
-impl<'a> Step<'a> {
+impl<'a> WriteStep<'a> {
     /// `None` for an operation that stands alone.
-    pub fn of(op: &'a Op) -> Option<Self> {
+    pub fn from_op(op: &'a Op) -> Option<Self> {
         match op {
             Op::Append { to, documents, terms } => {
                 Some(Self::Append { to: to.clone(), documents, if_seq: terms.if_seq, keep_last: terms.keep_last })
@@ -100,8 +100,8 @@ impl<'a> Step<'a> {
     }
 }
 
-impl Words {
-    pub fn of(steps: &[&Step<'_>], merged: &Merged) -> Self {
+impl WriteArgs {
+    pub fn from_steps(steps: &[&WriteStep<'_>], merged: &MergedValues) -> Self {
         let mut words = Self { collections: Vec::new(), operations: Vec::new() };
         for (number, step) in steps.iter().enumerate() {
             words.add(step, merged.get(&(number + 1)));
@@ -109,8 +109,8 @@ impl Words {
         words
     }
 
-    pub fn args(&self, mode: Mode) -> Vec<Bytes> {
-        let mode = if mode == Mode::Do { "do" } else { "check" };
+    pub fn args(&self, mode: WriteMode) -> Vec<Bytes> {
+        let mode = if mode == WriteMode::Do { "do" } else { "check" };
         let mut args = vec![digits(random()), mode.into(), digits(self.collections.len() as u64)];
         for of in &self.collections {
             let kind = of.segments().last().map_or("", |kind| kind);
@@ -120,9 +120,9 @@ impl Words {
         args
     }
 
-    fn add(&mut self, step: &Step<'_>, merged: Option<&(Bytes, Bytes)>) {
+    fn add(&mut self, step: &WriteStep<'_>, merged: Option<&(Bytes, Bytes)>) {
         match step {
-            Step::Append { to, documents, if_seq, keep_last } => {
+            WriteStep::Append { to, documents, if_seq, keep_last } => {
                 let at = self.begin("append", to);
                 self.push([at, optional(*if_seq), optional(*keep_last), digits(documents.len() as u64)]);
                 for document in *documents {
@@ -131,7 +131,7 @@ impl Words {
                     self.push([optional_time(document.expires_at), document.value.clone()]);
                 }
             }
-            Step::Put { at, value, terms } => {
+            WriteStep::Put { at, value, terms } => {
                 let of = self.begin("put", &at.collection());
                 let merges = if terms.merge { "1" } else { "" };
                 self.push([of, copied(at.id()), merges.into(), optional(terms.if_version)]);
@@ -139,26 +139,26 @@ impl Words {
                 let (met, merged) = merged.cloned().unwrap_or_default();
                 self.push([(*value).clone(), met, merged]);
             }
-            Step::Delete { at, if_version } => {
+            WriteStep::Delete { at, if_version } => {
                 let of = self.begin("delete", &at.collection());
                 self.push([of, copied(at.id()), optional(*if_version)]);
             }
-            Step::Expect { at } => {
+            WriteStep::Expect { at } => {
                 let of = self.begin("expect", &at.collection());
                 self.push([of, copied(at.id())]);
             }
-            Step::Reserve(reserved) => {
+            WriteStep::Reserve(reserved) => {
                 let of = self.begin("reserve", &reserved.of);
                 self.push([of, digits(reserved.last_seq)]);
             }
-            Step::Import { to, documents } => {
+            WriteStep::Import { to, documents } => {
                 let at = self.begin("import", to);
                 self.push([at, digits(documents.len() as u64)]);
                 for document in documents {
                     self.bring(document.seq, &Record::imported(document));
                 }
             }
-            Step::Fork { to, born, at_seq, turns } => {
+            WriteStep::Fork { to, born, at_seq, turns } => {
                 let (at, count) = (self.begin("fork", to), digits(turns.len() as u64));
                 self.push([at, Bytes::copy_from_slice(born), digits(*at_seq), count.clone(), count]);
                 turns.iter().for_each(|(seq, record)| self.bring(*seq, record));
