@@ -138,6 +138,7 @@ async fn an_export_beside_a_forget_makes_it_wait_and_not_write() {
     while !store.health().erasing {
         tokio::time::sleep(Duration::from_millis(1)).await;
     }
+    // Nothing may be written for as long as the export is held, so there is no event to wait for.
     tokio::time::sleep(Duration::from_secs(3)).await;
     let meanwhile = written_bytes() - before;
     assert!(meanwhile < 20_000_000, "{meanwhile} bytes were written while the export was held");

@@ -297,7 +297,9 @@ mod tests {
         assert!(!health.writable && health.why.unwrap().contains("tries again by itself"));
         let at = DocumentPath::new(&["notes", "a"]).unwrap();
         assert_eq!(store.get(&at).await.unwrap().unwrap().value, "1");
+        let started = std::time::Instant::now();
         while !store.health().writable {
+            assert!(started.elapsed() < std::time::Duration::from_secs(30), "{:?}", store.health().why);
             tokio::time::sleep(std::time::Duration::from_millis(5)).await;
         }
         assert_eq!(put(&store, "a", "2").await.unwrap().version, 2);
