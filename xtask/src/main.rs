@@ -1,5 +1,6 @@
 //! Work on the tree itself: `cargo run -p xtask -- tidy` checks what the compiler cannot, `ci` runs all that must hold.
 
+mod api;
 mod source;
 mod tidy;
 mod tree;
@@ -11,12 +12,14 @@ use anyhow::{Context, ensure};
 const USAGE: &str = "usage: cargo run -p xtask -- <command>
 
   tidy   check layering, source rules and sizes; print what was measured
+  api    write the lists of the public API anew (crates/*/api.txt)
   ci     run everything that must hold (make test)";
 
 fn main() -> anyhow::Result<ExitCode> {
     let args: Vec<String> = std::env::args().skip(1).collect();
     match args.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
         ["tidy"] => tidy::run(),
+        ["api"] => api::write(&tree::root()?).map(|()| ExitCode::SUCCESS),
         ["ci"] => ci(),
         _ => {
             eprintln!("{USAGE}");

@@ -28,7 +28,7 @@ const CHECKS: [fn(&Tree) -> Vec<Finding>; 7] =
 
 pub fn run() -> anyhow::Result<ExitCode> {
     let tree = Tree::read()?;
-    let findings: Vec<Finding> = CHECKS.iter().flat_map(|check| check(&tree)).collect();
+    let findings: Vec<Finding> = CHECKS.iter().flat_map(|check| check(&tree)).chain(crate::api::check(&tree)).collect();
     print!("{}", size::report(&tree));
     for finding in &findings {
         eprintln!("{}:{}: {}", finding.file, finding.line, finding.what);
