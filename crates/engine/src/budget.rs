@@ -18,16 +18,18 @@ const NAME: &str = "budget";
     "the budget is {budget_tokens} tokens, but the instructions and the newest user turn alone need {needed_tokens}"
 )]
 pub struct OverBudget {
+    /// The budget that was given.
     pub budget_tokens: u32,
+    /// The tokens that must stay in the prompt.
     pub needed_tokens: u32,
 }
 
 /// Brings a draft within the budget.
-pub fn apply(mut draft: Draft<'_>, budget_tokens: u32) -> Result<Draft<'_>, OverBudget> {
+pub(crate) fn apply(mut draft: Draft<'_>, budget_tokens: u32) -> Result<Draft<'_>, OverBudget> {
     if draft.tokens() <= budget_tokens {
         return Ok(draft);
     }
-    let pairs = Pairs::of(&draft.pieces);
+    let pairs = Pairs::find(&draft.pieces);
     let stays = mark_stays(&mut draft, &pairs);
     let is_in = |at: &usize| stays.get(*at) == Some(&true);
     let needed_tokens = tokens::total(draft.live().filter(|(at, _)| is_in(at)).map(|(_, p)| p.tokens));

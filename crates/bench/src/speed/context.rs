@@ -3,7 +3,7 @@
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 
-use novelo_engine::reach::Reach;
+use novelo_engine::time_scope::TimeScope;
 use novelo_engine::{Loaded, Message, Recipe, Turn, assemble, scope};
 use novelo_store::AppendTerms;
 use serde_json::json;
@@ -115,6 +115,6 @@ pub async fn sizes() -> anyhow::Result<Vec<Row>> {
 }
 
 fn request(thread: &str) -> Request {
-    let (user, reach) = (Some("bench".to_owned()), Reach::thread(thread, 0.0));
+    let (user, reach) = (Some("bench".to_owned()), TimeScope::thread(thread, 0.0));
     Request { user, reach, budget_tokens: Some(10_000_000), ..Request::default() }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Mutex;
 
-use novelo_engine::assemble::Mark;
+use novelo_engine::assemble::MessageMark;
 use rustc_hash::FxHashMap;
 
 /// The newest prompt of each thread and recipe, for telling how much of the front has stayed the same.
@@ -12,14 +12,14 @@ pub struct LastPrompts(Mutex<FxHashMap<u64, LastPrompt>>);
 #[derive(Debug)]
 struct LastPrompt {
     epoch: u64,
-    marks: Vec<Mark>,
+    marks: Vec<MessageMark>,
 }
 
 const LAST_PROMPTS_MAX: usize = 10_000;
 
 impl LastPrompts {
     /// Puts the newest prompt in; the leading tokens it shares with the one before, where there was one.
-    pub fn replace(&self, key: &impl std::hash::Hash, epoch: u64, marks: Vec<Mark>) -> Option<u32> {
+    pub fn replace(&self, key: &impl std::hash::Hash, epoch: u64, marks: Vec<MessageMark>) -> Option<u32> {
         use std::hash::BuildHasher;
         let key = rustc_hash::FxBuildHasher.hash_one(key);
         let mut last = self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner);

@@ -14,8 +14,8 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
+use novelo_engine::Note;
 use novelo_engine::assemble::assemble;
-use novelo_engine::filter::Note;
 use novelo_engine::{Assembly, Explanation, Loaded, Recipe};
 use rustc_hash::FxHasher;
 use serde_json::Value;
@@ -164,7 +164,7 @@ pub async fn replay(app: &Contexts, trace: &Trace) -> Result<(Vec<u8>, Explanati
     let mut messages = Vec::new();
     assembly.write(&mut messages);
     let identical = digest(&messages) == trace.digest;
-    Ok((messages, Explanation::of(&assembly), identical))
+    Ok((messages, assembly.explain(), identical))
 }
 
 /// Chooses the recipe and the budget. Without a thread only the given filters run, and nothing bounds the answer that

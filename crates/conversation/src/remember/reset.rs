@@ -3,7 +3,7 @@
 //! Owns what each scope names. Tasks and documents are in none of them. Invariant: a summary that outlives the turns it
 //! was made from covers no turn.
 
-use novelo_engine::component::{summary_path, user_data_path};
+use novelo_engine::loaded::{summary_path, user_data_path};
 use novelo_engine::path::{CollectionPath, PathError, Prefix};
 use novelo_engine::scope;
 

@@ -3,7 +3,7 @@
 //! Owns the rule that it is flat, so that a prompt can show it in one line.
 
 use bytes::Bytes;
-use novelo_engine::component::user_data_path;
+use novelo_engine::loaded::user_data_path;
 use novelo_engine::path::DocumentPath;
 use novelo_store::PutTerms;
 use serde_json::Value;

@@ -72,8 +72,8 @@ impl Passage {
     /// The file and the line that it was taken from.
     pub fn place_in_file(&self) -> (Option<String>, Option<u64>) {
         let text = std::str::from_utf8(&self.document).unwrap_or("");
-        let file = json::member(text, "file").and_then(|span| json::unescape(span.of(text)));
-        let line = json::member(text, "line").and_then(|span| span.of(text).parse().ok());
+        let file = json::member(text, "file").and_then(|span| json::unescape(span.slice(text)));
+        let line = json::member(text, "line").and_then(|span| span.slice(text).parse().ok());
         (file.map(|file| file.into_owned()), line)
     }
 }

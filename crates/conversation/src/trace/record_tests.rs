@@ -1,7 +1,7 @@
 //! What is kept in memory is bounded, and what is forgotten is not stored.
 
-use novelo_engine::reach::Level;
 use novelo_engine::recipe::Shape;
+use novelo_engine::time_scope::Level;
 use serde_json::value::RawValue;
 
 use super::*;

@@ -12,7 +12,7 @@ use crate::payload::{FilePayload, Placeholder};
 
 /// A stored message with edits, in the order of their spans.
 #[derive(Debug, Clone)]
-pub(super) struct Edited<'a> {
+pub(super) struct EditedMessage<'a> {
     pub(super) base: &'a Message,
     pub(super) role: Option<Role>,
     pub(super) units: i64,
@@ -59,8 +59,8 @@ impl<'a> Edit<'a> {
     }
 }
 
-impl<'a> Edited<'a> {
-    pub(super) fn of(base: &'a Message) -> Self {
+impl<'a> EditedMessage<'a> {
+    pub(super) fn unchanged(base: &'a Message) -> Self {
         Self { base, role: base.role(), units: i64::from(base.units()), edits: Vec::new() }
     }
 
@@ -102,9 +102,9 @@ impl<'a> Edited<'a> {
             edit.at.hash(hasher);
             match &edit.splice {
                 Splice::Hidden(_, placeholder, framing) => {
-                    (0, placeholder.text(), framing.map(|f| f.print)).hash(hasher)
+                    (0, placeholder.text(), framing.map(|f| f.fingerprint)).hash(hasher)
                 }
-                Splice::Framing(framing) => (1, framing.print).hash(hasher),
+                Splice::Framing(framing) => (1, framing.fingerprint).hash(hasher),
                 Splice::Members(members) => (2, members).hash(hasher),
                 Splice::Text(text) => (3, text).hash(hasher),
             }

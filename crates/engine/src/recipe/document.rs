@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 
 use super::{ComponentSpec, FilterSpec, Recipe};
 use crate::decode::DecodeError;
-use crate::piece::Tag;
+use crate::piece::DocIdMode;
 use crate::tokens::Tokenizer;
 
 /// A recipe, and the JSON it was read from.
@@ -99,7 +99,7 @@ impl RecipeBuilder {
     }
 
     /// Sets whether messages carry the ids of their documents.
-    pub fn doc_ids(mut self, tag: Tag) -> Self {
+    pub fn doc_ids(mut self, tag: DocIdMode) -> Self {
         self.doc_ids = tag_name(tag);
         self
     }
@@ -164,7 +164,7 @@ impl RecipeDocument {
 
     /// The same with these filters instead of its own, as a request gives them.
     pub fn with_filters(&self, filters: Value) -> Result<Self, DecodeError> {
-        super::decode_filters("filters", filters.as_array().map(Vec::as_slice).unwrap_or_default())?;
+        super::check_filters("filters", filters.as_array().map(Vec::as_slice).unwrap_or_default())?;
         self.with("filters", filters)
     }
 
@@ -174,7 +174,7 @@ impl RecipeDocument {
     }
 
     /// The same with the ids of documents on its messages, or without them.
-    pub fn with_doc_ids(&self, tag: Tag) -> Result<Self, DecodeError> {
+    pub fn with_doc_ids(&self, tag: DocIdMode) -> Result<Self, DecodeError> {
         self.with("docIds", to_value(&tag_name(tag)))
     }
 
@@ -193,10 +193,10 @@ fn to_value(part: &impl Serialize) -> Value {
     serde_json::to_value(part).expect("parts of a recipe have no key that is not a string")
 }
 
-fn tag_name(tag: Tag) -> Option<&'static str> {
+fn tag_name(tag: DocIdMode) -> Option<&'static str> {
     match tag {
-        Tag::None => None,
-        Tag::Counted => Some("counted"),
-        Tag::Shown => Some("shown"),
+        DocIdMode::None => None,
+        DocIdMode::Counted => Some("counted"),
+        DocIdMode::Shown => Some("shown"),
     }
 }

@@ -13,19 +13,19 @@ use rustc_hash::FxHashMap;
 
 /// One vocabulary, loaded.
 #[derive(Debug)]
-pub struct Vocabulary {
+pub(super) struct Vocabulary {
     ranks: FxHashMap<&'static [u8], u32>,
     words: Regex,
 }
 
 /// The data that makes a vocabulary: its tokens as the build script wrote them, and how it splits words. The trailing
 /// rule of both, that space before a word belongs to the word, is [`space_end`].
-pub struct Source {
+pub(super) struct VocabularySource {
     pub tokens: &'static [u8],
     pub words: &'static [&'static str],
 }
 
-pub const O200K: Source = Source {
+pub(super) const O200K: VocabularySource = VocabularySource {
     tokens: include_bytes!(concat!(env!("OUT_DIR"), "/o200k_base")),
     words: &[
         r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?",
@@ -36,7 +36,7 @@ pub const O200K: Source = Source {
     ],
 };
 
-pub const CL100K: Source = Source {
+pub(super) const CL100K: VocabularySource = VocabularySource {
     tokens: include_bytes!(concat!(env!("OUT_DIR"), "/cl100k_base")),
     words: &[
         r"(?i:'s|'t|'re|'ve|'m|'ll|'d)",
@@ -48,7 +48,7 @@ pub const CL100K: Source = Source {
 };
 
 impl Vocabulary {
-    pub fn load(source: &Source) -> Self {
+    pub(super) fn load(source: &VocabularySource) -> Self {
         let mut ranks = FxHashMap::default();
         let mut rest = source.tokens;
         while let Some((token, after)) = split_token(rest) {
@@ -60,7 +60,7 @@ impl Vocabulary {
     }
 
     /// Tokens of a text.
-    pub fn count(&self, text: &str) -> u32 {
+    pub(super) fn count(&self, text: &str) -> u32 {
         let mut rest = text;
         let mut tokens = 0;
         while !rest.is_empty() {

@@ -49,7 +49,7 @@ pub fn rules(files: &Files<'_>) -> Decoded<Rules> {
 }
 
 fn signals(rules: &mut Rules, value: &Value) -> Decoded<()> {
-    let mut fields = Fields::of("signals", value)?;
+    let mut fields = Fields::from_value("signals", value)?;
     let path = fields.path("negations");
     let negations = fields.list("negations")?;
     check_count(&path, negations.len(), ENTRIES_MAX)?;
@@ -66,10 +66,10 @@ fn signals(rules: &mut Rules, value: &Value) -> Decoded<()> {
     }
     let lexicon = &mut rules.lexicon;
     if let Some((at, value)) = within(&mut fields, "amplifiers") {
-        rules.amplifiers = amplifiers(lexicon, Fields::of(at, value)?)?;
+        rules.amplifiers = amplifiers(lexicon, Fields::from_value(at, value)?)?;
     }
     if let Some((at, value)) = within(&mut fields, "emphasis") {
-        rules.emphasis = emphasis(Fields::of(at, value)?)?;
+        rules.emphasis = emphasis(Fields::from_value(at, value)?)?;
     }
     phrases(lexicon, &mut fields, "vulnerability", List::Vulnerability, 0)?;
     phrases(lexicon, &mut fields, "heavy", List::Heavy, 0)?;
@@ -87,7 +87,7 @@ fn groups(lexicon: &mut Lexicon, fields: &mut Fields<'_>, list: List, name: &'st
     check_count(&path, entries.len(), GROUPS_MAX)?;
     let mut groups: Vec<Group> = Vec::with_capacity(entries.len());
     for (n, value) in entries.iter().enumerate() {
-        let mut fields = Fields::of(format!("{path}[{n}]"), value)?;
+        let mut fields = Fields::from_value(format!("{path}[{n}]"), value)?;
         let name = named(&mut fields, groups.iter().map(|group| group.name.as_str()))?.to_owned();
         let weight = match list {
             List::Intensity => weight(&mut fields, "weight")?,
@@ -151,7 +151,7 @@ fn heuristics(rules: &mut Rules, value: &Value) -> Decoded<()> {
     check_count(ROOT, list.len(), GROUPS_MAX)?;
     for (n, value) in list.iter().enumerate() {
         let path = format!("{ROOT}[{n}]");
-        let mut fields = Fields::of(&path, value)?;
+        let mut fields = Fields::from_value(&path, value)?;
         let name = named(&mut fields, rules.heuristics.iter().map(String::as_str))?;
         check_name(&fields.path("name"), name)?;
         fields.string("about")?;
@@ -183,13 +183,13 @@ fn similarity(fields: &mut Fields<'_>) -> Decoded<f32> {
 }
 
 fn greetings(rules: &mut Rules, value: &Value) -> Decoded<()> {
-    let mut fields = Fields::of("greetings", value)?;
+    let mut fields = Fields::from_value("greetings", value)?;
     let words_max = fields.number("words_max", 1, GREETING_WORDS_MAX)?.unwrap_or(GREETING_WORDS);
     rules.greeting_words_max = words_max as usize;
     some_phrases(&mut rules.lexicon, &mut fields, List::Greeting)?;
     phrases(&mut rules.lexicon, &mut fields, "fillers", List::Filler, 0)?;
     let (path, value) = within(&mut fields, "answers").ok_or_else(|| missing(&fields, "answers"))?;
-    let mut answers = Fields::of(path, value)?;
+    let mut answers = Fields::from_value(path, value)?;
     rules.named = answer_list(&mut answers, "named", true)?;
     rules.unnamed = answer_list(&mut answers, "unnamed", false)?;
     answers.finish()?;
@@ -216,7 +216,7 @@ fn answer_list(fields: &mut Fields<'_>, name: &'static str, has_name: bool) -> D
 }
 
 fn safety(rules: &mut Rules, value: &Value) -> Decoded<()> {
-    let mut fields = Fields::of("safety", value)?;
+    let mut fields = Fields::from_value("safety", value)?;
     some_phrases(&mut rules.lexicon, &mut fields, List::Crisis)?;
     phrases(&mut rules.lexicon, &mut fields, "except", List::Except, 0)?;
     let path = fields.path("locales");

@@ -12,7 +12,7 @@ use novelo_engine::assemble::assemble;
 use novelo_engine::module::{Chosen, Manifest, Situation};
 use novelo_engine::path::DocumentPath;
 use novelo_engine::piece::{Fate, Origin, Why};
-use novelo_engine::reach::Reach;
+use novelo_engine::time_scope::TimeScope;
 use novelo_engine::{Message, Recipe, Tokenizer, scope};
 use novelo_language::decide::{Decision, Mode, Route};
 use novelo_store::{Op, PutTerms};
@@ -80,7 +80,7 @@ pub async fn compose(
     };
     let request = Request {
         user: Some(work.asked.user.clone()),
-        reach: Reach::thread(&work.asked.thread, now()),
+        reach: TimeScope::thread(&work.asked.thread, now()),
         query: Some(work.asked.text.clone()),
         messages: past.new.clone(),
         recipe: RecipeChoice::Decoded(composed.preset.clone()),

@@ -72,7 +72,7 @@ mod tests {
     #[test]
     fn what_is_quoted_says_whose_words_it_is() {
         let source = |name: &str, text: &str, file: Option<&str>| Source {
-            from: recall::Source::Documents,
+            from: recall::RecallSource::Documents,
             id: "1".into(),
             name: name.into(),
             text: text.into(),

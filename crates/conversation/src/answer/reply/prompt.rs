@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use novelo_engine::reach::Reach;
 use novelo_engine::recall;
+use novelo_engine::time_scope::TimeScope;
 use serde::Serialize;
 
 use super::{Asked, Prompted, Says};
@@ -30,7 +30,7 @@ pub struct Prompt {
 /// A passage of the prompt, as a caller is told of it.
 #[derive(Debug, Clone, Serialize)]
 pub struct Source {
-    pub from: recall::Source,
+    pub from: recall::RecallSource,
     pub id: Box<str>,
     /// What it is a part of: the name of the document, the thread of a turn.
     pub name: String,
@@ -76,7 +76,7 @@ async fn made(app: &Shared, asked: &Asked, query: &str, room: Room) -> Result<Pr
     };
     let request = Request {
         user: asked.user.clone(),
-        reach: asked.thread.as_deref().map(|thread| Reach::thread(thread, now())).unwrap_or_default(),
+        reach: asked.thread.as_deref().map(|thread| TimeScope::thread(thread, now())).unwrap_or_default(),
         query: (!query.is_empty() && question.as_deref() != Some(query)).then(|| query.to_owned()),
         question,
         messages,
@@ -102,7 +102,7 @@ pub fn room_tokens(window_tokens: u32) -> u32 {
 
 async fn sources(app: &Shared, user: Option<&str>, used: &[load::Source]) -> Result<Arc<[Source]>> {
     let Some(user) = user else { return Ok(Arc::default()) };
-    let documents = used.iter().filter(|source| source.from == recall::Source::Documents);
+    let documents = used.iter().filter(|source| source.from == recall::RecallSource::Documents);
     let heads = heads(app, user, documents.map(|source| &*source.parent)).await?;
     let shown = used.iter().map(|used| {
         let load::Source { from, parent, id, text, file, line, score } = used.clone();

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeSet;
 
-use novelo_engine::component::summary_path;
+use novelo_engine::loaded::summary_path;
 use novelo_engine::path::{CollectionPath, DocumentPath, Prefix};
 use novelo_engine::scope::{self, THREADS, TURNS, USERS};
 use novelo_store::{Cursor, Document, Op, Range, Window};

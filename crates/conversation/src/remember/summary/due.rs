@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use novelo_engine::component::summary_path;
+use novelo_engine::loaded::summary_path;
 use novelo_engine::scope;
 use novelo_store::{Error, Range};
 use tokio::task::JoinSet;

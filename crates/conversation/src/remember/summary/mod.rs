@@ -8,7 +8,7 @@
 mod due;
 mod make;
 
-use novelo_engine::component::summary_path;
+use novelo_engine::loaded::summary_path;
 use novelo_engine::path::DocumentPath;
 use novelo_engine::scope;
 use novelo_store::{Error as StoreError, Op, PutTerms, Store};

@@ -2,7 +2,7 @@
 
 use axum::extract::State;
 use axum::response::Response;
-use novelo_engine::reach::Reach;
+use novelo_engine::time_scope::TimeScope;
 use novelo_store::Range;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -54,7 +54,7 @@ pub async fn make(State(app): State<App>, caller: Caller, Raw(body): Raw) -> Api
     };
     app.touched(&user, &session);
     let request = Request {
-        reach: Reach::thread(&session, now()),
+        reach: TimeScope::thread(&session, now()),
         recipe: RecipeChoice::Given(recipe(&app, wire.include_vector.unwrap_or(true))),
         user: Some(user),
         query,
