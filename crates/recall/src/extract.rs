@@ -7,7 +7,8 @@ use std::collections::BTreeMap;
 
 use rustc_hash::FxHashMap;
 
-use novelo_language::analyse::{self, Language, Words};
+use novelo_language::Language;
+use novelo_language::analyse::{self, Words};
 pub use novelo_language::rewrite::Said;
 
 /// A longer sentence is cut.

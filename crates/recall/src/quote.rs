@@ -28,7 +28,7 @@ const WORDS_MAX: usize = 400;
 pub fn language(question: &str) -> Language {
     let words = Words::of(question, 200);
     let latin = Language::of(&words);
-    words.iter().map(|word| latin.of_word(word.folded)).find(|it| *it == Language::Russian).unwrap_or(latin)
+    words.iter().find_map(|word| Language::by_script(word.folded)).unwrap_or(latin)
 }
 
 /// Something that may answer.

@@ -1,20 +1,19 @@
 //! Text into terms.
 //!
-//! Owns words, folding, languages, stems, stop words, letter trigrams and calendar words. Knows nothing of passages or
-//! scores, and keeps nothing: the same text gives the same terms, today and after a restart.
+//! Owns words, folding, prints of terms and letter trigrams. Knows no language, no passages and no scores, and keeps
+//! nothing: the same text gives the same terms, today and after a restart.
 
-pub mod dates;
 pub mod grams;
-pub mod language;
-mod stop;
-pub mod words;
+mod words;
 
 use std::hash::Hasher;
 
 use rustc_hash::FxHasher;
 
-pub use language::Language;
-pub use words::Words;
+pub use self::words::{Spelled, WORD_CHARS_MAX, Words};
+
+/// Words of a question about data that are looked at.
+pub(crate) const QUESTION_WORDS_MAX: usize = 200;
 
 /// What tells a term from another. Two terms that share one would be found together, which is harmless.
 pub fn print(term: &str) -> u64 {

@@ -1,7 +1,6 @@
 //! What stands before an answer and is none of it: thoughts, the speaker's name, a greeting that was said before.
 
-use crate::analyse::Words;
-use crate::analyse::words::Spelled;
+use crate::analyse::{Spelled, Words};
 
 const OPENING: &str = "<think>";
 const CLOSING: &str = "</think>";

@@ -10,9 +10,13 @@ mod subjects;
 #[cfg(test)]
 mod subjects_tests;
 pub mod text;
-pub mod window;
 
+pub use crate::window::{Span, Window};
 pub use infer::{Given, Parameters, Rules, Taken};
 pub use ontology::{Because, Candidate, Intent, Ontology, Scores, Verdict};
 pub use text::{Phrase, Question, Subjects};
-pub use window::{Span, Window};
+
+use crate::Language;
+
+/// Questions about data are asked in this language, and the ontology is written in it.
+const LANGUAGE: Language = Language::Portuguese;

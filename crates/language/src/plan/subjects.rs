@@ -7,9 +7,8 @@ use std::ops::Range;
 
 use rustc_hash::FxHashMap;
 
-use super::text::WORDS_MAX;
-use crate::analyse::Words;
-use crate::analyse::words::Spelled;
+use super::LANGUAGE;
+use crate::analyse::{QUESTION_WORDS_MAX, Spelled, Words};
 
 /// A name of one word that is shorter is an abbreviation of too many things.
 const NAME_CHARS_MIN: usize = 4;
@@ -142,7 +141,7 @@ impl Search<'_> {
         let place = self.known.letters.get(word.folded)?;
         let is_shouted = |text: &str| !text.contains(char::is_lowercase);
         let stands_out = self.text.get(word.range.clone()).is_some_and(is_shouted) && !is_shouted(self.text);
-        let is_stop = crate::analyse::Language::Portuguese.is_stop(word.folded);
+        let is_stop = LANGUAGE.is_stop(word.folded);
         let is_meant = if stands_out { !is_stop } else { !(self.is_ordinary)(word.folded) };
         let subject = is_meant.then(|| self.known.at(Some(place)))??;
         Some(Named { subject, words: at..at + 1 })
@@ -183,5 +182,5 @@ impl Shape {
 }
 
 fn folded_words(text: &str) -> Vec<String> {
-    Words::of(text, WORDS_MAX).iter().map(|word| word.folded.to_owned()).collect()
+    Words::of(text, QUESTION_WORDS_MAX).iter().map(|word| word.folded.to_owned()).collect()
 }

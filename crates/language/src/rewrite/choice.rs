@@ -1,10 +1,8 @@
 //! One of several that were offered: "the second one", or the last name alone.
 
-use super::lexicon::{Class, Lexicon};
-use super::phrase::{self, Phrase};
-use super::question::{Edit, Question};
-use super::token::{self, Token};
+use super::edit::Edit;
 use super::{ChangeKind, TOKENS_MAX};
+use crate::syntax::{Class, Lexicon, Phrase, Question, Token, phrase, token};
 
 /// More words are no mere choice.
 const NAME_WORDS_MAX: usize = 2;
@@ -82,7 +80,7 @@ fn numbered(question: &Question<'_>, options: &[String], or: bool) -> Option<Edi
         return None;
     }
     let from = if article { at - 1 } else { at };
-    question.edit(from..at + 1 + usize::from(one), options.get(number)?.clone(), ChangeKind::Choice)
+    Edit::replace(question, from..at + 1 + usize::from(one), options.get(number)?.clone(), ChangeKind::Choice)
 }
 
 /// A part of one option's name and of no other's.
@@ -98,5 +96,5 @@ fn by_part(question: &Question<'_>, options: &[String]) -> Option<Edit> {
     let ends = |option: &&String| token::lower(option).strip_suffix(&said).is_some_and(|rest| rest.ends_with(' '));
     let mut fitting = options.iter().filter(ends);
     let option = fitting.next().filter(|_| fitting.next().is_none())?;
-    question.edit(first..last + 1, option.clone(), ChangeKind::Choice)
+    Edit::replace(question, first..last + 1, option.clone(), ChangeKind::Choice)
 }

@@ -3,13 +3,10 @@
 //! What is said takes the place of its like in the last question: a time of a time, a name of a name, and what follows
 //! a preposition of what followed the same one. Without a like the question is left as it is.
 
-use super::lexicon::{Class, Lexicon};
-use super::phrase::{self, Phrase, Role};
-use super::question::{Edit, Question};
-use super::token::{self, Token};
+use super::edit::Edit;
 use super::topic::Topics;
-use super::{Change, ChangeKind, TOKENS_MAX, bare, english, implied, portuguese, russian};
-use crate::analyse::Language;
+use super::{Change, ChangeKind, TOKENS_MAX, bare, implied};
+use crate::syntax::{Class, Lexicon, Phrase, Question, Role, Token, phrase, token};
 
 /// More words are a question of their own.
 const WORDS_MAX: usize = 7;
@@ -68,15 +65,17 @@ fn opening(question: &Question<'_>) -> Option<usize> {
     let lower = |at: usize| question.lower(at);
     let and = question.lexicon.is_and(lower(first));
     let at = if and { first + 1 } else { first };
-    let long = match (lower(at), lower(at + 1), lower(at + 2)) {
-        ("what" | "how", "about", _) => Some(at + 2),
-        ("quanto", "a" | "ao" | "à" | "aos" | "às", _) => Some(at + 2),
-        ("как" | "что", "насчет", _) => Some(at + 2),
-        ("agora" | "теперь", _, _) if !and && question.phrases.len() == 1 => Some(at + 1),
-        _ => None,
+    let one_of = |words: &str, at: usize| words.split(' ').any(|word| word == lower(at));
+    let openings = question.lexicon.grammar.words.fragment_openings;
+    let long = match openings.iter().any(|(first, second)| one_of(first, at) && one_of(second, at + 1)) {
+        true => Some(at + 2),
+        false if question.word_has(at, Class::NOW) && !and && question.phrases.len() == 1 => Some(at + 1),
+        false => None,
     };
     let article = |at: usize| {
-        question.class(at).has(Class::DEFINITE) && phrase::is_of(lower(at + 1)) && !phrase::is_of(lower(at))
+        question.class(at).has(Class::DEFINITE)
+            && question.word_has(at + 1, Class::OF)
+            && !question.word_has(at, Class::OF)
     };
     let open = long.or(and.then_some(at)).map(|at| if article(at) { at + 1 } else { at });
     open.filter(|at| question.tokens.get(*at).is_some_and(Token::is_word))
@@ -144,17 +143,19 @@ impl Asked<'_> {
         phrase.preposition.filter(|at| *at <= start).unwrap_or(start)
     }
 
-    /// A lone English time takes over the preposition of the one whose place it takes.
+    /// A lone time may take over the preposition of the one whose place it takes.
     fn with_time(&self, has_preposition: bool, spelled: &str) -> Option<String> {
         let Some(old) = self.phrases.iter().rfind(|it| it.time) else { return Some(self.appended(spelled)) };
-        let lone = self.lexicon.language == Language::English && !has_preposition && !spelled.contains(' ');
+        let lone = self.lexicon.grammar.traits.lone_times && !has_preposition && !spelled.contains(' ');
         let from = if lone && old.determiner.is_none() { old.words.start } else { self.start(old) };
         self.with(from, old.words.end, spelled)
     }
 
     fn with_preposition(&self, said: &Phrase, preposition: &str, spelled: &str) -> Option<String> {
         let of = |it: &&Phrase| {
-            it.preposition.and_then(|at| self.tokens.get(at)).is_some_and(|token| related(&token.lower, preposition))
+            it.preposition
+                .and_then(|at| self.tokens.get(at))
+                .is_some_and(|token| self.is_related(&token.lower, preposition))
         };
         let plain = || self.phrases.iter().rev().filter(|it| !it.time && !it.group);
         let like = plain().filter(of).find(|it| it.named == said.named).or_else(|| plain().find(of));
@@ -164,9 +165,7 @@ impl Asked<'_> {
         let named = plain().find(|it| it.named && said.named && it.preposition.is_some() && it.person == said.person);
         match named {
             Some(old) => self.with(self.start(old), old.words.end, spelled),
-            None if self.lexicon.language != Language::English || matches!(preposition, "in" | "at" | "on") => {
-                Some(self.appended(spelled))
-            }
+            None if (self.lexicon.grammar.reading.is_appended)(preposition) => Some(self.appended(spelled)),
             None => None,
         }
     }
@@ -188,14 +187,12 @@ impl Asked<'_> {
         // A property of what was asked about is no second thing to ask about.
         let property = question.class(said.head).has(Class::RELATIONAL) || said.determiner.is_some();
         let defines = property && plain().any(|it| it.role == Role::Topic && it.named);
-        match self.lexicon.language {
-            Language::English => self.with_subject(question, said, spelled),
-            _ if defines => None,
-            Language::Portuguese => {
-                portuguese::with_property(said, plain()).and_then(|(from, to)| self.with(from, to, spelled))
-            }
-            Language::Russian => {
-                russian::with_property(said, plain()).and_then(|(from, to)| self.with(from, to, spelled))
+        match self.lexicon.grammar.reading.replaced_property {
+            None => self.with_subject(question, said, spelled),
+            Some(_) if defines => None,
+            Some(replaced) => {
+                let (from, to) = replaced(said, &plain().collect::<Vec<_>>())?;
+                self.with(from, to, spelled)
             }
         }
     }
@@ -208,24 +205,17 @@ impl Asked<'_> {
         if relational
             || !yes_or_no
             || said.determiner.is_some()
-            || english::is_plural(question.lower(said.head)) != (old.plural == Some(true))
+            || (self.lexicon.grammar.reading.is_plural)(question.lower(said.head)) != (old.plural == Some(true))
         {
             return None;
         }
         self.with(old.determiner.unwrap_or(old.words.start), old.words.end, spelled)
     }
-}
 
-/// Whether two prepositions say the same, contracted or not.
-fn related(a: &str, b: &str) -> bool {
-    const KIN: [&[&str]; 7] = [
-        &["de", "do", "da", "dos", "das"],
-        &["em", "no", "na", "nos", "nas"],
-        &["a", "ao", "à", "aos", "às", "para", "pra", "pro"],
-        &["por", "pelo", "pela", "pelos", "pelas"],
-        &["в", "во", "на"],
-        &["о", "об", "про"],
-        &["in", "at", "on"],
-    ];
-    a == b || KIN.iter().any(|kin| kin.contains(&a) && kin.contains(&b))
+    /// Whether two prepositions say the same.
+    fn is_related(&self, a: &str, b: &str) -> bool {
+        let holds = |group: &str, word: &str| group.split(' ').any(|it| it == word);
+        let groups = self.lexicon.grammar.words.related_prepositions;
+        a == b || groups.iter().any(|group| holds(group, a) && holds(group, b))
+    }
 }

@@ -1,13 +1,9 @@
 //! Properties of something that is left unsaid: "What are the symptoms?" of what was talked about.
 
-use super::entity::Entity;
-use super::lexicon::Class;
-use super::phrase::{Phrase, is_of};
-use super::question::{Edit, Question};
-use super::token::Token;
+use super::ChangeKind;
+use super::edit::Edit;
 use super::topic::Topics;
-use super::{ChangeKind, portuguese, russian};
-use crate::analyse::Language;
+use crate::syntax::{Class, Entity, Phrase, Question, Token};
 
 /// Longer questions say of what they ask.
 const WORDS_MAX: usize = 9;
@@ -17,7 +13,7 @@ const UNNAMED: f32 = 0.75;
 
 pub fn resolve(question: &Question<'_>, topics: &Topics) -> Option<Edit> {
     let words = question.tokens.iter().filter(|it| it.is_word()).count();
-    let there = question.lower(1) == "there";
+    let there = question.word_has(1, Class::EXISTS);
     let asks = there || question.tokens.iter().any(|it| it.has(Class::ASKING));
     if words > WORDS_MAX || !asks || question.has(Class::THIRD.or(Class::MY).or(Class::YOUR).or(Class::SPEAKER)) {
         return None;
@@ -29,8 +25,8 @@ pub fn resolve(question: &Question<'_>, topics: &Topics) -> Option<Edit> {
     let topic = owner(topics, |topic| topic.by_user && fits(topic, question))?;
     let end = end(question, phrase);
     let last = question.tokens.get(end.checked_sub(1)?)?;
-    let now = format!("{} {}", last.text, of(topic, question.lexicon.language));
-    question.edit(end - 1..end, now, ChangeKind::Implied)
+    let now = format!("{} {}", last.text, of(topic, question));
+    Edit::replace(question, end - 1..end, now, ChangeKind::Implied)
 }
 
 /// What a property is of: rather something with a name.
@@ -44,44 +40,38 @@ pub fn appended(question: &Question<'_>, said: &Phrase, topics: &Topics) -> Opti
     let topic = topics.topic(|topic| fits(topic, question))?;
     let definite = said.determiner.is_some_and(|at| question.class(at).has(Class::DEFINITE)) && !said.named;
     let alone = !question.tokens.get(said.words.end).is_some_and(Token::is_word);
-    let part = definite && alone && topic.named && question.lexicon.language == Language::Portuguese;
+    let part = definite && alone && topic.named && question.lexicon.grammar.traits.definite_parts;
     if !part && !is_open(question, said) {
         return None;
     }
     let body = question.text.trim_end();
     let open = body.trim_end_matches(|c: char| c.is_whitespace() || matches!(c, '?' | '.'));
-    Some(format!("{open} {}{}", of(topic, question.lexicon.language), body.get(open.len()..)?))
+    Some(format!("{open} {}{}", of(topic, question), body.get(open.len()..)?))
 }
 
-fn of(topic: &Entity, language: Language) -> String {
-    match language {
-        Language::English => format!("of {}", topic.full()),
-        Language::Portuguese => portuguese::of(topic),
-        Language::Russian => russian::of(topic),
-    }
+fn of(topic: &Entity, question: &Question<'_>) -> String {
+    (question.lexicon.grammar.writing.of)(topic)
 }
 
 /// A property that nothing follows to say of what.
 fn is_open(question: &Question<'_>, phrase: &Phrase) -> bool {
     let end = end(question, phrase);
-    let next = question.lower(end);
-    let tied = is_of(next) || matches!(next, "between" | "from" | "'s" | "that" | "and" | "or");
+    let tied = question.word_has(end, Class::OF.or(Class::COMPLETES));
     let new = phrase.determiner.is_some_and(|at| question.class(at).has(Class::INDEFINITE));
-    let tied = tied || (new && next == "for");
-    let next_too = usize::from(question.lexicon.language == Language::English);
+    let tied = tied || (new && question.word_has(end, Class::COMPLETES_NEW));
+    let next_too = usize::from(question.lexicon.grammar.traits.strands_prepositions);
     let rest = question.tokens.get(end + next_too..).unwrap_or_default();
     let completed = rest.iter().any(|it| it.has(Class::PREPOSITION));
     let pointed = phrase.determiner.is_some_and(|at| question.class(at).has(Class::POINTER.or(Class::THIRD)));
-    let russian = question.lexicon.language == Language::Russian;
-    let property = |at: usize| {
-        question.class(at).has(Class::ADJECTIVE.or(Class::RELATIONAL))
-            || (russian && russian::is_adjective(question.lower(at)))
-    };
+    let is_adjective = question.lexicon.grammar.reading.is_adjective;
+    let property =
+        |at: usize| question.class(at).has(Class::ADJECTIVE.or(Class::RELATIONAL)) || is_adjective(question.lower(at));
     let definite = phrase.determiner.is_some_and(|at| question.class(at).has(Class::DEFINITE));
     let plain =
         phrase.words.clone().all(property) || (definite && phrase.plural == Some(true) && phrase.words.len() == 2);
-    let some_of =
-        phrase.preposition.is_none_or(|at| is_of(question.lower(at)) && question.before(at).has(Class::INDEFINITE));
+    let some_of = phrase
+        .preposition
+        .is_none_or(|at| question.word_has(at, Class::OF) && question.before(at).has(Class::INDEFINITE));
     let property = question.class(phrase.head).has(Class::RELATIONAL) && plain;
     property && !tied && !completed && !pointed && !phrase.time && some_of
 }
@@ -89,10 +79,9 @@ fn is_open(question: &Question<'_>, phrase: &Phrase) -> bool {
 /// Where a property ends: `taxa de administração` is one.
 fn end(question: &Question<'_>, phrase: &Phrase) -> usize {
     let of = phrase.words.end;
-    let sort = question
-        .phrases
-        .iter()
-        .find(|it| question.lower(of) == "de" && it.words == (of + 1..of + 2) && !it.named && it.determiner.is_none());
+    let sort = question.phrases.iter().find(|it| {
+        question.word_has(of, Class::SORT_OF) && it.words == (of + 1..of + 2) && !it.named && it.determiner.is_none()
+    });
     sort.map_or(of, |it| it.words.end)
 }
 

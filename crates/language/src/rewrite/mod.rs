@@ -8,35 +8,26 @@
 
 mod bare;
 mod choice;
+mod edit;
 mod ellipsis;
-mod english;
-mod entity;
 mod implied;
-mod lexicon;
-mod names;
 mod noun;
 mod own;
 mod pair;
-mod phrase;
 mod place;
 mod pointer;
-mod portuguese;
 mod pronoun;
-mod question;
-mod russian;
 mod sought;
-mod token;
 mod topic;
 mod unsaid;
 mod year;
 
-use self::lexicon::Lexicon;
-use self::phrase::Phrase;
-use self::question::{Edit, Question};
+use self::edit::Edit;
 use self::sought::Sought;
-use self::token::Token;
 use self::topic::{BRIEF_TOKENS, Topics};
-use crate::analyse::{Language, Words};
+use crate::Language;
+use crate::analyse::Words;
+use crate::syntax::{Lexicon, Phrase, Question, Token, phrase, token};
 
 /// Of what was said before, only so much is looked at.
 const MESSAGES_MAX: usize = 40;
@@ -104,7 +95,7 @@ pub fn rewrite(history: &[Said<'_>], question: &str) -> Rewrite {
     if recent.is_empty() || question.len() > QUESTION_BYTES_MAX {
         return untouched(question);
     }
-    let mut talk = Talk::new(Lexicon::of(language(recent, question)));
+    let mut talk = Talk::new(language(recent, question).lexicon());
     remembered(recent).iter().for_each(|said| talk.hear(said));
     let tokens = token::tokens(question, talk.lexicon, TOKENS_MAX);
     talk.rewrite(question, &tokens, &phrase::phrases(&tokens, talk.lexicon))
@@ -123,19 +114,16 @@ fn untouched(question: &str) -> Rewrite {
 
 /// The language of the question, or where its words do not tell, of what was said before.
 fn language(recent: &[Said<'_>], question: &str) -> Language {
-    if question.contains(|c| matches!(c, '\u{400}'..='\u{52f}')) {
-        return Language::Russian;
+    if let Some(language) = Language::by_script(question) {
+        return language;
     }
     let words = Words::of(question, LANGUAGE_WORDS_MAX);
     let told = Language::of(&words);
-    let english =
-        words.iter().any(|word| Language::English.is_stop(word.folded) && !Language::Portuguese.is_stop(word.folded));
-    if told == Language::Portuguese || english {
+    if told != Language::DEFAULT || words.iter().any(|word| told.is_only_stop(word.folded)) {
         return told;
     }
     let before = recent.iter().rev().take(4).map(|said| Language::of(&Words::of(said.text, LANGUAGE_WORDS_MAX)));
-    let portuguese = before.filter(|language| *language == Language::Portuguese).count();
-    if portuguese > 0 { Language::Portuguese } else { told }
+    before.into_iter().find(|language| *language != Language::DEFAULT).unwrap_or(told)
 }
 
 /// A conversation as far as it was heard.
@@ -174,14 +162,15 @@ impl Talk {
         let Rewrite { question, changes } = self.rewrite(text, &tokens, &phrases);
         if changes.is_empty() {
             self.note_question(question, &tokens, &phrases);
-            self.topics.shift();
+            self.topics.shift(self.lexicon);
             return;
         }
         let text = question.clone();
         let tokens = token::tokens(&text, self.lexicon, TOKENS_MAX);
         self.note_question(question, &tokens, &phrase::phrases(&tokens, self.lexicon));
         for change in changes.iter().filter(|it| matches!(it.kind, ChangeKind::Pronoun | ChangeKind::Possessive)) {
-            self.topics.centre(english::owner(&change.now), self.lexicon.is_personal(&change.was));
+            self.topics
+                .centre((self.lexicon.grammar.writing.owner)(&change.now), self.lexicon.is_personal(&change.was));
         }
     }
 

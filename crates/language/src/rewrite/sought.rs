@@ -1,8 +1,6 @@
 //! What a question asks to be named, so that the reply's name for it is what is spoken of next.
 
-use super::lexicon::{Class, Lexicon};
-use super::phrase::{Phrase, Role};
-use super::token::Token;
+use crate::syntax::{Class, Lexicon, Phrase, Role, Token};
 
 const THE_ONE: Class = Class::DEFINITE.or(Class::THIRD);
 
@@ -30,13 +28,13 @@ impl Sought {
         // What is defined is no answer to be named; the one of its kind is.
         let only = |it: &Phrase| {
             let article = it.determiner.is_some_and(|at| tokens.get(at).is_some_and(|it| it.has(THE_ONE)));
-            it.role == Role::Topic && article && first.lower != "o" && first.lower != "que"
+            it.role == Role::Topic && article && !lexicon.has(&first.lower, Class::DEFINES)
         };
         // `What was X's first album`.
         let owned = |it: &Phrase| {
             let kind = tokens.get(it.head).is_some_and(|it| it.has(Class::TITLED) && !it.is_capital());
-            kind && matches!(first.lower.as_str(), "what" | "which")
-                && tokens.iter().any(|it| matches!(it.text, "'" | "'s"))
+            kind && lexicon.has(&first.lower, Class::WHAT)
+                && tokens.iter().any(|it| it.text == "'" || lexicon.has(it.text, Class::OWNER))
         };
         let thing = |it: &&Phrase| !it.time && (owned(it) || (!it.named && (it.wanted || only(it))));
         let thing = phrases.iter().find(thing).and_then(|it| tokens.get(it.head));

@@ -3,12 +3,9 @@
 //! What the user says weighs more than what is replied, a subject more than what stands after a preposition, and
 //! everything fades with every question that does not take it up again.
 
-use super::entity::Entity;
-use super::lexicon::{Lexicon, Pronoun};
-use super::phrase::Phrase;
 use super::sought::Sought;
-use super::token::{self, Token};
 use super::year;
+use crate::syntax::{Class, Entity, Lexicon, Phrase, Pronoun, Token, token};
 
 /// Things that are remembered; the faintest is forgotten first.
 const ENTITIES_MAX: usize = 48;
@@ -66,7 +63,7 @@ impl Topics {
         let mut new = self.entities.iter_mut().filter(new);
         let found = match sought {
             Sought::Nothing => None,
-            Sought::Somebody => new.find(|it| !it.is_placed() && it.person != Some(false)),
+            Sought::Somebody => new.find(|it| !it.is_placed && it.person != Some(false)),
             Sought::Thing(kind) => new.find(|it| {
                 let begins = begins_with(reply, it) && !asked.iter().any(|of| within(&it.key, of));
                 it.kind == *kind || begins
@@ -92,7 +89,7 @@ impl Topics {
             entity.weight *= if by_user { 1.0 } else { reply * far };
             entity.turn = self.turn;
             entity.message = self.message;
-            self.remember(entity);
+            self.remember(entity, lexicon);
         }
         let year = tokens.iter().rev().find(|token| year::is_year(token));
         self.year = year.map(|token| token.text.to_owned()).or(self.year.take());
@@ -114,23 +111,24 @@ impl Topics {
     }
 
     /// A question that stands alone may change the topic: to the best of what it names, or describes in several words.
-    pub fn shift(&mut self) {
+    pub fn shift(&mut self, lexicon: &Lexicon) {
         let message = self.message;
         let new = self.entities.iter_mut().filter(|it| it.message == message && it.person != Some(true));
-        let new = new.filter(|it| it.matters() && (it.named || it.article != "the" || it.name.contains(' ')));
+        let new = new
+            .filter(|it| it.matters() && (it.named || !lexicon.has(&it.article, Class::THE) || it.name.contains(' ')));
         if let Some(best) = new.reduce(|a, b| if b.weight >= a.weight { b } else { a }) {
             best.weight = best.weight.max(if best.indefinite { NEW_KIND } else { NEW_TOPIC });
         }
     }
 
     /// What is said again moves to the end; a name said in full takes the place of its part.
-    fn remember(&mut self, mut entity: Entity) {
+    fn remember(&mut self, mut entity: Entity, lexicon: &Lexicon) {
         let part = |old: &Entity| {
             let named = old.named && entity.named && old.group == entity.group;
             named && (is_part(&old.key, &entity.key) || is_part(&entity.key, &old.key))
         };
         let again = |old: &Entity| {
-            let rest = old.key.strip_suffix(&entity.key).filter(|_| entity.article == "the");
+            let rest = old.key.strip_suffix(&entity.key).filter(|_| lexicon.has(&entity.article, Class::THE));
             rest.is_some_and(|rest| rest.ends_with(' '))
         };
         let same = |old: &Entity| old.key == entity.key || again(old) || part(old);

@@ -30,8 +30,9 @@ use self::kinds::Sides;
 use self::postings::{Counted, INDEX_MAX};
 use self::speakers::Speakers;
 use self::vectors::Vectors;
-use novelo_language::analyse::dates::{self, Day};
-use novelo_language::analyse::{self, Language, Words};
+use novelo_language::analyse::{self, Words};
+use novelo_language::calendar::{self, Day};
+use novelo_language::{Language, dates};
 
 /// Of a longer passage the beginning is indexed. Documents come split.
 const PASSAGE_WORDS_MAX: usize = 32_768;
@@ -173,7 +174,7 @@ impl Index {
             speaker,
             role: Kind::by_role(passage),
             language,
-            day: passage.time.and_then(dates::day),
+            day: passage.time.and_then(calendar::day),
             asks: analyse::asks(passage.text),
             tells_time: words.iter().any(|word| dates::tells_time(word.folded)),
         };

@@ -4,8 +4,9 @@ use std::ops::Range;
 
 use super::speakers::name_print;
 use super::{Index, Slot};
-use novelo_language::analyse::dates::{self, Date};
-use novelo_language::analyse::{self, Language, Words, grams};
+use novelo_language::Language;
+use novelo_language::analyse::{self, Words, grams};
+use novelo_language::dates::{self, Date};
 
 /// Of a longer query the beginning is read, and of that so many different words are looked for.
 const QUERY_WORDS_MAX: usize = 4_096;
@@ -107,8 +108,8 @@ impl Word {
         scratch: &mut Vec<u8>,
     ) -> Self {
         let mut prints = vec![analyse::print(main)];
-        if main_language != Language::Russian {
-            let others = [Language::English, Language::Portuguese].into_iter();
+        if main_language.is_latin() {
+            let others = Language::ALL.into_iter().filter(|other| other.is_latin());
             let others = others.filter(|other| *other != main_language && index.holds(*other));
             prints.extend(others.map(|other| analyse::print(&other.stem(folded))));
         }

@@ -6,7 +6,8 @@
 
 use super::{Index, Reading, count};
 use crate::rank::{rarity, saturated_alone};
-use novelo_language::analyse::{Language, Words};
+use novelo_language::Language;
+use novelo_language::analyse::Words;
 
 /// Tells these numbers and weights from those of other versions. Any change of the analysis needs another.
 pub const TERMS_VERSION: u32 = 1;

@@ -1,9 +1,7 @@
 //! Whether a question compares what it names with what was spoken of before.
 
 use super::said::{Said, Spelling};
-
-/// Words between a comparison and what is compared with.
-const LINKS: [&str; 10] = ["com", "a", "ao", "aos", "contra", "vs", "versus", "with", "to", "against"];
+use crate::portuguese::plan::LINKS;
 
 /// Words that may stand between a link and what it leads to: `com o dividend yield do XPML11`.
 const LINK_WORDS_MAX: usize = 5;

@@ -15,7 +15,7 @@ use super::rules::{AggregationRule, ChoiceRule, LimitRule, Rule, SubjectRule, Wi
 use super::said::{Spelling, Spoken};
 use super::{LIST, Remark, Rules};
 use crate::plan::ontology::Ontology;
-use crate::plan::window::Window;
+use crate::window::Window;
 
 /// The most rows that any limit allows.
 pub const LIMIT_MAX: u32 = 1_000;

@@ -1,32 +1,7 @@
 //! How many rows a question asks for: `top 5`, `as três últimas`, `10 maiores`, `3 notícias`.
 
 use super::said::{Said, Spelling};
-use crate::plan::window::counted::is_unit;
-use crate::plan::window::number::number;
-
-/// Words that a number stands beside when it counts rows.
-const RANKS: [&str; 20] = [
-    "top",
-    "ultimos",
-    "ultimas",
-    "primeiros",
-    "primeiras",
-    "maiores",
-    "menores",
-    "melhores",
-    "piores",
-    "principais",
-    "recentes",
-    "proximos",
-    "proximas",
-    "first",
-    "last",
-    "best",
-    "worst",
-    "largest",
-    "smallest",
-    "latest",
-];
+use crate::portuguese::plan::{LAST_ONE, RANKS, TOP, is_unit, number};
 
 /// The number of rows; its words say nothing else. `of` are the things that are counted.
 pub fn take(said: &mut Said<'_>, of: &[Spelling]) -> Option<u32> {
@@ -50,7 +25,7 @@ fn beside_rank(said: &Said<'_>, at: usize) -> Option<(u32, std::ops::Range<usize
     if is_rank(at) {
         return count(at + 1).filter(|(_, next)| !is_unit(tokens, *next)).map(|(limit, next)| (limit, at..next));
     }
-    let joined = tokens.word(at).strip_prefix("top").filter(|_| said.is_free(at))?;
+    let joined = tokens.word(at).strip_prefix(TOP).filter(|_| said.is_free(at))?;
     let limit = if joined.len() <= 4 { joined.parse().ok() } else { None };
     limit.filter(|limit| *limit > 0).map(|limit| (limit, at..at + 1))
 }
@@ -64,6 +39,6 @@ fn counted(said: &Said<'_>, of: &[Spelling], at: usize) -> Option<(u32, std::ops
 
 /// `a última notícia`. The words stay free: they may ask for the latest, too.
 fn is_last_one(said: &Said<'_>, of: &[Spelling], at: usize) -> bool {
-    let is_one = said.is_free(at) && said.tokens.is_one_of(at, &["ultimo", "ultima"]);
+    let is_one = said.is_free(at) && said.tokens.is_one_of(at, &LAST_ONE);
     is_one && !said.tokens.word(at + 1).ends_with('s') && of.iter().any(|thing| said.begins(thing, at + 1).is_some())
 }

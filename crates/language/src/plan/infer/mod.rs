@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 use self::rules::Rule;
 use self::said::{Said, Spelling};
 use super::text::Question;
-use super::window::Window;
+use crate::window::Window;
 
 /// What every intent can do, whatever its rules.
 const LIST: &str = "list";

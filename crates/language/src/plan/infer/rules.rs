@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::said::{Spelling, Spoken};
-use crate::plan::window::Window;
+use crate::window::Window;
 
 /// What one intent takes.
 #[derive(Debug, Clone, Default)]

@@ -3,8 +3,8 @@
 use std::ops::Range;
 
 use crate::plan::text::{Question, Word};
-use crate::plan::window::Window;
-use crate::plan::window::token::Tokens;
+use crate::portuguese::plan::DAY;
+use crate::window::{Tokens, Window};
 
 /// Words that a star in a phrase may stand for.
 const GAP_WORDS_MAX: usize = 4;
@@ -63,7 +63,7 @@ impl Spelling {
 
 impl<'q> Said<'q> {
     pub fn of(question: &'q Question) -> Self {
-        let tokens = Tokens::of(&question.text);
+        let tokens = Tokens::new(&question.text);
         let free = Free(vec![true; tokens.len()]);
         Self { tokens, words: question.words(), free }
     }
@@ -82,7 +82,7 @@ impl<'q> Said<'q> {
         let number = |at: usize| self.tokens.digits(at).is_some();
         let joined = |at: usize| number(at) && matches!(self.tokens.joint(at), Some('/' | '-' | '.'));
         let is_date = |at: usize| number(at) && joined(at + 1) && joined(at + 2);
-        let is_day = |at: usize| self.tokens.word(at) == "dia" && number(at + 1);
+        let is_day = |at: usize| self.tokens.word(at) == DAY && number(at + 1);
         (0..self.tokens.len()).any(|at| is_date(at) || is_day(at))
     }
 

@@ -21,9 +21,8 @@ use serde_json::Value;
 use self::score::{Scorer, Sum, Threshold, Unknown, is_elliptical, newest};
 use self::vocabulary::Vocabulary;
 use super::subjects::{Search, Shape};
-use super::text::{Question, Subjects, WORDS_MAX};
-use crate::analyse::Words;
-use crate::analyse::words::Spelled;
+use super::text::{Question, Subjects};
+use crate::analyse::{QUESTION_WORDS_MAX, Spelled, Words};
 
 /// Intents, scored by words. Read from data, checked when it is read.
 #[derive(Debug, Clone)]
@@ -136,7 +135,7 @@ impl Ontology {
 
     /// A question with the subjects that it names.
     pub fn read(&self, text: &str, known: &Subjects) -> Question {
-        let words = Words::of(text, WORDS_MAX);
+        let words = Words::of(text, QUESTION_WORDS_MAX);
         let words: Vec<Spelled<'_>> = words.iter().collect();
         let is_ordinary = |folded: &str| self.vocabulary.is_ordinary(folded);
         let search = Search { text, words: &words, shape: &self.shape, known, is_ordinary: &is_ordinary };

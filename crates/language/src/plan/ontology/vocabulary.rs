@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 
 use super::super::text::{Question, Word};
 use super::typo::Typos;
-use crate::analyse::Language;
+use crate::plan::LANGUAGE;
 
 /// A known word. The first three are no words.
 pub type Id = u32;
@@ -66,7 +66,7 @@ impl Default for Vocabulary {
 impl Vocabulary {
     /// The number of a word, which is given one where it has none. Whoever asks has a use for the word.
     pub fn learn(&mut self, word: &Word) -> Id {
-        let is_stop = Language::Portuguese.is_stop(&word.folded);
+        let is_stop = LANGUAGE.is_stop(&word.folded);
         let is_whole = is_stop || self.whole.contains_key(&word.folded);
         let id = if is_whole { self.add_whole(&word.folded) } else { self.add_stem(&word.stem) };
         if let Some(known) = self.known.get_mut(id as usize) {
@@ -183,8 +183,8 @@ impl Vocabulary {
 
     /// Whether a folded word is one that an ontology uses, or that everybody does.
     pub fn is_ordinary(&self, folded: &str) -> bool {
-        let is_whole = self.whole.contains_key(folded) || Language::Portuguese.is_stop(folded);
-        is_whole || self.ids.contains_key(&Language::Portuguese.stem(folded))
+        let is_whole = self.whole.contains_key(folded) || LANGUAGE.is_stop(folded);
+        is_whole || self.ids.contains_key(&LANGUAGE.stem(folded))
     }
 
     /// A word's number, and whether that is a guess.
@@ -193,7 +193,7 @@ impl Vocabulary {
             return (*id, false);
         }
         match self.ids.get(&word.stem) {
-            _ if Language::Portuguese.is_stop(&word.folded) => (UNKNOWN, false),
+            _ if LANGUAGE.is_stop(&word.folded) => (UNKNOWN, false),
             Some(id) => (*id, false),
             None => self.typos.find(word).map_or((UNKNOWN, false), |id| (id, true)),
         }
@@ -218,7 +218,7 @@ impl Vocabulary {
 /// What any word shows by itself: numbers tell a time, stop words fill.
 fn kind_of(folded: &str) -> u8 {
     let time = if folded.starts_with(|c: char| c.is_ascii_digit()) { TIME } else { 0 };
-    let filler = if Language::Portuguese.is_stop(folded) { FILLER } else { 0 };
+    let filler = if LANGUAGE.is_stop(folded) { FILLER } else { 0 };
     time | filler
 }
 

@@ -2,7 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use novelo_language::analyse::{Language, Words};
+use novelo_language::Language;
+use novelo_language::analyse::Words;
 
 /// No question has more words.
 const WORDS_MAX: usize = 10_000;
