@@ -102,6 +102,11 @@ impl Language {
         (self.grammar().analysis.stem)(folded)
     }
 
+    /// The answer where nothing was found.
+    pub fn nothing_found(self) -> &'static str {
+        self.grammar().words.nothing_found
+    }
+
     pub(crate) fn lexicon(self) -> &'static Lexicon {
         LEXICONS.get(self as usize).expect("there is a lexicon of every language")
     }

@@ -13,6 +13,7 @@ pub mod decide;
 mod english;
 pub mod finish;
 mod language;
+mod locale;
 pub mod plan;
 mod portuguese;
 pub mod rewrite;
@@ -22,3 +23,5 @@ mod window;
 
 pub use self::calendar::{iso_date, iso_day};
 pub use self::language::Language;
+pub use self::locale::Locale;
+pub use self::portuguese::BRAZIL;

@@ -37,6 +37,8 @@ pub static GRAMMAR: Grammar = Grammar {
         partitives: &[" of them", " of the two", " of these"],
         and: "and",
         or: "or",
+        assistant: &["assistant"],
+        nothing_found: "I found nothing about this.",
         compared_to: "to ",
     },
     traits: Traits {

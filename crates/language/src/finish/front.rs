@@ -1,10 +1,12 @@
 //! What stands before an answer and is none of it: thoughts, the speaker's name, a greeting that was said before.
 
+use crate::Language;
 use crate::analyse::{Spelled, Words};
 
 const OPENING: &str = "<think>";
 const CLOSING: &str = "</think>";
-const SPEAKERS: [&str; 3] = ["eco", "assistente", "assistant"];
+/// The name of the assistant, before those that languages have for one.
+const NAME: &str = "eco";
 /// Longer than any greeting with a name.
 const GREETING_CHARS_MAX: usize = 120;
 const WORDS_MAX: usize = 16;
@@ -161,7 +163,8 @@ fn begins(beginning: &str, text: &str) -> Verdict {
 /// A speaker's name with its colon, plain or bold.
 fn speaker(text: &str) -> Verdict {
     let mut verdict = Verdict::Keep;
-    for name in SPEAKERS {
+    let names = Language::ALL.into_iter().flat_map(|language| language.grammar().words.assistant);
+    for name in [&NAME].into_iter().chain(names) {
         for form in [format!("{name}:"), format!("**{name}:**"), format!("**{name}**:")] {
             match begins(&form, text) {
                 Verdict::Keep => {}

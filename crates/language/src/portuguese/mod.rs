@@ -1,12 +1,14 @@
 //! Portuguese: its words, how its sentences are read and written, and the words of questions about data.
 
 mod analysis;
+mod locale;
 mod names;
 pub(crate) mod plan;
 mod pronoun;
 mod window;
 mod words;
 
+pub use self::locale::BRAZIL;
 use self::words::{ADJECTIVES, NOUNS, RELATIONAL, TIMES, TITLED, VERBS};
 use crate::syntax::{
     Class, Determined, Entity, Form, Gender, Grammar, LAST, LoneVerb, Phrase, Pronoun, Question, Reading, Role, Traits,
@@ -43,6 +45,8 @@ pub static GRAMMAR: Grammar = Grammar {
         partitives: &[" deles", " delas", " dos dois", " das duas"],
         and: "e",
         or: "ou",
+        assistant: &["assistente"],
+        nothing_found: "Não encontrei nada sobre isso.",
         compared_to: "",
     },
     traits: Traits { names_follow_nouns: true, definite_parts: true, unknown_verbs: true, ..Traits::NONE },

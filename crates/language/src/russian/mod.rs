@@ -35,6 +35,8 @@ pub static GRAMMAR: Grammar = Grammar {
         partitives: &[" из них", " из двух", " из этих"],
         and: "и",
         or: "или",
+        assistant: &[],
+        nothing_found: "Я ничего об этом не нашёл.",
         compared_to: "",
     },
     traits: Traits { has_articles: false, governs_nouns: true, names_follow_nouns: true, ..Traits::NONE },

@@ -80,6 +80,10 @@ pub struct WordLists {
     pub partitives: &'static [&'static str],
     pub and: &'static str,
     pub or: &'static str,
+    /// What a model may call itself before its answer, in lower case.
+    pub assistant: &'static [&'static str],
+    /// The answer where nothing was found.
+    pub nothing_found: &'static str,
     /// Written before the other side of a comparison that names only one.
     pub compared_to: &'static str,
 }
