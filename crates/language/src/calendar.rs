@@ -23,7 +23,8 @@ pub fn iso_date(seconds: f64) -> String {
     day(seconds).map(civil).map(shown).unwrap_or_default()
 }
 
-/// Days since 1970 in the Gregorian calendar, whose years begin in March here, so that the leap day is the last.
+/// Days since 1970 in the Gregorian calendar, whose years begin in March here, so that the leap day is the
+/// last.
 pub fn days(year: i32, month: i32, day: i32) -> Day {
     let year = if month <= 2 { year - 1 } else { year };
     let day_of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;

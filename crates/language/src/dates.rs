@@ -1,7 +1,7 @@
 //! Dates that a question names, and how near a day lies to them.
 //!
-//! Reads `May 2023`, `8 May, 2023`, `October 13th`, `8 de maio de 2023`, `8 мая 2023 года`, `2023-05-08` and bare years.
-//! Refuses what needs a clock: yesterday, last week.
+//! Reads `May 2023`, `8 May, 2023`, `October 13th`, `8 de maio de 2023`, `8 мая 2023 года`, `2023-05-08` and
+//! bare years. Refuses what needs a clock: yesterday, last week.
 
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -123,7 +123,8 @@ fn is_of(words: &[Spelled<'_>], at: usize) -> bool {
     words.get(at).is_some_and(|word| CALENDAR.joins.contains(word.folded))
 }
 
-/// Some names of months are also common words: they are months only with a capital, and not as the first word.
+/// Some names of months are also common words: they are months only with a capital, and not as the first
+/// word.
 fn is_month(text: &str, words: &[Spelled<'_>], at: usize) -> bool {
     let Some(word) = words.get(at) else { return false };
     let ambiguous = CALENDAR.ambiguous_months.contains(word.folded);
@@ -183,7 +184,7 @@ mod tests {
     use super::*;
 
     fn read(text: &str) -> Vec<([Option<i32>; 3], &str)> {
-        let found = dates(text, &Words::of(text, 100));
+        let found = dates(text, &Words::new(text, 100));
         found.into_iter().map(|it| ([it.year, it.month, it.day], &text[it.range])).collect()
     }
 
@@ -214,7 +215,7 @@ mod tests {
 
     #[test]
     fn near_is_in_the_date_or_shortly_after() {
-        let date = |text: &str| dates(text, &Words::of(text, 10)).remove(0);
+        let date = |text: &str| dates(text, &Words::new(text, 10)).remove(0);
         let near = |text: &str, year, month, day| date(text).nearness(days(year, month, day));
         assert_eq!(near("on 8 May 2023", 2023, 5, 8), 1.0);
         assert_eq!(near("on 8 May 2023", 2023, 5, 15), 0.5);
@@ -228,10 +229,10 @@ mod tests {
     fn questions_for_a_time_are_known_by_their_beginning() {
         for text in ["When did she go?", "How long has it been", "Quando ela foi?", "В каком году это было"]
         {
-            assert!(asks_time(&Words::of(text, 10)), "{text}");
+            assert!(asks_time(&Words::new(text, 10)), "{text}");
         }
         for text in ["What did she do", "How does it feel to be there when it rains", "Кто мой друг", ""] {
-            assert!(!asks_time(&Words::of(text, 10)), "{text}");
+            assert!(!asks_time(&Words::new(text, 10)), "{text}");
         }
     }
 }

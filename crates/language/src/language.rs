@@ -1,8 +1,9 @@
 //! The languages that are known, and which one a text is written in.
 //!
-//! A text in a script of its own is in the language of that script. A text's Latin words are of the language that most of
-//! its stop words and accents speak for; without a sign of any they are English. A wrong guess costs little: both sides of
-//! a match are folded, a query is stemmed in every language its index holds, and trigrams match what stems miss.
+//! A text in a script of its own is in the language of that script. A text's Latin words are of the language
+//! that most of its stop words and accents speak for; without a sign of any they are English. A wrong guess
+//! costs little: both sides of a match are folded, a query is stemmed in every language its index holds, and
+//! trigrams match what stems miss.
 
 use std::sync::LazyLock;
 
@@ -63,7 +64,7 @@ impl Language {
     }
 
     /// The language of the Latin words of a text.
-    pub fn of(words: &Words) -> Self {
+    pub fn detect(words: &Words) -> Self {
         let mut counts = [0; Self::ALL.len()];
         for word in words.iter() {
             let stops = stop_languages(word.folded);
@@ -77,7 +78,7 @@ impl Language {
     }
 
     /// The language of one word in a text whose Latin words are of this one.
-    pub fn of_word(self, folded: &str) -> Self {
+    pub fn for_word(self, folded: &str) -> Self {
         Self::by_script(folded).unwrap_or(self)
     }
 
@@ -126,9 +127,9 @@ mod tests {
 
     #[track_caller]
     fn check(text: &str, language: Language, stems: &[&str]) {
-        let words = Words::of(text, 100);
-        assert_eq!(Language::of(&words), language);
-        let content = words.iter().map(|word| (language.of_word(word.folded), word.folded));
+        let words = Words::new(text, 100);
+        assert_eq!(Language::detect(&words), language);
+        let content = words.iter().map(|word| (language.for_word(word.folded), word.folded));
         let content = content.filter(|(language, word)| !language.is_stop(word));
         assert_eq!(content.map(|(language, word)| language.stem(word)).collect::<Vec<_>>(), stems);
     }
@@ -146,7 +147,7 @@ mod tests {
             [("educação", "educacoes"), ("possível", "possiveis"), ("agência", "agencias"), ("animal", "animais")];
         for (one, other) in pairs.into_iter().chain([("avião", "aviões"), ("homem", "homens"), ("viagem", "viagens")])
         {
-            let stem = |word| Language::Portuguese.stem(Words::of(word, 1).iter().next().unwrap().folded);
+            let stem = |word| Language::Portuguese.stem(Words::new(word, 1).iter().next().unwrap().folded);
             assert_eq!(stem(one), stem(other));
         }
     }

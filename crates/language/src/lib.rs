@@ -1,10 +1,11 @@
 //! What a sentence means.
 //!
-//! Owns words and their stems, languages, calendar dates, follow-up questions made self-contained, questions about data,
-//! the weighing and routing of messages, and the clean-up of a model's answer. Pure: no storage, no network, no clock.
+//! Owns words and their stems, languages, calendar dates, follow-up questions made self-contained, questions
+//! about data, the weighing and routing of messages, and the clean-up of a model's answer. Pure: no storage,
+//! no network, no clock.
 //!
-//! Each language is one folder with a `Grammar` and one line in `language.rs`; the other modules hold no words of any
-//! language.
+//! Each language is one folder with a `Grammar` and one line in `language.rs`; the other modules hold no
+//! words of any language.
 
 pub mod analyse;
 pub mod calendar;

@@ -1,9 +1,9 @@
 //! `It` that means nothing.
 
-use crate::syntax::{Class, Pronoun, Question, Token};
+use crate::syntax::{Class, FollowUp, Pronoun, Token};
 
 /// `it` that means nothing: the weather, the time, and what is said only later in the sentence.
-pub fn is_expletive(question: &Question<'_>, at: usize, pronoun: &Pronoun) -> bool {
+pub fn is_expletive(question: &FollowUp<'_>, at: usize, pronoun: &Pronoun) -> bool {
     if pronoun.person != Some(false) || question.lower(at) == "its" {
         return false;
     }
@@ -23,7 +23,7 @@ pub fn is_expletive(question: &Question<'_>, at: usize, pronoun: &Pronoun) -> bo
 }
 
 /// `Is it true that`, `it is safe to`, `is it Ann`, `what time is it`.
-fn is_extraposed(question: &Question<'_>, at: usize) -> bool {
+fn is_extraposed(question: &FollowUp<'_>, at: usize) -> bool {
     let rest = question.tokens.get(at + 1..).unwrap_or_default();
     let asks = question.before(at).has(Class::BE);
     let after = rest.first().is_some_and(|token| token.has(Class::BE));

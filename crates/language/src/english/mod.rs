@@ -9,7 +9,8 @@ mod verb;
 
 pub(crate) use self::analysis::MONTHS;
 use crate::syntax::{
-    Class, Determined, Form, Gender, Grammar, LAST, LoneVerb, Pronoun, Question, Reading, Traits, WordLists, Writing,
+    Class, Determined, FollowUp, Form, Gender, Grammar, LAST, LoneVerb, Pronoun, ReadingRules, Traits, WordLists,
+    WritingRules,
 };
 
 pub static GRAMMAR: Grammar = Grammar {
@@ -55,7 +56,7 @@ pub static GRAMMAR: Grammar = Grammar {
         capital_verbs: true,
         ..Traits::NONE
     },
-    reading: Reading {
+    reading: ReadingRules {
         verb_forms: |verb| verb_forms(verb).collect(),
         is_verb_in_place: verb::is_verb_in_place,
         is_adverb: |word| word.ends_with("ly") && word.len() > 4,
@@ -75,9 +76,9 @@ pub static GRAMMAR: Grammar = Grammar {
         both,
         that_year,
         is_appended: |preposition| matches!(preposition, "in" | "at" | "on"),
-        ..Reading::PLAIN
+        ..ReadingRules::PLAIN
     },
-    writing: Writing {
+    writing: WritingRules {
         article,
         in_place_of: |entity, pronoun, apart| match pronoun.form {
             Form::Possessive => possessive(&entity.full(), apart),
@@ -99,7 +100,7 @@ pub static GRAMMAR: Grammar = Grammar {
         singular,
         plural,
         owner: |phrase| phrase.trim_end_matches("'s").trim_end_matches('\'').trim_end(),
-        ..Writing::PLAIN
+        ..WritingRules::PLAIN
     },
 };
 
@@ -419,8 +420,8 @@ fn possessive(phrase: &str, apart: bool) -> String {
     }
 }
 
-/// The article with which a phrase is taken up again. What was one of many is now the one; what is mine to one is yours
-/// to the other.
+/// The article with which a phrase is taken up again. What was one of many is now the one; what is mine to
+/// one is yours to the other.
 fn article<'d>(it: &Determined<'d>) -> &'d str {
     match () {
         () if it.class.has(Class::MY) && it.by_user => it.determiner,
@@ -438,14 +439,14 @@ fn article<'d>(it: &Determined<'d>) -> &'d str {
     }
 }
 
-fn is_comparative(question: &Question<'_>, at: usize) -> bool {
+fn is_comparative(question: &FollowUp<'_>, at: usize) -> bool {
     let word = question.lower(at);
     matches!(word, "more" | "better" | "worse" | "less")
         || (word.len() > 4 && word.ends_with("er") && question.is_noun(at))
 }
 
 /// `saying …`, `a message that …`.
-fn is_reported(question: &Question<'_>, at: usize) -> bool {
+fn is_reported(question: &FollowUp<'_>, at: usize) -> bool {
     match question.lower(at) {
         "saying" => true,
         "message" | "text" => question.lower(at + 1) == "that",
@@ -453,7 +454,7 @@ fn is_reported(question: &Question<'_>, at: usize) -> bool {
     }
 }
 
-fn both(question: &Question<'_>, at: usize) -> Option<(usize, usize)> {
+fn both(question: &FollowUp<'_>, at: usize) -> Option<(usize, usize)> {
     match (question.lower(at), question.lower(at + 1)) {
         ("both", "of") if question.class(at + 2).has(Class::THIRD) => Some((at, at + 3)),
         ("both", "of") => None,
@@ -463,12 +464,12 @@ fn both(question: &Question<'_>, at: usize) -> Option<(usize, usize)> {
     }
 }
 
-fn that_year(question: &Question<'_>, at: usize) -> Option<usize> {
+fn that_year(question: &FollowUp<'_>, at: usize) -> Option<usize> {
     let noun = at + 1 + usize::from(question.lower(at + 1) == "same");
     (question.lower(at) == "that" && question.lower(noun) == "year").then_some(noun)
 }
 
-fn in_year(question: &Question<'_>, at: usize, year: &str) -> String {
+fn in_year(question: &FollowUp<'_>, at: usize, year: &str) -> String {
     match question.lower_before(at) {
         "in" | "during" | "of" | "after" | "before" | "since" => year.to_owned(),
         _ => format!("in {year}"),

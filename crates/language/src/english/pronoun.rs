@@ -1,9 +1,9 @@
 //! What stands around an English pronoun tells what it is.
 
-use crate::syntax::{Class, Question, Token};
+use crate::syntax::{Class, FollowUp, Token};
 
 /// `Her` before a noun is possessive, and who is told or given something is a person.
-pub fn owns_or_is_told(question: &Question<'_>, at: usize) -> (bool, bool) {
+pub fn owns_or_is_told(question: &FollowUp<'_>, at: usize) -> (bool, bool) {
     let (verb, next) = (question.lower_before(at), question.class(at + 1));
     let addressed = question.before(at).has(Class::ADDRESSES);
     let most = matches!(question.lower(at + 1), "most" | "own" | "first" | "last" | "other" | "early" | "late");

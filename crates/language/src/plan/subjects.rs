@@ -1,7 +1,8 @@
 //! What questions are about, such as funds, and where a question names them.
 //!
-//! Owns the index of known subjects and the reading of their codes and names. Refuses to take an ordinary word for a
-//! subject. Whatever a text holds, a subject that comes out of it is one of the index or letters and digits of the shape.
+//! Owns the index of known subjects and the reading of their codes and names. Refuses to take an ordinary
+//! word for a subject. Whatever a text holds, a subject that comes out of it is one of the index or letters
+//! and digits of the shape.
 
 use std::ops::Range;
 
@@ -101,7 +102,8 @@ impl Search<'_> {
         found
     }
 
-    /// `HGLG11`, known or not; `HGLG-11` and `HGLG 11` only where it is known, since `maio-25` looks the same.
+    /// `HGLG11`, known or not; `HGLG-11` and `HGLG 11` only where it is known, since `maio-25` looks the
+    /// same.
     fn code(&self, at: usize) -> Option<Named> {
         let word = self.words.get(at).filter(|word| !self.is_part(word))?;
         if let Some(subject) = self.known.at(self.known.codes.get(word.folded)) {
@@ -182,5 +184,5 @@ impl Shape {
 }
 
 fn folded_words(text: &str) -> Vec<String> {
-    Words::of(text, QUESTION_WORDS_MAX).iter().map(|word| word.folded.to_owned()).collect()
+    Words::new(text, QUESTION_WORDS_MAX).iter().map(|word| word.folded.to_owned()).collect()
 }

@@ -44,7 +44,7 @@ impl Question {
     }
 
     /// From words that were read, and the subjects found among them.
-    pub(super) fn of(text: &str, spelled: &[Spelled<'_>], found: Vec<Named>) -> Self {
+    pub(super) fn from_words(text: &str, spelled: &[Spelled<'_>], found: Vec<Named>) -> Self {
         let mut subjects: Vec<String> = Vec::new();
         let mut named = Vec::with_capacity(found.len());
         for Named { subject, words } in found {
@@ -92,7 +92,7 @@ pub(crate) fn stem(folded: &str) -> String {
 
 /// The folded words of a text, with their stems.
 pub(crate) fn words(text: &str) -> Vec<Word> {
-    Words::of(text, QUESTION_WORDS_MAX).iter().map(|spelled| Word::new(spelled.folded)).collect()
+    Words::new(text, QUESTION_WORDS_MAX).iter().map(|spelled| Word::new(spelled.folded)).collect()
 }
 
 #[cfg(test)]

@@ -52,8 +52,8 @@ fn stem(folded: &str) -> String {
     Stemmer::create(Algorithm::Portuguese).stem(&accented(folded)).chars().map(plain).collect()
 }
 
-/// Endings that the stemmer knows only with their accent, given back to a folded word, and plurals that it does not
-/// know: so the stem is the same whether or not the accents were typed.
+/// Endings that the stemmer knows only with their accent, given back to a folded word, and plurals that it
+/// does not know: so the stem is the same whether or not the accents were typed.
 fn accented(folded: &str) -> Cow<'_, str> {
     // Longer endings before those that they end with.
     const ENDINGS: [(&str, &str); 20] = [

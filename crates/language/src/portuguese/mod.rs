@@ -11,8 +11,8 @@ mod words;
 pub use self::locale::BRAZIL;
 use self::words::{ADJECTIVES, NOUNS, RELATIONAL, TIMES, TITLED, VERBS};
 use crate::syntax::{
-    Class, Determined, Entity, Form, Gender, Grammar, LAST, LoneVerb, Phrase, Pronoun, Question, Reading, Role, Traits,
-    WordLists, Writing,
+    Class, Determined, Entity, FollowUp, Form, Gender, Grammar, LAST, LoneVerb, NounPhrase, Pronoun, ReadingRules,
+    Role, Traits, WordLists, WritingRules,
 };
 
 pub static GRAMMAR: Grammar = Grammar {
@@ -50,7 +50,7 @@ pub static GRAMMAR: Grammar = Grammar {
         compared_to: "",
     },
     traits: Traits { names_follow_nouns: true, definite_parts: true, unknown_verbs: true, ..Traits::NONE },
-    reading: Reading {
+    reading: ReadingRules {
         ends_as_verb: |word, class| !class.has(Class::KIND.or(Class::NOUN)) && ends_as_verb(word),
         is_plural,
         is_comparative: |question, at| {
@@ -73,9 +73,9 @@ pub static GRAMMAR: Grammar = Grammar {
             (points && question.lower(noun) == "ano").then_some(noun)
         },
         replaced_property: Some(replaced_property),
-        ..Reading::PLAIN
+        ..ReadingRules::PLAIN
     },
-    writing: Writing {
+    writing: WritingRules {
         article,
         in_place_of: |entity, pronoun, _| in_place_of(entity, pronoun),
         after_pointer,
@@ -87,7 +87,7 @@ pub static GRAMMAR: Grammar = Grammar {
             Some(_) => "outros",
         },
         in_year: |_, _, year| format!("em {year}"),
-        ..Writing::PLAIN
+        ..WritingRules::PLAIN
     },
 };
 
@@ -235,7 +235,7 @@ const WITHOUT_SUBJECT: [&str; 20] = [
 ];
 
 /// `Tem garantia?`, and not `É possível?`.
-fn lacks_subject(question: &Question<'_>, at: usize) -> bool {
+fn lacks_subject(question: &FollowUp<'_>, at: usize) -> bool {
     let impersonal = matches!(
         question.lower(at + 1),
         "como" | "que" | "possível" | "preciso" | "necessário" | "verdade" | "permitido"
@@ -266,8 +266,8 @@ fn is_plural(word: &str) -> bool {
     word.len() > 3 && word.ends_with('s') && !NO_PLURALS.contains(&word)
 }
 
-/// The article with which a phrase is taken up again, by what stood before it. What was first asked about as one of its
-/// kind stays one.
+/// The article with which a phrase is taken up again, by what stood before it. What was first asked about as
+/// one of its kind stays one.
 fn article<'d>(it: &Determined<'d>) -> &'d str {
     let determiner = it.determiner;
     match determiner {
@@ -362,9 +362,10 @@ fn of(entity: &Entity) -> String {
 }
 
 /// What the last question asked for, whose place another property takes; without one, what it was about.
-fn replaced_property(said: &Phrase, asked: &[&Phrase]) -> Option<(usize, usize)> {
-    let start =
-        |phrase: &Phrase| phrase.determiner.filter(|at| phrase.preposition != Some(*at)).unwrap_or(phrase.words.start);
+fn replaced_property(said: &NounPhrase, asked: &[&NounPhrase]) -> Option<(usize, usize)> {
+    let start = |phrase: &NounPhrase| {
+        phrase.determiner.filter(|at| phrase.preposition != Some(*at)).unwrap_or(phrase.words.start)
+    };
     let property = asked.windows(2).find_map(|pair| match pair {
         [first, second] if !first.named && second.preposition == Some(first.words.end) => Some(*first),
         _ => None,

@@ -1,4 +1,5 @@
-//! Portuguese words of questions about data, and the English ones that are mixed with them. All words are folded.
+//! Portuguese words of questions about data, and the English ones that are mixed with them. All words are
+//! folded.
 
 pub(crate) use super::window::{is_unit, number};
 
@@ -34,8 +35,8 @@ pub(crate) const LINKS: [&str; 10] = ["com", "a", "ao", "aos", "contra", "vs", "
 /// The word before the number of a day.
 pub(crate) const DAY: &str = "dia";
 
-/// A word as it is stemmed. The stemmer takes `dividendo` for a form of a verb and its plural for none; here they are one
-/// noun.
+/// A word as it is stemmed. The stemmer takes `dividendo` for a form of a verb and its plural for none; here
+/// they are one noun.
 pub(crate) fn stemmed_form(folded: &str) -> &str {
     folded.strip_suffix('s').filter(|noun| noun.ends_with("ndo")).unwrap_or(folded)
 }

@@ -1,7 +1,7 @@
 //! Pronouns that Portuguese ties to verbs or writes as articles and possessives.
 
 use super::{HE, SHE, THEY, THEY_SHE};
-use crate::syntax::{Class, Form, FoundPronoun, Pronoun, Question, plain_pronoun};
+use crate::syntax::{Class, FollowUp, Form, FoundPronoun, Pronoun, plain_pronoun};
 
 /// `Seu`, where it is not yours.
 const WHOSE: Pronoun = Pronoun { form: Form::Of, gender: None, ..HE };
@@ -9,7 +9,7 @@ const WHOSE: Pronoun = Pronoun { form: Form::Of, gender: None, ..HE };
 /// What an assistant is asked of itself.
 const YOURS: [&str; 8] = ["nome", "opinião", "ajuda", "resposta", "dúvida", "sugestão", "versão", "criador"];
 
-pub fn find(question: &Question<'_>, at: usize, pronoun: Option<Pronoun>) -> Option<FoundPronoun> {
+pub fn find(question: &FollowUp<'_>, at: usize, pronoun: Option<Pronoun>) -> Option<FoundPronoun> {
     let tied = without_clitic(question.lower(at));
     tied.map(|(verb, pronoun)| FoundPronoun { pronoun, end: at + 1, before: format!("{verb} ") })
         .or_else(|| clitic(question, at))
@@ -18,7 +18,7 @@ pub fn find(question: &Question<'_>, at: usize, pronoun: Option<Pronoun>) -> Opt
 }
 
 /// `Quem o criou`: an article before a verb is its object.
-fn clitic(question: &Question<'_>, at: usize) -> Option<FoundPronoun> {
+fn clitic(question: &FollowUp<'_>, at: usize) -> Option<FoundPronoun> {
     let pronoun = article_pronoun(question.lower(at))?;
     let verb = question.tokens.get(at + 1).filter(|it| question.lexicon.is_verb(&it.lower))?;
     let before = question.before(at);
@@ -28,7 +28,7 @@ fn clitic(question: &Question<'_>, at: usize) -> Option<FoundPronoun> {
 }
 
 /// `A sua população`: in a question that is not to `você`, somebody else's.
-fn whose(question: &Question<'_>, at: usize) -> Option<FoundPronoun> {
+fn whose(question: &FollowUp<'_>, at: usize) -> Option<FoundPronoun> {
     let other = usize::from(question.class(at + 1).has(Class::INDEFINITE));
     let owned = question.phrases.iter().find(|it| it.determiner == Some(at + other) && !it.group && !it.time)?;
     let asks = question.first_word().is_some_and(|first| question.class(first).has(Class::ASKING));

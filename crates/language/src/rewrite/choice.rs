@@ -2,7 +2,7 @@
 
 use super::edit::Edit;
 use super::{ChangeKind, TOKENS_MAX};
-use crate::syntax::{Class, Lexicon, Phrase, Question, Token, phrase, token};
+use crate::syntax::{Class, FollowUp, Lexicon, NounPhrase, Token, phrase, token};
 
 /// More words are no mere choice.
 const NAME_WORDS_MAX: usize = 2;
@@ -16,7 +16,7 @@ struct Offer {
 }
 
 impl Offer {
-    fn of(reply: &str, lexicon: &Lexicon) -> Self {
+    fn parse(reply: &str, lexicon: &Lexicon) -> Self {
         let tokens = token::tokens(reply, lexicon, TOKENS_MAX);
         let phrases = phrase::phrases(&tokens, lexicon);
         let mut lists = lists(reply, &tokens, &phrases);
@@ -27,7 +27,7 @@ impl Offer {
 }
 
 /// The runs of phrases in a text that are joined by "or", "and" and commas.
-fn lists(text: &str, tokens: &[Token<'_>], phrases: &[Phrase]) -> Vec<Offer> {
+fn lists(text: &str, tokens: &[Token<'_>], phrases: &[NounPhrase]) -> Vec<Offer> {
     let mut lists: Vec<Offer> = Vec::new();
     let mut end = None;
     for part in phrases.iter().filter(|it| !it.group && !it.time) {
@@ -57,17 +57,17 @@ fn joins(token: &Token<'_>) -> bool {
 }
 
 /// Writes out what was chosen.
-pub fn resolve(question: &Question<'_>, reply: &str) -> Option<Edit> {
+pub fn resolve(question: &FollowUp<'_>, reply: &str) -> Option<Edit> {
     if !question.has(Class::ORDINAL) && question.words() > NAME_WORDS_MAX + FILLERS_MAX {
         return None;
     }
-    let Offer { options, or } = Offer::of(reply, question.lexicon);
+    let Offer { options, or } = Offer::parse(reply, question.lexicon);
     let part = || or.then(|| by_part(question, &options)).flatten();
     numbered(question, &options, or).or_else(part)
 }
 
 /// `the second one`.
-fn numbered(question: &Question<'_>, options: &[String], or: bool) -> Option<Edit> {
+fn numbered(question: &FollowUp<'_>, options: &[String], or: bool) -> Option<Edit> {
     let at = (0..question.tokens.len()).find(|at| question.class(*at).has(Class::ORDINAL))?;
     let number = question.lexicon.ordinal(question.lower(at), options.len())?;
     let one = question.class(at + 1).has(Class::ONE);
@@ -84,7 +84,7 @@ fn numbered(question: &Question<'_>, options: &[String], or: bool) -> Option<Edi
 }
 
 /// A part of one option's name and of no other's.
-fn by_part(question: &Question<'_>, options: &[String]) -> Option<Edit> {
+fn by_part(question: &FollowUp<'_>, options: &[String]) -> Option<Edit> {
     let words: Vec<usize> = (0..question.tokens.len())
         .filter(|at| question.tokens.get(*at).is_some_and(Token::is_word) && !question.class(*at).has(Class::FILLER))
         .collect();

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::{Change, ChangeKind};
-use crate::syntax::{Question, token};
+use crate::syntax::{FollowUp, token};
 
 /// A change and the bytes that it replaces.
 #[derive(Debug)]
@@ -14,7 +14,7 @@ pub struct Edit {
 
 impl Edit {
     /// Replaces some tokens of a question. A capital that begins the question is kept.
-    pub fn replace(question: &Question<'_>, tokens: Range<usize>, now: String, kind: ChangeKind) -> Option<Self> {
+    pub fn replace(question: &FollowUp<'_>, tokens: Range<usize>, now: String, kind: ChangeKind) -> Option<Self> {
         let of = question.tokens.get(tokens)?;
         let range = of.first()?.range.start..of.last()?.range.end;
         let was = question.text.get(range.clone())?.to_owned();

@@ -1,18 +1,19 @@
 //! Questions that leave out what the last one said: "And in Brazil?", "e o preço?", "А в Москве?".
 //!
-//! What is said takes the place of its like in the last question: a time of a time, a name of a name, and what follows
-//! a preposition of what followed the same one. Without a like the question is left as it is.
+//! What is said takes the place of its like in the last question: a time of a time, a name of a name, and
+//! what follows a preposition of what followed the same one. Without a like the question is left as it is.
 
 use super::edit::Edit;
 use super::topic::Topics;
-use super::{Change, ChangeKind, TOKENS_MAX, bare, implied};
-use crate::syntax::{Class, Lexicon, Phrase, Question, Role, Token, phrase, token};
+use super::{Change, ChangeKind, TOKENS_MAX, lone_question, omitted_owner};
+use crate::Language;
+use crate::syntax::{Class, FollowUp, Lexicon, NounPhrase, Role, Token, phrase, token};
 
 /// More words are a question of their own.
 const WORDS_MAX: usize = 7;
 
-pub fn resolve(question: &Question<'_>, asked: &str, replied: &str, topics: &Topics) -> Option<Edit> {
-    let now = bare::resolve(question, asked, replied).or_else(|| with_fragment(question, asked, topics))?;
+pub fn resolve(question: &FollowUp<'_>, asked: &str, replied: &str, topics: &Topics) -> Option<Edit> {
+    let now = lone_question::resolve(question, asked, replied).or_else(|| with_fragment(question, asked, topics))?;
     let asks = question.text.trim_end().ends_with('?') && !now.ends_with(['?', '.', '!']);
     let mark = match (asks, question.is_spaced()) {
         (false, _) => "",
@@ -27,12 +28,12 @@ pub fn resolve(question: &Question<'_>, asked: &str, replied: &str, topics: &Top
 /// What a follow-up says besides its opening, such as "what about".
 struct Fragment<'f> {
     tokens: &'f [Token<'f>],
-    phrases: Vec<Phrase>,
+    phrases: Vec<NounPhrase>,
     from: usize,
 }
 
 impl<'f> Fragment<'f> {
-    fn of(question: &'f Question<'f>) -> Option<Self> {
+    fn parse(question: &'f FollowUp<'f>) -> Option<Self> {
         let opening = opening(question)?;
         let words = question.tokens.get(opening..)?;
         let words = words.iter().rposition(|it| it.is_word() || it.is_quote()).and_then(|last| words.get(..=last))?;
@@ -53,21 +54,22 @@ impl<'f> Fragment<'f> {
         Some(Self { tokens: words, phrases, from: opening })
     }
 
-    fn spelled<'q>(&self, question: &Question<'q>) -> Option<&'q str> {
+    fn spelled<'q>(&self, question: &FollowUp<'q>) -> Option<&'q str> {
         question.text.get(self.tokens.first()?.range.start..self.tokens.last()?.range.end)
     }
 }
 
 /// Where the fragment begins after "what about", "and", "e", "а".
-fn opening(question: &Question<'_>) -> Option<usize> {
+fn opening(question: &FollowUp<'_>) -> Option<usize> {
     let first = (0..question.tokens.len())
         .find(|at| question.tokens.get(*at).is_some_and(Token::is_word) && !question.class(*at).has(Class::FILLER))?;
     let lower = |at: usize| question.lower(at);
     let and = question.lexicon.is_and(lower(first));
     let at = if and { first + 1 } else { first };
     let one_of = |words: &str, at: usize| words.split(' ').any(|word| word == lower(at));
-    let openings = question.lexicon.grammar.words.fragment_openings;
-    let long = match openings.iter().any(|(first, second)| one_of(first, at) && one_of(second, at + 1)) {
+    // The last question may be in another language than this one.
+    let mut openings = Language::ALL.into_iter().flat_map(|language| language.grammar().words.fragment_openings);
+    let long = match openings.any(|(first, second)| one_of(first, at) && one_of(second, at + 1)) {
         true => Some(at + 2),
         false if question.word_has(at, Class::NOW) && !and && question.phrases.len() == 1 => Some(at + 1),
         false => None,
@@ -81,8 +83,8 @@ fn opening(question: &Question<'_>) -> Option<usize> {
     open.filter(|at| question.tokens.get(*at).is_some_and(Token::is_word))
 }
 
-fn with_fragment(question: &Question<'_>, asked: &str, topics: &Topics) -> Option<String> {
-    let fragment = Fragment::of(question)?;
+fn with_fragment(question: &FollowUp<'_>, asked: &str, topics: &Topics) -> Option<String> {
+    let fragment = Fragment::parse(question)?;
     let spelled = fragment.spelled(question)?;
     let lexicon = question.lexicon;
     if fragment.tokens.iter().any(|it| it.has(Class::ONE)) {
@@ -90,12 +92,12 @@ fn with_fragment(question: &Question<'_>, asked: &str, topics: &Topics) -> Optio
     }
     let tokens = token::tokens(asked, lexicon, TOKENS_MAX);
     let phrases = phrase::phrases(&tokens, lexicon);
-    let last = Asked { text: asked.trim_end(), tokens: &tokens, phrases: &phrases, lexicon };
+    let last = LastQuestion { text: asked.trim_end(), tokens: &tokens, phrases: &phrases, lexicon };
     if !last.asks() {
         return None;
     }
     let first = fragment.phrases.iter().find(|it| !it.group)?;
-    let whole = |it: &&Phrase| !it.group && it.words.start == first.words.start;
+    let whole = |it: &&NounPhrase| !it.group && it.words.start == first.words.start;
     let said = fragment.phrases.iter().filter(whole).max_by_key(|it| it.words.len())?;
     let said_at = said.preposition.filter(|at| *at >= fragment.from);
     let preposition = said_at.map(|at| question.lower(at));
@@ -105,20 +107,20 @@ fn with_fragment(question: &Question<'_>, asked: &str, topics: &Topics) -> Optio
     if let Some(preposition) = preposition {
         return last.with_preposition(said, preposition, spelled);
     }
-    last.with_like(question, said, spelled).or_else(|| implied::appended(question, said, topics))
+    last.with_like(question, said, spelled).or_else(|| omitted_owner::appended(question, said, topics))
 }
 
 /// The last question, into which something else is put.
-struct Asked<'a> {
+struct LastQuestion<'a> {
     text: &'a str,
     tokens: &'a [Token<'a>],
-    phrases: &'a [Phrase],
+    phrases: &'a [NounPhrase],
     lexicon: &'a Lexicon,
 }
 
-impl Asked<'_> {
+impl LastQuestion<'_> {
     fn asks(&self) -> bool {
-        let question = Question { text: self.text, tokens: self.tokens, phrases: self.phrases, lexicon: self.lexicon };
+        let question = FollowUp { text: self.text, tokens: self.tokens, phrases: self.phrases, lexicon: self.lexicon };
         let opens = Class::ASKING.or(Class::VERB).or(Class::BE).or(Class::AUXILIARY);
         let first = self.tokens.first().is_some_and(|it| it.has(opens) || self.lexicon.is_verb(&it.lower));
         opening(&question).is_none() && (self.text.ends_with('?') || (first && !self.text.ends_with('.')))
@@ -138,7 +140,7 @@ impl Asked<'_> {
     }
 
     /// Where a phrase begins, with its preposition and article.
-    fn start(&self, phrase: &Phrase) -> usize {
+    fn start(&self, phrase: &NounPhrase) -> usize {
         let start = phrase.determiner.unwrap_or(phrase.words.start);
         phrase.preposition.filter(|at| *at <= start).unwrap_or(start)
     }
@@ -151,8 +153,8 @@ impl Asked<'_> {
         self.with(from, old.words.end, spelled)
     }
 
-    fn with_preposition(&self, said: &Phrase, preposition: &str, spelled: &str) -> Option<String> {
-        let of = |it: &&Phrase| {
+    fn with_preposition(&self, said: &NounPhrase, preposition: &str, spelled: &str) -> Option<String> {
+        let of = |it: &&NounPhrase| {
             it.preposition
                 .and_then(|at| self.tokens.get(at))
                 .is_some_and(|token| self.is_related(&token.lower, preposition))
@@ -171,7 +173,7 @@ impl Asked<'_> {
     }
 
     /// A name for a name, a property for a property.
-    fn with_like(&self, question: &Question<'_>, said: &Phrase, spelled: &str) -> Option<String> {
+    fn with_like(&self, question: &FollowUp<'_>, said: &NounPhrase, spelled: &str) -> Option<String> {
         let plain = || self.phrases.iter().filter(|it| !it.time && !it.group);
         if said.named {
             let old =
@@ -198,7 +200,7 @@ impl Asked<'_> {
     }
 
     /// `How about goulash?` after `Is chilli a stew?`
-    fn with_subject(&self, question: &Question<'_>, said: &Phrase, spelled: &str) -> Option<String> {
+    fn with_subject(&self, question: &FollowUp<'_>, said: &NounPhrase, spelled: &str) -> Option<String> {
         let relational = question.class(said.head).has(Class::RELATIONAL.or(Class::ADJECTIVE));
         let yes_or_no = self.tokens.first().is_some_and(|it| it.has(Class::BE.or(Class::AUXILIARY)));
         let old = self.phrases.iter().find(|it| it.role <= Role::Subject && it.person == Some(false) && !it.named)?;

@@ -3,7 +3,7 @@
 use super::ChangeKind;
 use super::edit::Edit;
 use super::topic::Topics;
-use crate::syntax::{Class, Entity, Question};
+use crate::syntax::{Class, Entity, FollowUp};
 
 /// What is remembered more faintly is not meant.
 const FAINTEST: f32 = 0.3;
@@ -15,7 +15,7 @@ const OPENS: Class = Class::ASKING.or(Class::BE).or(Class::AUXILIARY);
 const CHOICE_WORDS: usize = 4;
 
 /// `the last one`: the last message. `make one`: a reminder. `the one by X`: the thing itself.
-pub fn one(question: &Question<'_>, at: usize, topics: &Topics) -> Option<Edit> {
+pub fn one(question: &FollowUp<'_>, at: usize, topics: &Topics) -> Option<Edit> {
     if question.is_noun(at + 1) || says_of_what(question, at) {
         return None;
     }
@@ -38,7 +38,7 @@ pub fn one(question: &Question<'_>, at: usize, topics: &Topics) -> Option<Edit> 
     Edit::replace(question, at - 1..at + 1, entity.full(), ChangeKind::Demonstrative)
 }
 
-fn is_described(question: &Question<'_>, at: usize) -> bool {
+fn is_described(question: &FollowUp<'_>, at: usize) -> bool {
     let pointed = (1..4).filter_map(|back| at.checked_sub(back));
     let pointed =
         pointed.map(|at| question.class(at)).any(|it| it.has(Class::DEFINITE.or(Class::POINTER).or(Class::BE)));
@@ -46,14 +46,14 @@ fn is_described(question: &Question<'_>, at: usize) -> bool {
 }
 
 /// Whether the question itself has the noun that `one` stands for.
-fn says_of_what(question: &Question<'_>, at: usize) -> bool {
+fn says_of_what(question: &FollowUp<'_>, at: usize) -> bool {
     let common = question.phrases.iter().filter(|it| !it.named && !it.time && it.person == Some(false));
     let mut before = common.filter(|it| it.words.end <= at);
     before.any(|it| !question.class(it.head).has(Class::EMPTY.or(Class::ADJECTIVE)))
 }
 
 /// The noun that `one` stands for, as one or as several.
-fn named_one(question: &Question<'_>, at: usize, topics: &Topics) -> Option<String> {
+fn named_one(question: &FollowUp<'_>, at: usize, topics: &Topics) -> Option<String> {
     let common = |it: &Entity| {
         let thing = it.person == Some(false) && it.head.contains(char::is_alphabetic);
         (thing && !it.time && !it.has(Class::EMPTY) && !it.group).then_some(if it.named { 0.5 } else { 1.0 })
@@ -66,7 +66,7 @@ fn named_one(question: &Question<'_>, at: usize, topics: &Topics) -> Option<Stri
 }
 
 /// `the experiment`: the one whose name was said in full.
-pub fn in_full(question: &Question<'_>, at: usize, topics: &Topics) -> Option<Edit> {
+pub fn in_full(question: &FollowUp<'_>, at: usize, topics: &Topics) -> Option<Edit> {
     let phrase = question.phrases.iter().find(|it| it.determiner == Some(at) && it.words.len() == 1)?;
     let (head, end) = (question.lower(phrase.head), phrase.words.end);
     let owned = |name: &str| name.contains(['\'', '’']);
@@ -85,7 +85,7 @@ pub fn in_full(question: &Question<'_>, at: usize, topics: &Topics) -> Option<Ed
 }
 
 /// `the album`: which one, by its name.
-pub fn of_kind(question: &Question<'_>, at: usize, topics: &Topics) -> Option<Edit> {
+pub fn of_kind(question: &FollowUp<'_>, at: usize, topics: &Topics) -> Option<Edit> {
     let lexicon = question.lexicon;
     let definite = question.before(at).has(Class::DEFINITE) || !lexicon.grammar.traits.has_articles;
     let phrase = question.phrases.iter().find(|it| it.words == (at..at + 1) && !it.named && !it.wanted && !it.group)?;
@@ -117,7 +117,7 @@ pub fn of_kind(question: &Question<'_>, at: usize, topics: &Topics) -> Option<Ed
 }
 
 /// `the largest in the world`: the largest of what was talked about.
-pub fn most(question: &Question<'_>, at: usize, topics: &Topics) -> Option<Edit> {
+pub fn most(question: &FollowUp<'_>, at: usize, topics: &Topics) -> Option<Edit> {
     let lower = question.lower(at + 1);
     let is_most = question.lexicon.has(lower, Class::MOST);
     let last = if is_most { at + 2 } else { at + 1 };

@@ -1,9 +1,10 @@
-//! Two that were talked about: "Which is cheaper?", "Can it treat both?", "Qual dos dois é melhor?", "Что выгоднее?".
+//! Two that were talked about: "Which is cheaper?", "Can it treat both?", "Qual dos dois é melhor?", "Что
+//! выгоднее?".
 
 use super::edit::Edit;
 use super::topic::Topics;
 use super::{Change, ChangeKind};
-use crate::syntax::{Class, Entity, Form, Pronoun, Question};
+use crate::syntax::{Class, Entity, FollowUp, Form, Pronoun};
 
 /// A longer question says between what it asks to choose.
 const WORDS_MAX: usize = 8;
@@ -13,12 +14,12 @@ const PLAIN: Pronoun = Pronoun { form: Form::Plain, plural: false, gender: None,
 
 const MANY: Pronoun = Pronoun { plural: true, ..PLAIN };
 
-pub fn resolve(question: &Question<'_>, topics: &Topics) -> Option<Edit> {
+pub fn resolve(question: &FollowUp<'_>, topics: &Topics) -> Option<Edit> {
     which(question, topics).or_else(|| both(question, topics))
 }
 
 /// `Which is cheaper` and nothing to compare: the two are added.
-fn which(question: &Question<'_>, topics: &Topics) -> Option<Edit> {
+fn which(question: &FollowUp<'_>, topics: &Topics) -> Option<Edit> {
     let first = question.first_word()?;
     let says = question.phrases.iter().any(|it| !question.class(it.head).has(Class::ADJECTIVE.or(Class::ONE)));
     let is_comparative = question.lexicon.grammar.reading.is_comparative;
@@ -44,13 +45,13 @@ fn which(question: &Question<'_>, topics: &Topics) -> Option<Edit> {
 }
 
 /// Without `of them`, which the two take the place of.
-fn without_partitive(text: &str, question: &Question<'_>) -> String {
+fn without_partitive(text: &str, question: &FollowUp<'_>) -> String {
     let partitives = question.lexicon.grammar.words.partitives.iter();
     partitives.fold(text.to_owned(), |text, of| text.replacen(of, "", 1))
 }
 
 /// `both` and `the two`, where no noun follows.
-fn both(question: &Question<'_>, topics: &Topics) -> Option<Edit> {
+fn both(question: &FollowUp<'_>, topics: &Topics) -> Option<Edit> {
     let (from, to) = (0..question.tokens.len()).find_map(|at| (question.lexicon.grammar.reading.both)(question, at))?;
     let asks = question.text.trim_end().ends_with('?') && question.words() <= WORDS_MAX && !question.has(Class::THIRD);
     let noun = question.is_noun(to) && !question.class(to).has(Class::ADJECTIVE);
@@ -68,6 +69,6 @@ fn both(question: &Question<'_>, topics: &Topics) -> Option<Edit> {
     Edit::replace(question, from..to, now, ChangeKind::Pronoun)
 }
 
-fn said(entity: &Entity, question: &Question<'_>) -> String {
+fn said(entity: &Entity, question: &FollowUp<'_>) -> String {
     (question.lexicon.grammar.writing.in_place_of)(entity, &PLAIN, false)
 }

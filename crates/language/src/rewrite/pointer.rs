@@ -2,13 +2,13 @@
 
 use super::edit::Edit;
 use super::topic::Topics;
-use super::{ChangeKind, noun, own, place, year};
-use crate::syntax::{Class, Entity, Form, Pronoun, Question, Token};
+use super::{ChangeKind, noun, self_contained, there, year};
+use crate::syntax::{Class, Entity, FollowUp, Form, Pronoun, Token};
 
 const THING: Pronoun = Pronoun { form: Form::Plain, plural: false, gender: None, person: Some(false) };
 /// What is remembered more faintly is not pointed at.
 const FAINTEST: f32 = 0.3;
-pub fn resolve(question: &Question<'_>, topics: &Topics) -> Vec<Edit> {
+pub fn resolve(question: &FollowUp<'_>, topics: &Topics) -> Vec<Edit> {
     let recalls = question.lexicon.grammar.traits.recalls_by_noun;
     let edit = |at: usize| match question.class(at) {
         it if it.has(Class::POINTER) => {
@@ -17,7 +17,7 @@ pub fn resolve(question: &Question<'_>, topics: &Topics) -> Vec<Edit> {
         }
         it if it.has(Class::COMPARES) => compared(question, at, topics),
         it if it.has(Class::ONE) => noun::one(question, at, topics),
-        it if it.has(Class::THERE) => place::there(question, at, topics),
+        it if it.has(Class::THERE) => there::resolve(question, at, topics),
         it if it.has(Class::PREVIOUS) => previous(question, at, topics),
         it if it.has(Class::DEFINITE) && recalls => {
             noun::in_full(question, at, topics).or_else(|| noun::most(question, at, topics))
@@ -28,7 +28,7 @@ pub fn resolve(question: &Question<'_>, topics: &Topics) -> Vec<Edit> {
 }
 
 /// `this song`: the name of the song.
-fn kind(question: &Question<'_>, at: usize, topics: &Topics) -> Option<Edit> {
+fn kind(question: &FollowUp<'_>, at: usize, topics: &Topics) -> Option<Edit> {
     let noun = question.tokens.get(at + 1)?;
     let class = question.class(at + 1);
     let named = question.tokens.get(at + 2).is_some_and(|it| it.is_word() && it.is_capital());
@@ -48,17 +48,17 @@ fn kind(question: &Question<'_>, at: usize, topics: &Topics) -> Option<Edit> {
 }
 
 /// The phrase in the place of the pointer at a token.
-fn taken_up(entity: &Entity, question: &Question<'_>, at: usize) -> String {
+fn taken_up(entity: &Entity, question: &FollowUp<'_>, at: usize) -> String {
     (question.lexicon.grammar.writing.after_pointer)(entity, question.lower(at))
 }
 
 /// `that` as a whole phrase.
-fn alone(question: &Question<'_>, at: usize, topics: &Topics) -> Option<Edit> {
+fn alone(question: &FollowUp<'_>, at: usize, topics: &Topics) -> Option<Edit> {
     let fits = match question.class(at).has(Class::NEUTER) {
         true => has_verb(question, at),
         false => is_object(question, at),
     };
-    if !fits || question.has(Class::WEATHER) || own::is_answered(question, at, &THING) {
+    if !fits || question.has(Class::WEATHER) || self_contained::is_answered(question, at, &THING) {
         return None;
     }
     let entity = topics.antecedent(&THING, |entity| question.mentions(entity))?;
@@ -69,7 +69,7 @@ fn alone(question: &Question<'_>, at: usize, topics: &Topics) -> Option<Edit> {
 }
 
 /// In some languages a pointer may begin a clause or come before a noun; as an object it does neither.
-fn is_object(question: &Question<'_>, at: usize) -> bool {
+fn is_object(question: &FollowUp<'_>, at: usize) -> bool {
     let before = question.lower_before(at);
     let next = question.class(at + 1);
     let ends = question.tokens.get(at + 1).is_none_or(|token| !token.is_word());
@@ -83,13 +83,13 @@ fn is_object(question: &Question<'_>, at: usize) -> bool {
 }
 
 /// Whether something besides a pointer that does not begin it makes the question a clause.
-fn has_verb(question: &Question<'_>, at: usize) -> bool {
+fn has_verb(question: &FollowUp<'_>, at: usize) -> bool {
     let verb = |token: &Token<'_>| question.lexicon.is_verb(&token.lower);
     at > 0 && question.tokens.iter().any(verb)
 }
 
 /// `Compare with X`, `how does X compare`: what the conversation is about is compared.
-fn compared(question: &Question<'_>, at: usize, topics: &Topics) -> Option<Edit> {
+fn compared(question: &FollowUp<'_>, at: usize, topics: &Topics) -> Option<Edit> {
     let next = question.lower(at + 1);
     let with = question.word_has(at + 1, Class::WITH.or(Class::TO));
     let ends = next.is_empty() || next == "?";
@@ -108,7 +108,7 @@ fn compared(question: &Question<'_>, at: usize, topics: &Topics) -> Option<Edit>
 }
 
 /// `the previous one`: what the conversation was about before it came to what it is about now.
-fn previous(question: &Question<'_>, at: usize, topics: &Topics) -> Option<Edit> {
+fn previous(question: &FollowUp<'_>, at: usize, topics: &Topics) -> Option<Edit> {
     let next = question.class(at + 1);
     if question.tokens.get(at + 1).is_some_and(Token::is_word) && !next.has(Class::FUNCTION) {
         return None;

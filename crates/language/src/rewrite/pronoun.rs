@@ -2,23 +2,23 @@
 
 use super::edit::Edit;
 use super::topic::Topics;
-use super::{ChangeKind, own};
-use crate::syntax::{Class, Entity, Form, FoundPronoun, Pronoun, Question, Token};
+use super::{ChangeKind, self_contained};
+use crate::syntax::{Class, Entity, FollowUp, Form, FoundPronoun, Pronoun, Token};
 
 /// The first mention of each thing is written out; later pronouns keep pointing at it.
-pub fn resolve(question: &Question<'_>, topics: &Topics) -> Vec<Edit> {
+pub fn resolve(question: &FollowUp<'_>, topics: &Topics) -> Vec<Edit> {
     let grammar = question.lexicon.grammar;
     let mut edits: Vec<Edit> = Vec::new();
     let mut taken: Vec<&Entity> = Vec::new();
     for (at, token) in question.tokens.iter().enumerate() {
         let Some(found) = find(question, at, token) else { continue };
         let pronoun = found.pronoun;
-        if own::is_reported(question, at) {
+        if self_contained::is_reported(question, at) {
             break;
         }
-        if own::is_quoted(question, at)
+        if self_contained::is_quoted(question, at)
             || (grammar.reading.is_expletive)(question, at, &pronoun)
-            || own::is_answered(question, at, &pronoun)
+            || self_contained::is_answered(question, at, &pronoun)
         {
             continue;
         }
@@ -44,7 +44,7 @@ pub fn resolve(question: &Question<'_>, topics: &Topics) -> Vec<Edit> {
 
 /// Two people for `they`, where nothing that is many was spoken of.
 fn couple<'t>(
-    question: &Question<'_>,
+    question: &FollowUp<'_>,
     pronoun: &Pronoun,
     found: Option<&Entity>,
     topics: &'t Topics,
@@ -57,13 +57,14 @@ fn couple<'t>(
     topics.pair(|it| it.person == Some(true) && it.named && !question.mentions(it))
 }
 
-fn find(question: &Question<'_>, at: usize, token: &Token<'_>) -> Option<FoundPronoun> {
+fn find(question: &FollowUp<'_>, at: usize, token: &Token<'_>) -> Option<FoundPronoun> {
     let pronoun = question.lexicon.pronoun(token).map(|it| in_place(it, question, at));
     (question.lexicon.grammar.reading.find_pronoun)(question, at, pronoun)
 }
 
-/// A pronoun as its neighbours show it: `her` before a noun is possessive, and who is told something is a person.
-fn in_place(pronoun: Pronoun, question: &Question<'_>, at: usize) -> Pronoun {
+/// A pronoun as its neighbours show it: `her` before a noun is possessive, and who is told something is a
+/// person.
+fn in_place(pronoun: Pronoun, question: &FollowUp<'_>, at: usize) -> Pronoun {
     let reading = &question.lexicon.grammar.reading;
     let (owns, told) = (reading.owns_or_is_told)(question, at);
     let next = [at + 1, at + 2];

@@ -1,11 +1,12 @@
-//! What a conversation is about: the things that were said, how well each is remembered, and which one a pronoun means.
+//! What a conversation is about: the things that were said, how well each is remembered, and which one a
+//! pronoun means.
 //!
-//! What the user says weighs more than what is replied, a subject more than what stands after a preposition, and
-//! everything fades with every question that does not take it up again.
+//! What the user says weighs more than what is replied, a subject more than what stands after a preposition,
+//! and everything fades with every question that does not take it up again.
 
-use super::sought::Sought;
+use super::expected_answer::ExpectedAnswer;
 use super::year;
-use crate::syntax::{Class, Entity, Lexicon, Phrase, Pronoun, Token, token};
+use crate::syntax::{Class, Entity, Lexicon, NounPhrase, Pronoun, Token, token};
 
 /// Things that are remembered; the faintest is forgotten first.
 const ENTITIES_MAX: usize = 48;
@@ -32,7 +33,7 @@ const ALIKE: f32 = 0.75;
 const ALIKE_GROUPS: f32 = 0.5;
 /// What is remembered more faintly is no second of a pair.
 const PAIRED: f32 = 0.25;
-/// Two nouns that begin with so many letters in common are forms of one.
+/// Two nouns that share this many first letters are forms of one noun.
 const STEM_CHARS: usize = 5;
 /// What is left of the weight of what only a reply spoke of, where two are chosen between.
 const REPLIED: f32 = 0.6;
@@ -53,18 +54,18 @@ impl Topics {
         self.message += 1;
     }
 
-    /// What was asked for is the first name in the reply that the question did not have. Asked what, it begins the
-    /// reply; asked who, it is not where something is.
-    pub fn answer(&mut self, sought: &Sought, reply: &str) {
+    /// What was asked for is the first name in the reply that the question did not have. Asked what, it
+    /// begins the reply; asked who, it is not where something is.
+    pub fn answer(&mut self, sought: &ExpectedAnswer, reply: &str) {
         let (turn, message) = (self.turn, self.message);
         let asked = self.entities.iter().filter(|it| it.by_user && it.turn == turn);
         let asked: Vec<String> = asked.map(|it| it.key.clone()).collect();
         let new = |it: &&mut Entity| it.message == message && it.named && !it.by_user && !it.time && !it.is_measure();
         let mut new = self.entities.iter_mut().filter(new);
         let found = match sought {
-            Sought::Nothing => None,
-            Sought::Somebody => new.find(|it| !it.is_placed && it.person != Some(false)),
-            Sought::Thing(kind) => new.find(|it| {
+            ExpectedAnswer::Nothing => None,
+            ExpectedAnswer::Somebody => new.find(|it| !it.is_placed && it.person != Some(false)),
+            ExpectedAnswer::Thing(kind) => new.find(|it| {
                 let begins = begins_with(reply, it) && !asked.iter().any(|of| within(&it.key, of));
                 it.kind == *kind || begins
             }),
@@ -72,16 +73,16 @@ impl Topics {
         let Some(found) = found else { return };
         found.weight = found.weight.max(ANSWER);
         match sought {
-            Sought::Somebody => found.person = Some(true),
-            Sought::Thing(kind) if found.kind.is_empty() => found.kind.clone_from(kind),
+            ExpectedAnswer::Somebody => found.person = Some(true),
+            ExpectedAnswer::Thing(kind) if found.kind.is_empty() => found.kind.clone_from(kind),
             _ => {}
         }
     }
 
-    pub fn note(&mut self, text: &str, tokens: &[Token<'_>], phrases: &[Phrase], by_user: bool, lexicon: &Lexicon) {
+    pub fn note(&mut self, text: &str, tokens: &[Token<'_>], phrases: &[NounPhrase], by_user: bool, lexicon: &Lexicon) {
         let sentences = tokens.last().map_or(0, |token| token.sentence);
         for phrase in phrases {
-            let Some(mut entity) = Entity::of(text, tokens, phrase, by_user, lexicon) else { continue };
+            let Some(mut entity) = Entity::from_phrase(text, tokens, phrase, by_user, lexicon) else { continue };
             let sentence = tokens.get(phrase.words.start).map_or(0, |token| token.sentence);
             // The end of a long reply is further from the question than its beginning is from the topic.
             let far = if by_user || sentences < 3 { 1.0 } else { FARTHER.powi(sentence.min(8) as i32) };
@@ -110,7 +111,8 @@ impl Topics {
         }
     }
 
-    /// A question that stands alone may change the topic: to the best of what it names, or describes in several words.
+    /// A question that stands alone may change the topic: to the best of what it names, or describes in
+    /// several words.
     pub fn shift(&mut self, lexicon: &Lexicon) {
         let message = self.message;
         let new = self.entities.iter_mut().filter(|it| it.message == message && it.person != Some(true));
@@ -196,7 +198,8 @@ impl Topics {
         found.first().map(|(entity, _)| *entity)
     }
 
-    /// The last two things of one sort that were talked about, in the order in which they came up: both, which of them.
+    /// The last two things of one sort that were talked about, in the order in which they came up: both,
+    /// which of them.
     pub fn pair(&self, fits: impl Fn(&Entity) -> bool) -> Option<[&Entity; 2]> {
         let share = |it: &Entity| if it.by_user { 1.0 } else { REPLIED };
         let found = self.ranked(|it| (it.matters() && fits(it)).then(|| share(it)));

@@ -3,7 +3,7 @@
 use super::ChangeKind;
 use super::edit::Edit;
 use super::topic::Topics;
-use crate::syntax::{Question, Token};
+use crate::syntax::{FollowUp, Token};
 
 /// Whether a token is a year of the last thousand or so.
 pub fn is_year(token: &Token<'_>) -> bool {
@@ -12,7 +12,7 @@ pub fn is_year(token: &Token<'_>) -> bool {
 }
 
 /// `that year`, `naquele ano`, `в том году`.
-pub fn that(question: &Question<'_>, at: usize, topics: &Topics) -> Option<Edit> {
+pub fn that(question: &FollowUp<'_>, at: usize, topics: &Topics) -> Option<Edit> {
     let grammar = question.lexicon.grammar;
     let noun = (grammar.reading.that_year)(question, at)?;
     let now = (grammar.writing.in_year)(question, at, topics.year.as_deref()?);

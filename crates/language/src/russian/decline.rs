@@ -1,5 +1,5 @@
-//! Russian declension: of regular nouns, adjectives and names in the singular. A word that fits no rule stays as it was
-//! said.
+//! Russian declension: of regular nouns, adjectives and names in the singular. A word that fits no rule stays
+//! as it was said.
 
 use crate::syntax::{Case, Entity, Gender, token};
 
@@ -35,7 +35,9 @@ pub fn in_case(entity: &Entity, case: Option<Case>) -> String {
         let adjective = !last && is_adjective(&token::lower(word));
         let base = if said.is_none() { Some((*word).to_owned()) } else { nominative(word, said) };
         let now = base.map(|base| {
-            case.map_or(base.clone(), |case| declined(&base, case, Part { adjective, surname: last && at > 0 }, entity))
+            case.map_or(base.clone(), |case| {
+                declined(&base, case, WordPosition { adjective, surname: last && at > 0 }, entity)
+            })
         });
         out.push(if open { now.unwrap_or_else(|| (*word).to_owned()) } else { (*word).to_owned() });
         open &= adjective || word.chars().next().is_some_and(char::is_uppercase);
@@ -78,8 +80,8 @@ fn nominative(word: &str, said: Option<Case>) -> Option<String> {
     }
 }
 
-/// Endings of the nominative, and those that take their place: genitive, dative, accusative, instrumental, locative.
-/// Longer endings come first; `_` keeps the nominative.
+/// Endings of the nominative, and those that take their place: genitive, dative, accusative, instrumental,
+/// locative. Longer endings come first; `_` keeps the nominative.
 const ADJECTIVES: [(&str, [&str; 5]); 9] = [
     ("кий", ["кого", "кому", "_", "ким", "ком"]),
     ("ый", ["ого", "ому", "_", "ым", "ом"]),
@@ -123,12 +125,12 @@ const NOUNS: [(&str, [&str; 5]); 24] = [
 
 /// What a word is in its phrase.
 #[derive(Clone, Copy, Default)]
-struct Part {
+struct WordPosition {
     adjective: bool,
     surname: bool,
 }
 
-fn declined(word: &str, case: Case, part: Part, entity: &Entity) -> String {
+fn declined(word: &str, case: Case, position: WordPosition, entity: &Entity) -> String {
     let person = entity.person == Some(true);
     let cyrillic = word.chars().all(|c| matches!(c, '\u{400}'..='\u{52f}'));
     let acronym = word.chars().count() > 1 && word.chars().all(char::is_uppercase);
@@ -136,12 +138,12 @@ fn declined(word: &str, case: Case, part: Part, entity: &Entity) -> String {
         return word.to_owned();
     }
     if let Some(stem) = word.strip_suffix('ь').filter(|_| person && entity.gender == Some(Gender::Man)) {
-        return declined(&format!("{stem}й"), case, Part::default(), entity);
+        return declined(&format!("{stem}й"), case, WordPosition::default(), entity);
     }
-    let surname = person && part.surname;
+    let surname = person && position.surname;
     let ends = |ends: &[&str]| word.chars().count() > 4 && ends.iter().any(|end| word.ends_with(end));
     let table: &[(&str, [&str; 5])] = match () {
-        () if part.adjective || (surname && ends(&["ский", "цкий", "ской", "ская", "цкая", "ный", "ная"])) => {
+        () if position.adjective || (surname && ends(&["ский", "цкий", "ской", "ская", "цкая", "ный", "ная"])) => {
             &ADJECTIVES
         }
         () if surname && ends(&["ова", "ева", "ёва", "ина", "ов", "ев", "ёв", "ин"]) => &SURNAMES,
@@ -176,7 +178,7 @@ mod tests {
         let lexicon = Language::Russian.lexicon();
         let tokens = token::tokens(text, lexicon, 100);
         let phrases = phrase::phrases(&tokens, lexicon);
-        let entity = Entity::of(text, &tokens, phrases.last().unwrap(), true, lexicon).unwrap();
+        let entity = Entity::from_phrase(text, &tokens, phrases.last().unwrap(), true, lexicon).unwrap();
         assert_eq!(in_case(&entity, case), expect);
     }
 

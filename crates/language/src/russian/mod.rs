@@ -9,8 +9,8 @@ mod pronoun;
 
 use self::decline::{in_case, is_adjective};
 use crate::syntax::{
-    Case, Class, Entity, Form, Gender, Grammar, LAST, LoneVerb, Phrase, Pronoun, Reading, Role, Traits, WordLists,
-    Writing,
+    Case, Class, Entity, Form, Gender, Grammar, LAST, LoneVerb, NounPhrase, Pronoun, ReadingRules, Role, Traits,
+    WordLists, WritingRules,
 };
 
 pub static GRAMMAR: Grammar = Grammar {
@@ -40,7 +40,7 @@ pub static GRAMMAR: Grammar = Grammar {
         compared_to: "",
     },
     traits: Traits { has_articles: false, governs_nouns: true, names_follow_nouns: true, ..Traits::NONE },
-    reading: Reading {
+    reading: ReadingRules {
         ends_as_verb: |word, class| !class.has(Class::NOUN) && ends_as_verb(word),
         is_adjective,
         is_plural,
@@ -57,9 +57,9 @@ pub static GRAMMAR: Grammar = Grammar {
             (question.lower(at) == "том" && question.lower(noun) == "году").then_some(noun)
         },
         replaced_property: Some(replaced_property),
-        ..Reading::PLAIN
+        ..ReadingRules::PLAIN
     },
-    writing: Writing {
+    writing: WritingRules {
         in_place_of: |entity, pronoun, _| in_place_of(entity, pronoun),
         as_subject: |entity| in_case(entity, None),
         as_object: |entity| in_case(entity, Some(Case::Accusative)),
@@ -70,7 +70,7 @@ pub static GRAMMAR: Grammar = Grammar {
         inside,
         other: |_| "ещё",
         in_year: |_, _, year| format!("{year} году"),
-        ..Writing::PLAIN
+        ..WritingRules::PLAIN
     },
 };
 
@@ -346,7 +346,7 @@ fn inside(entity: &Entity) -> String {
 }
 
 /// What the last question asked for, whose place another property takes; without one, what it was about.
-fn replaced_property(said: &Phrase, asked: &[&Phrase]) -> Option<(usize, usize)> {
+fn replaced_property(said: &NounPhrase, asked: &[&NounPhrase]) -> Option<(usize, usize)> {
     let property = asked.windows(2).find_map(|pair| match pair {
         [first, second]
             if !first.named

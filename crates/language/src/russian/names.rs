@@ -1,5 +1,5 @@
-//! Given names, by the people they are given to. They tell people from things and men from women; a name that is not here is
-//! found by its capital and fits both.
+//! Given names, by the people they are given to. They tell people from things and men from women; a name that
+//! is not here is found by its capital and fits both.
 
 use crate::syntax::Class;
 

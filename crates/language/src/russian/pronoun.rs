@@ -1,9 +1,9 @@
 //! Russian pronouns: their case, and the order of the words around them.
 
 use super::decline::case_after;
-use crate::syntax::{Case, Class, Form, FoundPronoun, Pronoun, Question};
+use crate::syntax::{Case, Class, FollowUp, Form, FoundPronoun, Pronoun};
 
-pub fn find(question: &Question<'_>, at: usize, pronoun: Option<Pronoun>) -> Option<FoundPronoun> {
+pub fn find(question: &FollowUp<'_>, at: usize, pronoun: Option<Pronoun>) -> Option<FoundPronoun> {
     let pronoun = pronoun?;
     Some(owner(question, at, pronoun).unwrap_or_else(|| {
         let case = case_after(question.lower_before(at));
@@ -15,7 +15,7 @@ pub fn find(question: &Question<'_>, at: usize, pronoun: Option<Pronoun>) -> Opt
 }
 
 /// A Russian verb that ends a question goes before the noun that takes a pronoun's place.
-fn verb_after<'q>(question: &Question<'q>, at: usize) -> Option<&'q str> {
+fn verb_after<'q>(question: &FollowUp<'q>, at: usize) -> Option<&'q str> {
     let asks = question.first_word().is_some_and(|first| question.class(first).has(Class::ASKING) && first < at);
     let ends = question.tokens.get(at + 2).is_none_or(|it| !it.is_word());
     let verb = question.tokens.get(at + 1).filter(|it| question.lexicon.is_verb(&it.lower) || it.lower == "лет")?;
@@ -23,7 +23,7 @@ fn verb_after<'q>(question: &Question<'q>, at: usize) -> Option<&'q str> {
 }
 
 /// A Russian owner follows what it owns.
-fn owner(question: &Question<'_>, at: usize, pronoun: Pronoun) -> Option<FoundPronoun> {
+fn owner(question: &FollowUp<'_>, at: usize, pronoun: Pronoun) -> Option<FoundPronoun> {
     let owned = question.phrases.iter().find(|it| it.words.start == at + 1 && !it.group)?;
     let spelled = question.spelled(owned)?;
     let pronoun = Pronoun { form: Form::Case(Case::Genitive), ..pronoun };

@@ -1,8 +1,8 @@
-//! Something that was said, as it can be taken up again.
+//! Something that a message mentioned and that a later question may refer to.
 
 use super::grammar::Determined;
 use super::lexicon::{Class, Gender, Lexicon, Pronoun};
-use super::phrase::{Phrase, Role};
+use super::phrase::{NounPhrase, Role};
 use super::token::{self, Token};
 
 /// A longer run of words is no phrase but a text that the tables know nothing of.
@@ -10,7 +10,8 @@ const WORDS_MAX: usize = 12;
 /// What is left of the weight of a property that says not of what, and of a kind that says not which.
 const PROPERTY: f32 = 0.35;
 const KIND: f32 = 0.7;
-/// How well a thing fits a pronoun of the other number, a name one for people, and a noun that says nothing any.
+/// How well a thing fits a pronoun of the other number, a name one for people, and a noun that says nothing
+/// any.
 const ONE_AS_MANY: f32 = 0.6;
 const MANY_AS_ONE: f32 = 0.4;
 const UNKNOWN_NUMBER: f32 = 0.9;
@@ -20,7 +21,7 @@ const EMPTY: f32 = 0.2;
 /// Where something is, in a reply, is seldom what is asked about next.
 const PLACE: f32 = 0.5;
 
-/// Something that was said.
+/// Something that a message mentioned.
 #[derive(Debug, Clone)]
 pub struct Entity {
     /// As it was spelled, without its article.
@@ -99,7 +100,13 @@ impl Entity {
     }
 
     /// What a phrase of a text says, unless it needs something else to say it.
-    pub fn of(text: &str, tokens: &[Token<'_>], phrase: &Phrase, by_user: bool, lexicon: &Lexicon) -> Option<Self> {
+    pub fn from_phrase(
+        text: &str,
+        tokens: &[Token<'_>],
+        phrase: &NounPhrase,
+        by_user: bool,
+        lexicon: &Lexicon,
+    ) -> Option<Self> {
         let words = tokens.get(phrase.words.clone()).filter(|words| words.len() <= WORDS_MAX)?;
         let lower = |at: Option<usize>| at.and_then(|at| tokens.get(at)).map_or("", |token| token.lower.as_str());
         let (determiner, preposition) = (lower(phrase.determiner), lower(phrase.preposition));
@@ -178,7 +185,12 @@ impl Entity {
 }
 
 /// A phrase as it is spelled within a sentence, and the article that its name begins with.
-fn spelled<'t>(text: &str, words: &'t [Token<'_>], phrase: &Phrase, lexicon: &Lexicon) -> Option<(&'t str, String)> {
+fn spelled<'t>(
+    text: &str,
+    words: &'t [Token<'_>],
+    phrase: &NounPhrase,
+    lexicon: &Lexicon,
+) -> Option<(&'t str, String)> {
     let [first, rest @ ..] = words else { return None };
     let until = words.last()?.range.end;
     let article = lexicon.has(&first.lower, Class::NAME_ARTICLE) && first.text == token::capitalised(&first.lower);

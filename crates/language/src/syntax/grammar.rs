@@ -1,12 +1,12 @@
 //! What a language brings: its words, how its sentences are read, and how phrases are written into them.
 //!
-//! A new language is a folder with one `Grammar` and one line in `language.rs`. What it leaves out has a plain default:
-//! no article, no case, no rule of its own.
+//! A new language is a folder with one `Grammar` and one line in `language.rs`. What it leaves out has a
+//! plain default: no article, no case, no rule of its own.
 
 use super::entity::Entity;
 use super::lexicon::{Class, Gender, Pronoun};
-use super::phrase::{Phrase, Reader};
-use super::question::Question;
+use super::phrase::{NounPhrase, Reader};
+use super::question::FollowUp;
 use super::token::Token;
 
 /// One language.
@@ -15,8 +15,8 @@ pub struct Grammar {
     pub analysis: Analysis,
     pub words: WordLists,
     pub traits: Traits,
-    pub reading: Reading,
-    pub writing: Writing,
+    pub reading: ReadingRules,
+    pub writing: WritingRules,
 }
 
 /// What search needs to know of a language. Words are folded: lower case, without accents.
@@ -167,7 +167,7 @@ pub struct LoneVerb<'q> {
 
 /// How sentences are read.
 #[derive(Debug)]
-pub struct Reading {
+pub struct ReadingRules {
     /// The forms of a verb of the tables.
     pub verb_forms: fn(&str) -> Vec<String>,
     /// Whether a word that no table calls a verb is one by its ending.
@@ -180,7 +180,7 @@ pub struct Reading {
     pub is_gerund: fn(&str) -> bool,
     pub is_plural: fn(&str) -> bool,
     pub is_superlative: fn(&str) -> bool,
-    pub is_comparative: fn(&Question<'_>, usize) -> bool,
+    pub is_comparative: fn(&FollowUp<'_>, usize) -> bool,
     /// Whether a word with a capital that begins a sentence is a plural, and so no name.
     pub begins_with_plural: fn(&Reader<'_, '_>, usize) -> bool,
     /// Whether a name may follow a noun of this class as its name.
@@ -192,36 +192,37 @@ pub struct Reading {
     /// Whether two nouns can be of one thing.
     pub is_same_kind: fn(&str, &str) -> bool,
     /// The pronoun at a token, with what its neighbours make of it. The tables' own pronoun is given.
-    pub find_pronoun: fn(&Question<'_>, usize, Option<Pronoun>) -> Option<FoundPronoun>,
-    /// Whether a pronoun says whose the next word is, and whether it is somebody who is told or given something.
-    pub owns_or_is_told: fn(&Question<'_>, usize) -> (bool, bool),
+    pub find_pronoun: fn(&FollowUp<'_>, usize, Option<Pronoun>) -> Option<FoundPronoun>,
+    /// Whether a pronoun says whose the next word is, and whether it is somebody who is told or given
+    /// something.
+    pub owns_or_is_told: fn(&FollowUp<'_>, usize) -> (bool, bool),
     /// Whether a verb is of things alone.
     pub is_made: fn(&str) -> bool,
     /// Whether a pronoun means nothing: the weather, the time, and what is said only later in the sentence.
-    pub is_expletive: fn(&Question<'_>, usize, &Pronoun) -> bool,
+    pub is_expletive: fn(&FollowUp<'_>, usize, &Pronoun) -> bool,
     /// Whether a word for "there" only says that something exists.
-    pub is_existential: fn(&Question<'_>, usize) -> bool,
+    pub is_existential: fn(&FollowUp<'_>, usize) -> bool,
     /// Whether the words of a message begin at a token.
-    pub is_reported: fn(&Question<'_>, usize) -> bool,
+    pub is_reported: fn(&FollowUp<'_>, usize) -> bool,
     /// Whether a question asks for things in a place that it does not name.
-    pub lacks_place: fn(&Question<'_>) -> bool,
+    pub lacks_place: fn(&FollowUp<'_>) -> bool,
     /// Whether the verb at a token has left out its subject.
-    pub lacks_subject: fn(&Question<'_>, usize) -> bool,
+    pub lacks_subject: fn(&FollowUp<'_>, usize) -> bool,
     /// Whether a verb leaves out its subject or object.
     pub lacks_object: fn(&LoneVerb<'_>) -> bool,
     /// The tokens of a word for "both" that begins at a token.
-    pub both: fn(&Question<'_>, usize) -> Option<(usize, usize)>,
+    pub both: fn(&FollowUp<'_>, usize) -> Option<(usize, usize)>,
     /// The token of "year" in "that year", where the pointer is given.
-    pub that_year: fn(&Question<'_>, usize) -> Option<usize>,
+    pub that_year: fn(&FollowUp<'_>, usize) -> Option<usize>,
     /// The tokens of the last question that another property takes the place of. Without it, of the subject.
     pub replaced_property: Option<ReplacedProperty>,
     /// Whether a phrase with this preposition may be added to the last question.
     pub is_appended: fn(&str) -> bool,
 }
 
-pub type ReplacedProperty = fn(&Phrase, &[&Phrase]) -> Option<(usize, usize)>;
+pub type ReplacedProperty = fn(&NounPhrase, &[&NounPhrase]) -> Option<(usize, usize)>;
 
-impl Reading {
+impl ReadingRules {
     pub const PLAIN: Self = Self {
         verb_forms: |_| Vec::new(),
         ends_as_verb: |_, _| false,
@@ -254,7 +255,7 @@ impl Reading {
 }
 
 /// The pronoun itself, whose place ends with it.
-pub fn plain_pronoun(_: &Question<'_>, at: usize, pronoun: Option<Pronoun>) -> Option<FoundPronoun> {
+pub fn plain_pronoun(_: &FollowUp<'_>, at: usize, pronoun: Option<Pronoun>) -> Option<FoundPronoun> {
     Some(FoundPronoun { pronoun: pronoun?, end: at + 1, before: String::new() })
 }
 
@@ -271,7 +272,7 @@ pub struct Determined<'d> {
 
 /// How phrases are written into a sentence.
 #[derive(Debug)]
-pub struct Writing {
+pub struct WritingRules {
     /// The article with which a phrase is taken up again.
     pub article: for<'d> fn(&Determined<'d>) -> &'d str,
     /// In the place of a pronoun. The last parameter says that marks stand apart in this text.
@@ -292,11 +293,11 @@ pub struct Writing {
     /// With the preposition for being inside.
     pub inside: fn(&Entity) -> String,
     /// In the place of a word for "there".
-    pub there: fn(&Question<'_>, usize, &Entity) -> String,
+    pub there: fn(&FollowUp<'_>, usize, &Entity) -> String,
     /// The word for "other" or "else"; the noun that it describes is given if there is one.
     pub other: fn(Option<&str>) -> &'static str,
     /// In the place of "that year".
-    pub in_year: fn(&Question<'_>, usize, &str) -> String,
+    pub in_year: fn(&FollowUp<'_>, usize, &str) -> String,
     /// With an article that brings something new.
     pub indefinite: fn(&str) -> String,
     pub singular: fn(&str) -> String,
@@ -305,7 +306,7 @@ pub struct Writing {
     pub owner: fn(&str) -> &str,
 }
 
-impl Writing {
+impl WritingRules {
     pub const PLAIN: Self = Self {
         article: |_| "",
         in_place_of: |entity, _, _| entity.full(),

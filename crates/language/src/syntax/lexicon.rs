@@ -1,7 +1,7 @@
 //! What the rules know of words: which class a word is of, and what a pronoun can stand for.
 //!
-//! Owns the shape of the tables; the tables are in the folder of each language. Words that no table holds are matter:
-//! nouns, names and numbers.
+//! Owns the shape of the tables; the tables are in the folder of each language. Words that no table holds are
+//! matter: nouns, names and numbers.
 
 use rustc_hash::FxHashMap;
 
@@ -307,7 +307,7 @@ impl Lexicon {
         self.class(word).has(Class::EITHER.or(Class::EITHER_FORM))
     }
 
-    /// Which of so many an ordinal counts to.
+    /// The index that an ordinal names in a list of this length.
     pub fn ordinal(&self, word: &str, of: usize) -> Option<usize> {
         let ordinals = self.grammar.words.ordinals;
         let (_, number) = ordinals.iter().find(|(words, _)| words.split_whitespace().any(|it| it == word))?;

@@ -2,21 +2,21 @@
 
 use super::entity::Entity;
 use super::lexicon::{Class, Lexicon};
-use super::phrase::Phrase;
+use super::phrase::NounPhrase;
 use super::token::Token;
 
 /// A question of more words is long.
 const LONG_WORDS: usize = 20;
 
 /// A question as the rules see it.
-pub struct Question<'q> {
+pub struct FollowUp<'q> {
     pub text: &'q str,
     pub tokens: &'q [Token<'q>],
-    pub phrases: &'q [Phrase],
+    pub phrases: &'q [NounPhrase],
     pub lexicon: &'q Lexicon,
 }
 
-impl<'q> Question<'q> {
+impl<'q> FollowUp<'q> {
     pub fn lower(&self, at: usize) -> &str {
         self.tokens.get(at).map_or("", |token| token.lower.as_str())
     }
@@ -72,7 +72,8 @@ impl<'q> Question<'q> {
         self.words() > LONG_WORDS
     }
 
-    /// Where the clause before the one of a token ends. A noun right before a pronoun has a clause of its own after it.
+    /// Where the clause before the one of a token ends. A noun right before a pronoun has a clause of its own
+    /// after it.
     pub fn clause_before(&self, at: usize) -> usize {
         let clause = (0..at).rev().find(|at| self.begins_clause(*at)).unwrap_or(0);
         let relative = self.phrases.iter().any(|it| it.words.end == at && !it.group && !it.wanted);
@@ -113,7 +114,7 @@ impl<'q> Question<'q> {
             .any(|words| words.iter().map(|token| token.lower.as_str()).eq(entity.key.split_whitespace()))
     }
 
-    pub fn spelled(&self, phrase: &Phrase) -> Option<&'q str> {
+    pub fn spelled(&self, phrase: &NounPhrase) -> Option<&'q str> {
         let words = self.tokens.get(phrase.words.clone())?;
         self.text.get(words.first()?.range.start..words.last()?.range.end)
     }

@@ -62,7 +62,7 @@ impl<'t> Token<'t> {
 /// Letters that an apostrophe ties to the word before it; names from English keep them in every language.
 const CLITICS: [&str; 6] = ["s", "m", "re", "ve", "ll", "d"];
 
-/// At most so many tokens of a text.
+/// The tokens of a text, at most `tokens_max`.
 pub fn tokens<'t>(text: &'t str, lexicon: &Lexicon, tokens_max: usize) -> Vec<Token<'t>> {
     let mut tokens: Vec<Token<'_>> = Vec::with_capacity((text.len() / 5).min(tokens_max));
     let mut sentence = 0;
@@ -101,7 +101,8 @@ fn is_letter(c: char) -> bool {
     c.is_alphanumeric() || matches!(c, '\u{300}'..='\u{36f}' | '%' | '_')
 }
 
-/// Apostrophes, hyphens, dots and commas belong to a word that goes on after them; the last two only within numbers.
+/// Apostrophes, hyphens, dots and commas belong to a word that goes on after them; the last two only within
+/// numbers.
 fn word_end(text: &str, from: usize) -> usize {
     let mut end = from;
     let mut chars = text.get(from..).unwrap_or_default().char_indices().peekable();

@@ -164,7 +164,7 @@ fn part(code: &str) -> Option<Part> {
     }
 }
 
-/// Digits only, so many of them.
+/// Digits only, and as many as one of these lengths.
 fn number(text: &str, lengths: std::ops::RangeInclusive<usize>) -> Option<u32> {
     let fits = lengths.contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit());
     if fits { text.parse().ok() } else { None }

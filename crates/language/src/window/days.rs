@@ -25,8 +25,8 @@ impl Window {
         // What is to come begins today; where the data ended before, on the day after its last.
         let next = today.min(data_day + 1);
         match self {
-            Self::Days(days) => Span::of(back(last, days) + 1, last),
-            Self::Months(months) => Span::of(months_from(last, -signed(months)) + 1, last),
+            Self::Days(days) => Span::between(back(last, days) + 1, last),
+            Self::Months(months) => Span::between(months_from(last, -signed(months)) + 1, last),
             Self::Rows(rows) => Span::newest(rows, last),
             Self::Today => Span::newest(1, last),
             Self::Yesterday => Span::newest(1, (today - 1).min(data_day)),
@@ -36,17 +36,17 @@ impl Window {
                 let monday = Period::Week.start(last, 0);
                 let this = monday + signed(day) - 1;
                 let day = if this > last { this - 7 } else { this };
-                Span::of(day, day)
+                Span::between(day, day)
             }
-            Self::This(period) => Span::of(period.start(last, 0), last),
-            Self::Previous(period) => Span::of(period.start(last, -1), period.start(last, 0) - 1),
-            Self::Next(period) => Span::of(period.start(last, 1), period.start(last, 2) - 1),
+            Self::This(period) => Span::between(period.start(last, 0), last),
+            Self::Previous(period) => Span::between(period.start(last, -1), period.start(last, 0) - 1),
+            Self::Next(period) => Span::between(period.start(last, 1), period.start(last, 2) - 1),
             Self::Upcoming => Span { from: Some(iso(next)), ..Span::default() },
-            Self::NextDays(days) => Span::of(next, next + signed(days) - 1),
-            Self::NextMonths(months) => Span::of(next, months_from(next - 1, signed(months))),
+            Self::NextDays(days) => Span::between(next, next + signed(days) - 1),
+            Self::NextMonths(months) => Span::between(next, months_from(next - 1, signed(months))),
             Self::In(point) => {
                 let (from, to) = point.days(last);
-                Span::of(from, to)
+                Span::between(from, to)
             }
             Self::Between(a, b) => between(a, b, last),
             Self::Since(point) => Span { from: Some(iso(point.days(last).0)), ..Span::default() },
@@ -57,7 +57,7 @@ impl Window {
 }
 
 impl Span {
-    fn of(from: Day, to: Day) -> Self {
+    fn between(from: Day, to: Day) -> Self {
         Self { from: Some(iso(from)), to: Some(iso(to)), rows: None }
     }
 
@@ -94,10 +94,10 @@ fn between(a: Point, b: Point, last: Day) -> Span {
         }
         _ => b.days(last),
     };
-    Span::of(a_days.0.min(b_days.0), a_days.1.max(b_days.1))
+    Span::between(a_days.0.min(b_days.0), a_days.1.max(b_days.1))
 }
 
-/// A day so many months on. The last day of a month goes to the last day of a month.
+/// The day that many months later. The last day of a month goes to the last day of a month.
 fn months_from(day: Day, months: i32) -> Day {
     let (year, month, of_month) = calendar::civil(day);
     let index = month - 1 + months;

@@ -1,7 +1,7 @@
 //! Stretches of time that a question about data can name.
 //!
-//! Owns what they are, their codes (`code`) and their days (`days`). How a language names them is in the folder of that
-//! language. Has no clock: the last day of the data and today come in as values.
+//! Owns what they are, their codes (`code`) and their days (`days`). How a language names them is in the
+//! folder of that language. Has no clock: the last day of the data and today come in as values.
 
 mod code;
 mod days;
@@ -14,12 +14,13 @@ pub use self::days::Span;
 pub use self::point::{Part, Point, YearOf};
 pub(crate) use self::token::Tokens;
 
-/// The most days, months and rows that a window counts; more are none that anyone means.
+/// The most days, months and rows that a window may count.
 pub const DAYS_MAX: u32 = 36_500;
 pub const MONTHS_MAX: u32 = 1_200;
 pub const ROWS_MAX: u32 = 1_000;
 
-/// A stretch of time as it was said, before anyone knows what today is. Written as a code such as `months:12`.
+/// A stretch of time as it was said, before anyone knows what today is. Written as a code such as
+/// `months:12`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub enum Window {

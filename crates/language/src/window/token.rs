@@ -1,26 +1,26 @@
-//! The words of a text with what stands between them.
+//! The words of a text and the characters between them.
 
 use std::ops::Range;
 
 use crate::analyse::{QUESTION_WORDS_MAX, Spelled, Words};
 
-/// Words in their order. A date is told from a fraction by what joins its numbers.
+/// Words in their order. The characters between its numbers tell a date from a fraction.
 #[derive(Debug)]
 pub struct Tokens<'t> {
     text: &'t str,
-    tokens: Vec<Token>,
+    tokens: Vec<FoldedWord>,
 }
 
 #[derive(Debug)]
-struct Token {
+struct FoldedWord {
     folded: String,
     range: Range<usize>,
 }
 
 impl<'t> Tokens<'t> {
     pub fn new(text: &'t str) -> Self {
-        let words = Words::of(text, QUESTION_WORDS_MAX);
-        let token = |word: Spelled<'_>| Token { folded: word.folded.to_owned(), range: word.range };
+        let words = Words::new(text, QUESTION_WORDS_MAX);
+        let token = |word: Spelled<'_>| FoldedWord { folded: word.folded.to_owned(), range: word.range };
         Self { text, tokens: words.iter().map(token).collect() }
     }
 
@@ -68,7 +68,8 @@ impl<'t> Tokens<'t> {
         if fits { word.parse().ok() } else { None }
     }
 
-    /// The one character that joins a word to the one before it, without blanks; a dash of any length is a hyphen.
+    /// The one character that joins a word to the one before it, without blanks; a dash of any length is a
+    /// hyphen.
     pub fn joint(&self, at: usize) -> Option<char> {
         if at == 0 || at >= self.len() { None } else { joint(self.gap(at)) }
     }

@@ -58,13 +58,13 @@ pub fn is_role(name: &str) -> bool {
 /// Names in Cyrillic letters are declined, those in Latin letters are not.
 pub fn name_print(folded: &str) -> u64 {
     match Language::by_script(folded) {
-        Some(language) => analyse::print(&language.stem(folded)),
-        None => analyse::print(folded),
+        Some(language) => analyse::fingerprint(&language.stem(folded)),
+        None => analyse::fingerprint(folded),
     }
 }
 
 fn name_prints(name: &str) -> Vec<u64> {
-    let words = Words::of(name, NAME_WORDS_MAX);
+    let words = Words::new(name, NAME_WORDS_MAX);
     let words = words.iter().filter(|word| !ROLES.contains(&word.folded));
     let words = words.filter(|word| Language::ALL.into_iter().all(|language| !language.is_stop(word.folded)));
     words.map(|word| name_print(word.folded)).collect()

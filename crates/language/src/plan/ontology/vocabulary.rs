@@ -1,7 +1,8 @@
 //! The words that an ontology knows, as numbers.
 //!
-//! Owns stems, synonyms, typos and what else is known of a word: that it tells a time, fills a sentence, follows up, or is
-//! ordinary. Invariant: words that are spelled alike but for case, accents and endings have one number.
+//! Owns stems, synonyms, typos and what else is known of a word: that it tells a time, fills a sentence,
+//! follows up, or is ordinary. Invariant: words that are spelled alike but for case, accents and endings have
+//! one number.
 
 use rustc_hash::FxHashMap;
 
@@ -25,7 +26,8 @@ const ORDINARY: u8 = 8;
 pub struct Vocabulary {
     /// By their stems.
     ids: FxHashMap<String, Id>,
-    /// By their spelling, words that are not stemmed: ordinary ones, and stop words (`como` and `com` have one stem).
+    /// By their spelling, words that are not stemmed: ordinary ones, and stop words (`como` and `com` have
+    /// one stem).
     whole: FxHashMap<String, Id>,
     known: Vec<Known>,
     typos: Typos,
@@ -78,7 +80,7 @@ impl Vocabulary {
         id
     }
 
-    /// A word that is only itself; nobody has a use for it yet.
+    /// A word that is only itself and that no rule uses yet.
     pub fn learn_ordinary(&mut self, word: &Word) {
         let id = self.add_whole(&word.folded);
         self.known.get_mut(id as usize).into_iter().for_each(|known| known.kind |= ORDINARY);

@@ -8,7 +8,7 @@ use crate::window::{DAYS_MAX, MONTHS_MAX, Period, ROWS_MAX, Window};
 
 /// What is counted, in the smallest that it is made of.
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum Unit {
+enum TimeUnit {
     Days(u32),
     Months(u32),
     Rows,
@@ -21,7 +21,7 @@ pub fn read(tokens: &Tokens<'_>, at: usize) -> Option<(Window, usize)> {
     last(tokens, at).or_else(|| next(tokens, at)).or_else(|| ago(tokens, at)).or_else(|| within(tokens, at))
 }
 
-/// `últimos 12 meses`, `12 últimos meses`, `último ano`; a few, where no number is told.
+/// `últimos 12 meses`, `12 últimos meses`, `último ano`; a few, if no number is given.
 fn last(tokens: &Tokens<'_>, at: usize) -> Option<(Window, usize)> {
     if let Some((count, then)) = number(tokens, at) {
         let (unit, next) = if tokens.is_one_of(then, &LAST) { unit(tokens, then + 1)? } else { recent(tokens, then)? };
@@ -34,13 +34,13 @@ fn last(tokens: &Tokens<'_>, at: usize) -> Option<(Window, usize)> {
         let (unit, next) = unit(tokens, at + 1)?;
         // In English, last month is the one before this.
         let is_period = matches!(tokens.word(at), "last" | "past" | "previous") && !is_many(tokens, next - 1);
-        (!is_period || unit == Unit::Rows).then(|| (unit.few(is_many(tokens, at + 1)), unit, next))
+        (!is_period || unit == TimeUnit::Rows).then(|| (unit.few(is_many(tokens, at + 1)), unit, next))
     })?;
     Some((unit.last(count)?, next))
 }
 
 /// `6 meses mais recentes`.
-fn recent(tokens: &Tokens<'_>, at: usize) -> Option<(Unit, usize)> {
+fn recent(tokens: &Tokens<'_>, at: usize) -> Option<(TimeUnit, usize)> {
     const ENDS: [&str; 6] = ["mais recentes", "anteriores", "passados", "passadas", "para ca", "pra ca"];
     let (unit, next) = unit(tokens, at)?;
     let end = ENDS.iter().find_map(|end| tokens.phrase(next, end))?;
@@ -64,9 +64,9 @@ fn next(tokens: &Tokens<'_>, at: usize) -> Option<(Window, usize)> {
         },
     };
     let window = match unit {
-        Unit::Days(days) => capped(count, days, DAYS_MAX).map(Window::NextDays),
-        Unit::Months(months) => capped(count, months, MONTHS_MAX).map(Window::NextMonths),
-        Unit::Rows => None,
+        TimeUnit::Days(days) => capped(count, days, DAYS_MAX).map(Window::NextDays),
+        TimeUnit::Months(months) => capped(count, months, MONTHS_MAX).map(Window::NextMonths),
+        TimeUnit::Rows => None,
     };
     Some((window?, next))
 }
@@ -77,15 +77,16 @@ fn ago(tokens: &Tokens<'_>, at: usize) -> Option<(Window, usize)> {
     let (count, unit, next) = counted(tokens, at + usize::from(is_led))?;
     let is_back = tokens.is_one_of(next, &["atras", "ago"]);
     let window = match unit {
-        Unit::Days(days) => capped(count, days, DAYS_MAX).map(Window::DaysAgo),
-        Unit::Months(months) => capped(count, months, MONTHS_MAX).map(Window::MonthsAgo),
-        Unit::Rows => None,
+        TimeUnit::Days(days) => capped(count, days, DAYS_MAX).map(Window::DaysAgo),
+        TimeUnit::Months(months) => capped(count, months, MONTHS_MAX).map(Window::MonthsAgo),
+        TimeUnit::Rows => None,
     };
     let window = if window == Some(Window::DaysAgo(1)) { Some(Window::Yesterday) } else { window };
     Some((window.filter(|_| is_led || is_back)?, next + usize::from(is_back)))
 }
 
-/// `em 12 meses`, `máxima de 52 semanas`; not where it tells when something falls due, or belongs to the name of a metric.
+/// `em 12 meses`, `máxima de 52 semanas`; not where it tells when something falls due, or belongs to the name
+/// of a metric.
 fn within(tokens: &Tokens<'_>, at: usize) -> Option<(Window, usize)> {
     const METRICS: [&str; 3] = ["dy", "yield", "yields"];
     const DUE_WORDS: usize = 3;
@@ -98,8 +99,8 @@ fn within(tokens: &Tokens<'_>, at: usize) -> Option<(Window, usize)> {
     Some((unit.last(count).filter(|_| is_said)?, next))
 }
 
-/// What is told of a stretch of days, so that a count behind it is that stretch. A metric of the day, such as the DY or the
-/// volatility, has the count in its name.
+/// What is told of a stretch of days, so that a count behind it is that stretch. A metric of the day, such as
+/// the DY or the volatility, has the count in its name.
 fn is_stretched(word: &str) -> bool {
     const WORDS: [&str; 17] = [
         "maxima",
@@ -123,20 +124,20 @@ fn is_stretched(word: &str) -> bool {
     word.starts_with("acumulad") || WORDS.contains(&word)
 }
 
-fn counted(tokens: &Tokens<'_>, at: usize) -> Option<(u32, Unit, usize)> {
+fn counted(tokens: &Tokens<'_>, at: usize) -> Option<(u32, TimeUnit, usize)> {
     let (count, then) = number(tokens, at)?;
     let (unit, next) = unit(tokens, then)?;
     Some((count, unit, next))
 }
 
 /// `12m`, `30d`, which only count behind `últimos`.
-fn short(tokens: &Tokens<'_>, at: usize) -> Option<(u32, Unit, usize)> {
+fn short(tokens: &Tokens<'_>, at: usize) -> Option<(u32, TimeUnit, usize)> {
     let word = tokens.word(at);
     let digits = word.trim_end_matches(|c: char| !c.is_ascii_digit());
     let unit = match word.strip_prefix(digits)? {
-        "d" => Unit::Days(1),
-        "m" => Unit::Months(1),
-        "a" | "y" => Unit::Months(12),
+        "d" => TimeUnit::Days(1),
+        "m" => TimeUnit::Months(1),
+        "a" | "y" => TimeUnit::Months(12),
         _ => return None,
     };
     let fits = (1..=4).contains(&digits.len()) && digits.bytes().all(|byte| byte.is_ascii_digit());
@@ -144,24 +145,24 @@ fn short(tokens: &Tokens<'_>, at: usize) -> Option<(u32, Unit, usize)> {
     Some((count?, unit, at + 1))
 }
 
-fn unit(tokens: &Tokens<'_>, at: usize) -> Option<(Unit, usize)> {
+fn unit(tokens: &Tokens<'_>, at: usize) -> Option<(TimeUnit, usize)> {
     const ROWS: [&str; 6] = ["dias uteis", "dia util", "trading days", "trading day", "business days", "business day"];
     if let Some(next) = ROWS.iter().find_map(|phrase| tokens.phrase(at, phrase)) {
-        return Some((Unit::Rows, next));
+        return Some((TimeUnit::Rows, next));
     }
     let unit = match tokens.word(at) {
-        "dia" | "dias" | "day" | "days" => Unit::Days(1),
-        "semana" | "semanas" | "week" | "weeks" => Unit::Days(7),
-        "quinzena" | "quinzenas" => Unit::Days(15),
-        "mes" | "meses" | "month" | "months" => Unit::Months(1),
-        "bimestre" | "bimestres" => Unit::Months(2),
-        "trimestre" | "trimestres" | "quarter" | "quarters" => Unit::Months(3),
-        "quadrimestre" | "quadrimestres" => Unit::Months(4),
-        "semestre" | "semestres" => Unit::Months(6),
-        "ano" | "anos" | "year" | "years" => Unit::Months(12),
-        "decada" | "decade" => Unit::Months(120),
+        "dia" | "dias" | "day" | "days" => TimeUnit::Days(1),
+        "semana" | "semanas" | "week" | "weeks" => TimeUnit::Days(7),
+        "quinzena" | "quinzenas" => TimeUnit::Days(15),
+        "mes" | "meses" | "month" | "months" => TimeUnit::Months(1),
+        "bimestre" | "bimestres" => TimeUnit::Months(2),
+        "trimestre" | "trimestres" | "quarter" | "quarters" => TimeUnit::Months(3),
+        "quadrimestre" | "quadrimestres" => TimeUnit::Months(4),
+        "semestre" | "semestres" => TimeUnit::Months(6),
+        "ano" | "anos" | "year" | "years" => TimeUnit::Months(12),
+        "decada" | "decade" => TimeUnit::Months(120),
         "pregao" | "pregoes" | "sessao" | "sessoes" | "session" | "sessions" | "fechamento" | "fechamentos" => {
-            Unit::Rows
+            TimeUnit::Rows
         }
         _ => return None,
     };
@@ -177,7 +178,7 @@ fn is_many(tokens: &Tokens<'_>, at: usize) -> bool {
     tokens.word(at).ends_with('s') && tokens.word(at) != "mes"
 }
 
-impl Unit {
+impl TimeUnit {
     fn last(self, count: u32) -> Option<Window> {
         match self {
             Self::Days(days) => capped(count, days, DAYS_MAX).map(Window::Days),
@@ -204,7 +205,7 @@ fn capped(count: u32, each: u32, most: u32) -> Option<u32> {
 }
 
 impl Period {
-    pub(super) fn of(word: &str) -> Option<Self> {
+    pub(super) fn parse(word: &str) -> Option<Self> {
         match word {
             "semana" | "week" => Some(Self::Week),
             "mes" | "month" => Some(Self::Month),

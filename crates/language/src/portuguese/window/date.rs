@@ -77,7 +77,7 @@ fn with_month(tokens: &Tokens<'_>, at: usize) -> Option<(Point, usize)> {
     if let Some(day) = day_number(tokens.word(at)) {
         return day_and_month(tokens, at, day);
     }
-    let month = Month::of(tokens.word(at)).filter(|_| !follows_day(tokens, at))?;
+    let month = Month::parse(tokens.word(at)).filter(|_| !follows_day(tokens, at))?;
     if let Some(day) = day_number(tokens.word(at + 1)).filter(|_| month.is_english && tokens.joint(at + 1).is_none()) {
         let (year, next) = year_after(tokens, at + 2, false).unwrap_or((YearOf::Newest, at + 2));
         return Some((Point::new(year, Part::Day { month: month.number, day })?, next));
@@ -95,14 +95,14 @@ fn with_month(tokens: &Tokens<'_>, at: usize) -> Option<(Point, usize)> {
 
 fn day_and_month(tokens: &Tokens<'_>, at: usize, day: i32) -> Option<(Point, usize)> {
     let then = at + 1 + usize::from(tokens.is_one_of(at + 1, &["de", "of"]));
-    let month = Month::of(tokens.word(then))?;
+    let month = Month::parse(tokens.word(then))?;
     let (year, next) = year_after(tokens, then + 1, false).unwrap_or((YearOf::Newest, then + 1));
     let is_sure = month.is_sure || then > at + 1 || year != YearOf::Newest || tokens.joint(then).is_some();
     Some((Point::new(year, Part::Day { month: month.number, day }).filter(|_| is_sure)?, next))
 }
 
 pub fn is_month(word: &str) -> bool {
-    Month::of(word).is_some()
+    Month::parse(word).is_some()
 }
 
 struct Month {
@@ -115,7 +115,7 @@ struct Month {
 }
 
 impl Month {
-    fn of(word: &str) -> Option<Self> {
+    fn parse(word: &str) -> Option<Self> {
         let holds = |names: &str| names.split(' ').any(|name| name == word);
         let months = MONTHS.iter().zip(&english::MONTHS).zip(1..);
         let number = match word {
@@ -183,7 +183,7 @@ pub fn year_after(tokens: &Tokens<'_>, at: usize, is_loose: bool) -> Option<(Yea
     Some((YearOf::Of(year), from + 1))
 }
 
-/// `primeiro semestre de 2024`; the last of them only of a year that is told.
+/// `primeiro semestre de 2024`; the last one only of a year that is given.
 fn part_of_year(tokens: &Tokens<'_>, at: usize) -> Option<(Point, usize)> {
     let is_last = tokens.is_one_of(at, &["ultimo", "last"]);
     let nth = ordinal(tokens.word(at));
@@ -247,7 +247,7 @@ fn bare_year(tokens: &Tokens<'_>, at: usize) -> Option<(Point, usize)> {
     let is_amount = before.contains('$') || after.starts_with('%') || is_decimal || tokens.is_one_of(at + 1, &COUNTED);
     let is_bounded = BOUNDS.contains(&two_before) && is_led(tokens, at) || BOUNDS.contains(&tokens.before(at));
     let of = usize::from(matches!(tokens.before(at), "de" | "do" | "of"));
-    let month = at.checked_sub(1 + of).and_then(|before| Month::of(tokens.word(before)));
+    let month = at.checked_sub(1 + of).and_then(|before| Month::parse(tokens.word(before)));
     let is_left = month.is_some_and(|month| month.is_sure || month.number == 3);
     let is_year = said.contains(&year) && !is_amount && !is_bounded && !is_left;
     Some((Point::new(YearOf::Of(year), Part::Whole).filter(|_| is_year)?, at + 1))

@@ -1,7 +1,7 @@
 //! Stretches of time as Portuguese names them, and as English words in a Portuguese question do.
 //!
-//! Refuses what only looks like one: `DY de 12 meses` names a metric, `vencimento em 6-9 meses` a band, and 31/02/2025 no
-//! day.
+//! Refuses what only looks like one: `DY de 12 meses` names a metric, `vencimento em 6-9 meses` a band, and
+//! 31/02/2025 no day.
 
 mod counted;
 mod date;

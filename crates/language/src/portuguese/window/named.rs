@@ -112,7 +112,7 @@ fn pointed(tokens: &Tokens<'_>, at: usize) -> Option<(Window, usize)> {
         "este", "esta", "esse", "essa", "neste", "nesta", "nesse", "nessa", "deste", "desta", "desse", "dessa", "this",
         "presente", "atual",
     ];
-    if let Some(period) = Period::of(tokens.word(at + 1)) {
+    if let Some(period) = Period::parse(tokens.word(at + 1)) {
         match tokens.word(at) {
             word if THIS.contains(&word) => return Some((Window::This(period), at + 2)),
             "last" | "previous" | "past" => return Some((Window::Previous(period), at + 2)),
@@ -120,7 +120,7 @@ fn pointed(tokens: &Tokens<'_>, at: usize) -> Option<(Window, usize)> {
             _ => {}
         }
     }
-    let period = Period::of(tokens.word(at))?;
+    let period = Period::parse(tokens.word(at))?;
     match tokens.word(at + 1) {
         "passado" | "passada" | "anterior" => Some((Window::Previous(period), at + 2)),
         "atual" | "corrente" | "vigente" => Some((Window::This(period), at + 2)),
@@ -137,7 +137,7 @@ fn bare(tokens: &Tokens<'_>, at: usize) -> Option<(Window, usize)> {
         "inicio", "comeco", "fim", "final", "meio", "meados", "resto", "restante", "dia", "dias", "vez", "vezes",
         "mes", "semana", "cada",
     ];
-    let period = Period::of(tokens.word(at + 1)).filter(|_| tokens.is_one_of(at, &["no", "na", "do", "da"]))?;
+    let period = Period::parse(tokens.word(at + 1)).filter(|_| tokens.is_one_of(at, &["no", "na", "do", "da"]))?;
     let is_part = PARTS.contains(&tokens.before(at)) || GOES_ON.contains(&tokens.word(at + 2));
     (!is_part && pointed(tokens, at + 1).is_none()).then_some((Window::This(period), at + 2))
 }

@@ -7,14 +7,14 @@ use crate::window::Tokens;
 use crate::window::Window;
 
 /// Reads a window that begins at a word; where it ends.
-type Read = fn(&Tokens<'_>, usize) -> Option<(Window, usize)>;
+type WindowReader = fn(&Tokens<'_>, usize) -> Option<(Window, usize)>;
 
 /// The most telling first: `a cotação de 2024-12-27 no histórico D-1` asks for that day.
-const KINDS: [Read; 4] = [dated::read, counted::read, named::period, named::day];
+const KINDS: [WindowReader; 4] = [dated::read, counted::read, named::period, named::day];
 
 /// The window, and the words that name it.
 pub fn window(tokens: &Tokens<'_>) -> Option<(Window, Range<usize>)> {
-    let first = |read: &Read| {
+    let first = |read: &WindowReader| {
         let found = |at: usize| read(tokens, at).map(|(window, next)| (window, lead(tokens, at)..next));
         (0..tokens.len()).find_map(found)
     };

@@ -22,7 +22,8 @@ const WEEKDAYS: [&str; 7] =
     ["segunda-feira", "terça-feira", "quarta-feira", "quinta-feira", "sexta-feira", "sábado", "domingo"];
 
 impl Span {
-    /// The window that it is of, as a sentence says it: with its days, where its name leaves open which they are.
+    /// The window that it is of, as a sentence says it: with its days, where its name leaves open which they
+    /// are.
     pub fn in_words(&self, window: Window) -> String {
         let shown = |day: &str| -> Option<String> {
             let mut parts = day.splitn(3, '-');
@@ -39,8 +40,8 @@ impl Span {
 }
 
 impl Window {
-    /// How a sentence in Portuguese says it: `nos últimos 12 meses`. Nothing for today, since its row may be older: the
-    /// day stands in the row.
+    /// How a sentence in Portuguese says it: `nos últimos 12 meses`. Nothing for today, since its row may be
+    /// older: the day stands in the row.
     pub fn in_words(self) -> String {
         match self {
             Self::Days(n) => counted(n, "no último dia", "nos últimos", "dias"),

@@ -1,14 +1,14 @@
-//! What a phrase is once it has been read: of whom or what, in which role, and tied to which other.
+//! What a phrase is after it has been read: a person or a thing, its role, and the phrase it belongs to.
 
 use std::ops::Range;
 
 use super::super::lexicon::{Class, Gender};
 use super::super::token::Token;
 use super::reader::Reader;
-use super::{Phrase, Role};
+use super::{NounPhrase, Role};
 
 impl Reader<'_, '_> {
-    pub(super) fn phrase(&self, words: Range<usize>, head: usize) -> Phrase {
+    pub(super) fn phrase(&self, words: Range<usize>, head: usize) -> NounPhrase {
         let of = self.tokens.get(words.clone()).unwrap_or_default();
         let class = |at: usize| self.class(at);
         let named = of.iter().any(Token::is_quote)
@@ -32,7 +32,7 @@ impl Reader<'_, '_> {
         let plural = self.lexicon.is_plural(lower) && !given;
         let year = of.len() == 1
             && of.iter().all(|token| token.text.len() == 4 && token.text.bytes().all(|c| c.is_ascii_digit()));
-        Phrase {
+        NounPhrase {
             words,
             determiner: None,
             preposition: None,
@@ -55,7 +55,7 @@ impl Reader<'_, '_> {
         }
     }
 
-    pub(super) fn role(&self, phrase: &Phrase) -> Role {
+    pub(super) fn role(&self, phrase: &NounPhrase) -> Role {
         let from = phrase.determiner.unwrap_or(phrase.words.start);
         let listed = |at: usize| {
             self.class(at).has(Class::AND.or(Class::OR)) || self.tokens.get(at).is_some_and(|it| it.text == ",")
@@ -75,7 +75,7 @@ impl Reader<'_, '_> {
     }
 
     /// A name that is called, told or heard from belongs to a person.
-    pub(super) fn is_somebody(&self, phrase: &Phrase, end: usize) -> bool {
+    pub(super) fn is_somebody(&self, phrase: &NounPhrase, end: usize) -> bool {
         if !phrase.named || phrase.person.is_some() {
             return false;
         }
@@ -106,8 +106,8 @@ impl Reader<'_, '_> {
     }
 
     /// Ties a phrase to the one before it that it completes or that owns it.
-    pub(super) fn extend(&mut self, phrase: Phrase) {
-        let follows = |before: &Phrase, tie: usize| before.words.end == tie;
+    pub(super) fn extend(&mut self, phrase: NounPhrase) {
+        let follows = |before: &NounPhrase, tie: usize| before.words.end == tie;
         let of = phrase.preposition.filter(|at| self.word_has(*at, Class::OF));
         let owner = phrase.words.start.checked_sub(1).filter(|at| self.word_has(*at, Class::OWNER));
         match self.phrases.pop() {
@@ -118,12 +118,12 @@ impl Reader<'_, '_> {
         }
     }
 
-    fn is_relational(&self, phrase: &Phrase) -> bool {
+    fn is_relational(&self, phrase: &NounPhrase) -> bool {
         self.class(phrase.head).has(Class::RELATIONAL)
     }
 
     /// `The history of X` is about X; `the city of X` is one thing.
-    fn complete(&mut self, mut before: Phrase, mut phrase: Phrase) {
+    fn complete(&mut self, mut before: NounPhrase, mut phrase: NounPhrase) {
         if self.is_relational(&before) || (phrase.named && self.lexicon.grammar.traits.names_follow_nouns) {
             phrase.role = before.role.min(Role::Subject);
             before.role = Role::Oblique;
@@ -138,7 +138,7 @@ impl Reader<'_, '_> {
     }
 
     /// `The singer X` is X; where names follow nouns, `the album X` is one phrase.
-    fn appose(&mut self, mut before: Phrase, mut phrase: Phrase) {
+    fn appose(&mut self, mut before: NounPhrase, mut phrase: NounPhrase) {
         if before.named {
             return self.complete(before, phrase);
         }
@@ -150,7 +150,7 @@ impl Reader<'_, '_> {
             self.phrases.extend([before, phrase]);
             return;
         }
-        let mut whole = Phrase { words: before.words.start..phrase.words.end, kind: phrase.kind, ..before.clone() };
+        let mut whole = NounPhrase { words: before.words.start..phrase.words.end, kind: phrase.kind, ..before.clone() };
         whole.named = self.lexicon.grammar.traits.names_follow_nouns;
         before.role = Role::Oblique;
         phrase.role = Role::Oblique;
@@ -158,7 +158,7 @@ impl Reader<'_, '_> {
     }
 
     /// `X's history` is about X; `X's mother` is somebody else.
-    fn own(&mut self, mut owner: Phrase, phrase: Phrase) {
+    fn own(&mut self, mut owner: NounPhrase, phrase: NounPhrase) {
         let mut whole = phrase;
         whole.words.start = owner.words.start;
         whole.determiner = owner.determiner;

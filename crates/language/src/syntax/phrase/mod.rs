@@ -1,7 +1,8 @@
 //! The noun phrases of a text, found without a tagger.
 //!
-//! A phrase is a run of words that no table knows as anything but matter, with the article before it. Owns where phrases
-//! begin and end and how they stand in their sentence; which of them is meant later is `topic`'s.
+//! A phrase is a run of words that no table knows as anything but matter, with the article before it. Owns
+//! where phrases begin and end and how they stand in their sentence; which of them is meant later is
+//! `topic`'s.
 
 mod finish;
 mod reader;
@@ -24,7 +25,7 @@ pub enum Role {
 }
 
 #[derive(Debug, Clone)]
-pub struct Phrase {
+pub struct NounPhrase {
     /// Without its article.
     pub words: Range<usize>,
     /// The token of its article or possessive.
@@ -48,7 +49,7 @@ pub struct Phrase {
     pub kind: Option<usize>,
 }
 
-impl Phrase {
+impl NounPhrase {
     fn be_a(&mut self, kind: &Self) {
         self.kind = Some(kind.head);
         self.person = self.person.or(kind.person.filter(|person| *person));
@@ -57,7 +58,7 @@ impl Phrase {
 }
 
 /// The phrases of a text in the order they begin; a longer one that holds others comes after them.
-pub fn phrases(tokens: &[Token<'_>], lexicon: &Lexicon) -> Vec<Phrase> {
+pub fn phrases(tokens: &[Token<'_>], lexicon: &Lexicon) -> Vec<NounPhrase> {
     let mut phrases = Vec::new();
     let mut from = 0;
     while let Some(first) = tokens.get(from) {
@@ -75,7 +76,7 @@ pub fn phrases(tokens: &[Token<'_>], lexicon: &Lexicon) -> Vec<Phrase> {
 }
 
 /// `X is an album` and `the album, X`: what a name is the name of, and whether of somebody.
-fn define(tokens: &[Token<'_>], phrases: &mut [Phrase], lexicon: &Lexicon) {
+fn define(tokens: &[Token<'_>], phrases: &mut [NounPhrase], lexicon: &Lexicon) {
     for at in 1..phrases.len() {
         let Some([first, second]) = phrases.get_mut(at - 1..=at) else { continue };
         let article = second.determiner.unwrap_or(second.words.start);
@@ -95,20 +96,20 @@ fn define(tokens: &[Token<'_>], phrases: &mut [Phrase], lexicon: &Lexicon) {
 }
 
 /// `an older brother`, `first single`: what a name after it may be the name of.
-fn is_kind(tokens: &[Token<'_>], phrase: &Phrase) -> bool {
+fn is_kind(tokens: &[Token<'_>], phrase: &NounPhrase) -> bool {
     let kind = |it: &Token<'_>| phrase.determiner.is_some() || it.has(Class::TITLED);
     tokens.get(phrase.head).is_some_and(|it| !it.is_capital() && kind(it))
 }
 
 /// `a play`: what is said first here.
-fn is_new(tokens: &[Token<'_>], phrase: &Phrase, lexicon: &Lexicon) -> bool {
+fn is_new(tokens: &[Token<'_>], phrase: &NounPhrase, lexicon: &Lexicon) -> bool {
     phrase.determiner.and_then(|at| tokens.get(at)).is_some_and(|it| lexicon.has(&it.lower, Class::A))
 }
 
 /// Runs of phrases that only commas and "and" stand between.
-fn groups(tokens: &[Token<'_>], phrases: &[Phrase]) -> Vec<Phrase> {
+fn groups(tokens: &[Token<'_>], phrases: &[NounPhrase]) -> Vec<NounPhrase> {
     let mut groups = Vec::new();
-    let mut run: Option<(Phrase, bool)> = None;
+    let mut run: Option<(NounPhrase, bool)> = None;
     let flat = phrases.iter().filter(|it| !it.time);
     for phrase in flat {
         let between = run.as_ref().and_then(|(open, _)| {
@@ -148,7 +149,7 @@ mod tests {
     fn check(language: Language, text: &str, expect: &[(&str, Role)]) {
         let tokens = token::tokens(text, language.lexicon(), 100);
         let phrases = phrases(&tokens, language.lexicon());
-        let spelled = |it: &Phrase| &text[tokens[it.words.start].range.start..tokens[it.words.end - 1].range.end];
+        let spelled = |it: &NounPhrase| &text[tokens[it.words.start].range.start..tokens[it.words.end - 1].range.end];
         assert_eq!(phrases.iter().map(|it| (spelled(it), it.role)).collect::<Vec<_>>(), expect, "{text}");
     }
 

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::super::lexicon::{Class, Lexicon};
 use super::super::token::Token;
-use super::Phrase;
+use super::NounPhrase;
 
 /// A longer quotation is no title.
 const QUOTATION_TOKENS_MAX: usize = 12;
@@ -14,7 +14,7 @@ pub struct Reader<'s, 't> {
     pub(crate) tokens: &'s [Token<'t>],
     pub(crate) sentence: Range<usize>,
     pub(crate) lexicon: &'s Lexicon,
-    pub(crate) phrases: Vec<Phrase>,
+    pub(crate) phrases: Vec<NounPhrase>,
     /// Where the open phrase begins.
     pub(crate) start: Option<usize>,
     pub(crate) determiner: Option<usize>,
@@ -161,7 +161,8 @@ impl<'s, 't> Reader<'s, 't> {
         self.determiner = (whose || class.has(Class::DETERMINER)).then_some(at);
     }
 
-    /// Where nouns govern those that follow them, the museum of the lighthouse is a museum. Names stand together.
+    /// Where nouns govern those that follow them, the museum of the lighthouse is a museum. Names stand
+    /// together.
     fn governor(&self, words: Range<usize>) -> Option<usize> {
         let spelled = |at: usize| self.tokens.get(at).filter(|it| it.is_word());
         let plain = words.clone().all(|at| spelled(at).is_some() && !self.is_name(at));

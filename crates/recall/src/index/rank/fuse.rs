@@ -1,7 +1,8 @@
 //! The weights, and the sum.
 //!
-//! One set of weights for every kind of passage, round and on plateaus, chosen on three data sets (long chats of two
-//! people, chats with an assistant, Russian facts). What differs is what a passage has: a speaker, a group, a role.
+//! One set of weights for every kind of passage, round and on plateaus, chosen on three data sets (long chats
+//! of two people, chats with an assistant, Russian facts). What differs is what a passage has: a speaker, a
+//! group, a role.
 
 use super::cut;
 use super::lexical::{Field, Lexical, NO_GROUP};
@@ -15,7 +16,8 @@ const AROUND: [(isize, f32); 4] = [(-1, 0.4), (1, 0.3), (-2, 0.3), (2, 0.2)];
 const ASKED: f32 = 0.2;
 /// What it gets of its group, scored as one long passage.
 const GROUP: f32 = 0.7;
-/// What an asked passage gets of its answer, and what the answer itself keeps: long replies say a bit of everything.
+/// What an asked passage gets of its answer, and what the answer itself keeps: long replies say a bit of
+/// everything.
 const ANSWER: f32 = 0.4;
 const ANSWERED: f32 = 0.5;
 /// In deviations of the lexical score, what a passage gets whose speaker the query names.
@@ -26,10 +28,12 @@ const DATE: f32 = 5.0;
 const TIME: f32 = 1.0;
 /// That ends by asking, among people who talk: the answer is elsewhere.
 const ASKS: f32 = -1.0;
-/// The dense score against the lexical one, both in deviations, and the share of the vectors around it in that.
+/// The dense score against the lexical one, both in deviations, and the share of the vectors around it in
+/// that.
 const DENSE: f32 = 1.3;
 const DENSE_AROUND: f32 = 0.2;
-/// In deviations, the score that an index elsewhere gives for the same words, against the lexical one of here.
+/// In deviations, the score that an index elsewhere gives for the same words, against the lexical one of
+/// here.
 const SHARED: f32 = 0.1;
 /// Below this cosine a passage that no word speaks for is left out.
 const COSINE_MIN: f32 = 0.2;
@@ -81,7 +85,8 @@ pub fn fuse(
     Fused { own, neighbours, cosines: cosines.values, shared, scores, matching }
 }
 
-/// Turns what words give into deviations, and adds what does not come from words. Leaves out what neither speaks for.
+/// Turns what words give into deviations, and adds what does not come from words. Leaves out what neither
+/// speaks for.
 fn add_named(index: &Index, field: &Field, reading: &Reading, lexical: &Lexical, scale: f32, scores: &mut [f32]) {
     if field.is_plain() && !reading.names_any() {
         let matched = |score: f32| if score > 0.0 { score * scale } else { f32::NEG_INFINITY };

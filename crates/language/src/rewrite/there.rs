@@ -3,12 +3,12 @@
 use super::ChangeKind;
 use super::edit::Edit;
 use super::topic::Topics;
-use crate::syntax::{Class, Entity, Question};
+use crate::syntax::{Class, Entity, FollowUp};
 
 /// How well something fits that was said where places are said.
 const PLACED: f32 = 1.5;
 
-pub fn there(question: &Question<'_>, at: usize, topics: &Topics) -> Option<Edit> {
+pub fn resolve(question: &FollowUp<'_>, at: usize, topics: &Topics) -> Option<Edit> {
     if is_empty(question, at) {
         return None;
     }
@@ -27,7 +27,7 @@ pub fn there(question: &Question<'_>, at: usize, topics: &Topics) -> Option<Edit
 }
 
 /// `there is`, `will be there`, `call her there`.
-fn is_empty(question: &Question<'_>, at: usize) -> bool {
+fn is_empty(question: &FollowUp<'_>, at: usize) -> bool {
     let exists = (question.lexicon.grammar.reading.is_existential)(question, at);
     let asked = question.before(at).has(Class::BE) || (question.before(at).has(Class::AUXILIARY) && at < 2);
     let person = question.before(at).has(Class::THIRD) && !question.has(Class::WEATHER);

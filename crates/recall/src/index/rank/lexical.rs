@@ -5,8 +5,8 @@ use crate::index::{Index, Kind, Reading, Word};
 /// How soon a repeated word stops to count, and how much length counts against a passage.
 const K1: f32 = 1.2;
 const B: f32 = 0.75;
-/// What a word in the opening of a passage gives on top, in chats with an assistant: their turns are long, and say first
-/// what they are about.
+/// What a word in the opening of a passage gives on top, in chats with an assistant: their turns are long,
+/// and say first what they are about.
 const OPENING: f32 = 1.0;
 
 pub const NO_GROUP: u32 = u32::MAX;
@@ -68,7 +68,7 @@ impl Field {
         (self.places.len() + self.damping.len() + self.groups.len() + self.group_damping.len()) * 4 + self.kinds.len()
     }
 
-    /// Whether every passage stands alone: no groups, and nobody who asks or answers.
+    /// Whether every passage stands alone: there are no groups, questions or answers.
     pub fn is_plain(&self) -> bool {
         self.group_damping.is_empty() && self.kinds.iter().all(|kind| *kind == Kind::Said)
     }
@@ -188,8 +188,8 @@ fn add(scores: &mut [f32], dampings: &[f32], at: usize, times: f32, weight: f32)
     }
 }
 
-/// Of the terms of a passage that are like the word, the best counts, by the square of its likeness: chance likenesses
-/// are many and small.
+/// Of the terms of a passage that are like the word, the best counts, by the square of its likeness: chance
+/// likenesses are many and small.
 fn fuzzy(index: &Index, field: &Field, word: &Word, sums: &mut Sums, scores: &mut [f32]) {
     for (term, likeness) in &word.alike {
         let weight = likeness * likeness;

@@ -1,7 +1,7 @@
 //! Whether a passage speaks to a query, which is another question than how well it does.
 //!
-//! A ranking has a first place whatever is asked. What goes into a prompt unasked must share a word that means something
-//! with the query, or its meaning, or stand beside something that does.
+//! A ranking has a first place whatever is asked. What goes into a prompt unasked must share a word that
+//! means something with the query, or its meaning, or stand beside something that does.
 
 use super::Ranked;
 use crate::index::Slot;
@@ -10,7 +10,7 @@ use crate::index::Slot;
 const COSINE: f32 = 0.3;
 /// A likeness that is more than chance.
 const ALIKE: f32 = 0.4;
-/// Of a query of nothing but stop words, so many must be there: "who am I" has no others.
+/// How many words of a query of stop words alone must match: "who am I" has no others.
 const STOPS: usize = 2;
 
 impl Ranked<'_> {

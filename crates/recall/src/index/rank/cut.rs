@@ -1,7 +1,8 @@
 //! Cosines of which only the highest are known.
 //!
-//! Another index gives the best few of many. How far apart these stand says how wide all of them spread, if that is as
-//! a bell: so what came back weighs what it would weigh among all, and what did not is a little below the middle.
+//! Another index gives the best few of many. How far apart these stand says how wide all of them spread, if
+//! that is as a bell: so what came back weighs what it would weigh among all, and what did not is a little
+//! below the middle.
 
 /// Mean and deviation of all, and where those stand that did not come back.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -29,8 +30,8 @@ pub fn estimate(highest: impl Iterator<Item = f32> + Clone, of: usize) -> Option
     Some(Estimate { mean: mean as f32, deviation: deviation as f32, rest: rest as f32 })
 }
 
-/// The value below which this share of a standard normal distribution lies (by its rational approximation in two
-/// pieces, right to about three digits).
+/// The value below which this share of a standard normal distribution lies (by its rational approximation in
+/// two pieces, right to about three digits).
 fn quantile(share: f64) -> f64 {
     if share > 0.5 {
         return -quantile(1.0 - share);

@@ -3,7 +3,7 @@
 use super::ChangeKind;
 use super::edit::Edit;
 use super::topic::Topics;
-use crate::syntax::{Class, Entity, Phrase, Question, Token};
+use crate::syntax::{Class, Entity, FollowUp, NounPhrase, Token};
 
 /// Longer questions say of what they ask.
 const WORDS_MAX: usize = 9;
@@ -11,7 +11,7 @@ const WORDS_MAX: usize = 9;
 /// How well what has no name has properties.
 const UNNAMED: f32 = 0.75;
 
-pub fn resolve(question: &Question<'_>, topics: &Topics) -> Option<Edit> {
+pub fn resolve(question: &FollowUp<'_>, topics: &Topics) -> Option<Edit> {
     let words = question.tokens.iter().filter(|it| it.is_word()).count();
     let there = question.word_has(1, Class::EXISTS);
     let asks = there || question.tokens.iter().any(|it| it.has(Class::ASKING));
@@ -36,7 +36,7 @@ fn owner(topics: &Topics, fits: impl Fn(&Entity) -> bool) -> Option<&Entity> {
 }
 
 /// A fragment with what it is a property of.
-pub fn appended(question: &Question<'_>, said: &Phrase, topics: &Topics) -> Option<String> {
+pub fn appended(question: &FollowUp<'_>, said: &NounPhrase, topics: &Topics) -> Option<String> {
     let topic = topics.topic(|topic| fits(topic, question))?;
     let definite = said.determiner.is_some_and(|at| question.class(at).has(Class::DEFINITE)) && !said.named;
     let alone = !question.tokens.get(said.words.end).is_some_and(Token::is_word);
@@ -49,12 +49,12 @@ pub fn appended(question: &Question<'_>, said: &Phrase, topics: &Topics) -> Opti
     Some(format!("{open} {}{}", of(topic, question), body.get(open.len()..)?))
 }
 
-fn of(topic: &Entity, question: &Question<'_>) -> String {
+fn of(topic: &Entity, question: &FollowUp<'_>) -> String {
     (question.lexicon.grammar.writing.of)(topic)
 }
 
 /// A property that nothing follows to say of what.
-fn is_open(question: &Question<'_>, phrase: &Phrase) -> bool {
+fn is_open(question: &FollowUp<'_>, phrase: &NounPhrase) -> bool {
     let end = end(question, phrase);
     let tied = question.word_has(end, Class::OF.or(Class::COMPLETES));
     let new = phrase.determiner.is_some_and(|at| question.class(at).has(Class::INDEFINITE));
@@ -77,7 +77,7 @@ fn is_open(question: &Question<'_>, phrase: &Phrase) -> bool {
 }
 
 /// Where a property ends: `taxa de administração` is one.
-fn end(question: &Question<'_>, phrase: &Phrase) -> usize {
+fn end(question: &FollowUp<'_>, phrase: &NounPhrase) -> usize {
     let of = phrase.words.end;
     let sort = question.phrases.iter().find(|it| {
         question.word_has(of, Class::SORT_OF) && it.words == (of + 1..of + 2) && !it.named && it.determiner.is_none()
@@ -85,6 +85,6 @@ fn end(question: &Question<'_>, phrase: &Phrase) -> usize {
     sort.map_or(of, |it| it.words.end)
 }
 
-fn fits(topic: &Entity, question: &Question<'_>) -> bool {
+fn fits(topic: &Entity, question: &FollowUp<'_>) -> bool {
     !question.mentions(topic) && topic.person != Some(true) && !topic.has(Class::RELATIONAL)
 }

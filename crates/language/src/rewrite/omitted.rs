@@ -1,10 +1,10 @@
-//! What a question is about and leaves out altogether: "Quanto custa?", "Кто построил?", "Who won?", and in which place
-//! "Are there any museums?" asks for them.
+//! What a question is about and leaves out altogether: "Quanto custa?", "Кто построил?", "Who won?", and in
+//! which place "Are there any museums?" asks for them.
 
 use super::ChangeKind;
 use super::edit::Edit;
 use super::topic::Topics;
-use crate::syntax::{Class, Entity, LoneVerb, Question, Token, token};
+use crate::syntax::{Class, Entity, FollowUp, LoneVerb, Token, token};
 
 /// More words say what they are about.
 const VERB_WORDS_MAX: usize = 5;
@@ -17,7 +17,7 @@ const UNNAMED: f32 = 0.75;
 /// An unknown word after a question word may be a verb if it is none of these.
 const NO_VERB: Class = Class::FUNCTION.or(Class::EMPTY).or(Class::TIME).or(Class::RELATIONAL).or(Class::ADJECTIVE);
 
-pub fn resolve(question: &Question<'_>, topics: &Topics) -> Option<Edit> {
+pub fn resolve(question: &FollowUp<'_>, topics: &Topics) -> Option<Edit> {
     let other = Class::THIRD.or(Class::MY).or(Class::YOUR).or(Class::POINTER);
     if question.has(other) || question.phrases.iter().any(|it| it.named) {
         return None;
@@ -26,7 +26,7 @@ pub fn resolve(question: &Question<'_>, topics: &Topics) -> Option<Edit> {
 }
 
 /// A question word and a verb: what the verb needs is added after it.
-fn lone_verb(question: &Question<'_>, topics: &Topics) -> Option<Edit> {
+fn lone_verb(question: &FollowUp<'_>, topics: &Topics) -> Option<Edit> {
     let first = question.first_word()?;
     let last = question.tokens.iter().rposition(Token::is_word)?;
     let matter = question.phrases.iter().any(|it| !it.time && !question.class(it.head).has(Class::EMPTY));
@@ -60,7 +60,7 @@ fn topic(topics: &Topics, fits: impl Fn(&Entity) -> bool) -> Option<&Entity> {
 }
 
 /// `Tem garantia?`: some languages leave the subject out.
-fn subject(question: &Question<'_>, topics: &Topics) -> Option<Edit> {
+fn subject(question: &FollowUp<'_>, topics: &Topics) -> Option<Edit> {
     let first = question.first_word()?;
     let token = question.tokens.get(first)?;
     let possible = question.class(first + 1).has(Class::VERB) || question.lexicon.is_verb(question.lower(first + 1));
@@ -74,7 +74,7 @@ fn subject(question: &Question<'_>, topics: &Topics) -> Option<Edit> {
 }
 
 /// `Are there any museums?`, `What is the weather like?`: in the place that is talked about.
-fn place(question: &Question<'_>, topics: &Topics) -> Option<Edit> {
+fn place(question: &FollowUp<'_>, topics: &Topics) -> Option<Edit> {
     let last = question.tokens.iter().rposition(Token::is_word)?;
     if !(question.lexicon.grammar.reading.lacks_place)(question) || question.words() > PLACE_WORDS_MAX {
         return None;

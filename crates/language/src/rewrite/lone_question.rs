@@ -1,16 +1,16 @@
 //! Questions that are a question word alone: "Why?", "When?", "What else?", "Por quê?", "Где?", "Что ещё?".
 //!
-//! The word goes before what was answered by yes or no, or takes the place of the last question's own. If it fits
-//! neither, languages that ask and tell in the same order take the reply instead.
+//! The word goes before what was answered by yes or no, or takes the place of the last question's own. If it
+//! fits neither, languages that ask and tell in the same order take the reply instead.
 
 use super::TOKENS_MAX;
-use crate::syntax::{Class, Lexicon, Question, Token, phrase, token};
+use crate::syntax::{Class, FollowUp, Lexicon, Token, phrase, token};
 
 /// A longer reply says more than one thing.
 const REPLY_WORDS: std::ops::RangeInclusive<usize> = 3..=14;
 
 /// The question after such a word, without its mark.
-pub fn resolve(question: &Question<'_>, asked: &str, replied: &str) -> Option<String> {
+pub fn resolve(question: &FollowUp<'_>, asked: &str, replied: &str) -> Option<String> {
     let words: Vec<&str> = question.tokens.iter().filter(|it| it.is_word()).map(|it| it.lower.as_str()).collect();
     let words = match words.split_first() {
         Some((first, rest)) if question.lexicon.is_and(first) => rest,

@@ -1,8 +1,9 @@
 //! Scores, and how they are put together.
 //!
-//! A passage is worth what its own words say (BM25 over stems, and over terms that look alike), what the passages around
-//! it and its whole group say, whether the one who said it and its date are named, and how near its vector is. All sums
-//! run in the order of the passages, never of slots or hash maps: the same passages give the same bits.
+//! A passage is worth what its own words say (BM25 over stems, and over terms that look alike), what the
+//! passages around it and its whole group say, whether the one who said it and its date are named, and how
+//! near its vector is. All sums run in the order of the passages, never of slots or hash maps: the same
+//! passages give the same bits.
 
 mod cut;
 mod fuse;
@@ -48,7 +49,8 @@ impl<'i> Ranked<'i> {
         Self { index, reading, field, lexical, fused, head, all: OnceLock::new() }
     }
 
-    /// The best of those that are `within`, best first; of equals the newer first. Those that match nothing are left out.
+    /// The best of those that are `within`, best first; of equals the newer first. Those that match nothing
+    /// are left out.
     pub fn top(&self, k: usize, within: impl Fn(u64) -> bool) -> Vec<Hit> {
         let best = |hits: &[Hit]| hits.iter().filter(|hit| within(hit.key)).take(k).copied().collect::<Vec<_>>();
         let found = best(&self.head);
