@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use novelo_engine::Role;
 use serde::{Deserialize, Deserializer};
 
-use novelo_language::analyse::dates::iso_day;
+use novelo_language::calendar;
 
 /// Why a file is not one of them, with the place.
 #[derive(Debug, thiserror::Error)]
@@ -100,7 +100,7 @@ pub fn seconds(date: &str) -> Option<f64> {
     let minutes =
         clock.and_then(|(hour, minute)| Some(hour.parse::<i64>().ok()? % 12 * 60 + minute.parse::<i64>().ok()?));
     let noon = if words.contains(&"pm") { 12 * 60 } else { 0 };
-    let days = iso_day(&format!("{year:04}-{month:02}-{day:02}"))?;
+    let days = calendar::days(i32::try_from(year).ok()?, month, i32::try_from(day).ok()?);
     Some((i64::from(days) * 86_400 + (minutes.unwrap_or(0) + noon) * 60) as f64)
 }
 

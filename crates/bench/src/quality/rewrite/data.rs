@@ -3,7 +3,7 @@
 use serde::Deserialize;
 
 use super::super::FormatError;
-use novelo_recall::extract::Said;
+use novelo_recall::extract::Utterance;
 
 #[derive(Debug, Clone, Deserialize)]
 pub struct Case {
@@ -23,8 +23,8 @@ pub struct Spoken {
 }
 
 impl Case {
-    pub fn said(&self) -> Vec<Said<'_>> {
-        self.history.iter().map(|it| Said { speaker: &it.role, text: &it.content }).collect()
+    pub fn said(&self) -> Vec<Utterance<'_>> {
+        self.history.iter().map(|it| Utterance { speaker: &it.role, text: &it.content }).collect()
     }
 }
 

@@ -1,6 +1,6 @@
 //! The making of a summary: by a model where one is set and answers, else by the sentences that say most.
 
-use novelo_recall::extract::{self, Said};
+use novelo_recall::extract::{self, Utterance};
 use novelo_store::{Error, Turns};
 use serde_json::{Map, json};
 
@@ -41,7 +41,7 @@ pub async fn continued(app: &UserMemory, before: Summary, turns: Told) -> Result
     }
     let summed = tokio::task::spawn_blocking(move || {
         let lines = lines(&turns, TURN_CHARS_MAX);
-        let said: Vec<Said<'_>> = lines.iter().map(|(speaker, text)| Said { speaker, text }).collect();
+        let said: Vec<Utterance<'_>> = lines.iter().map(|(speaker, text)| Utterance { speaker, text }).collect();
         let made = extract::summarise(Some(before.made()).filter(|made| !made.trim().is_empty()), &said, chars_max);
         before.with(made, By::Extract)
     });
