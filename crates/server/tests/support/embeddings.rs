@@ -17,7 +17,7 @@ pub enum Manner {
     Wider(usize),
     /// One vector too few.
     Short,
-    /// Not at all, for longer than anyone waits.
+    /// Not at all: it waits until the caller hangs up.
     Slowly,
     Status(u16),
     /// With words instead of JSON.

@@ -5,9 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use novelo_language::Language;
 use novelo_language::analyse::Words;
 
-/// No question has more words.
+/// Words of a text that are looked at.
 const WORDS_MAX: usize = 10_000;
-/// BLEU looks at runs of up to so many words.
+/// The longest run of words that BLEU compares.
 const ORDERS: usize = 4;
 
 /// The different words of a text, folded.
@@ -23,7 +23,7 @@ impl Terms {
         Self { all: words.iter().map(|word| word.folded.to_owned()).collect(), language: Language::detect(&words) }
     }
 
-    /// The words that matter and that the other text has not.
+    /// The words that are not stop words and that the other text does not have.
     pub fn content_beyond(self, other: &Self) -> BTreeSet<String> {
         let matters = |word: &String| !self.language.for_word(word).is_stop(word);
         self.all.into_iter().filter(|word| matters(word) && !other.all.contains(word)).collect()
