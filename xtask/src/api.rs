@@ -1,7 +1,9 @@
-//! The public API of the libraries, as a list that is reviewed like code: one line per item, in `api.txt` of the crate.
+//! The public API of the libraries, as a list that is reviewed like code: one line per item, in `api.txt` of
+//! the crate.
 //!
-//! Reads the source with the scanner of the other checks, so it needs no nightly compiler and no network. It lists what
-//! is `pub` without a restriction. The crates warn about `pub` items that cannot be reached, so the two are the same.
+//! Reads the source with the scanner of the other checks, so it needs no nightly compiler and no network. It
+//! lists what is `pub` without a restriction. The crates warn about `pub` items that cannot be reached, so
+//! the two are the same.
 
 use std::ops::Range;
 use std::path::Path;
