@@ -324,7 +324,7 @@ fn in_place_of(entity: &Entity, pronoun: &Pronoun) -> String {
         (_, false) => "o",
         (_, true) => "os",
     };
-    let article = if entity.article.is_empty() && !entity.named { own } else { entity.article.as_str() };
+    let article = if entity.article.is_empty() && !entity.features.named { own } else { entity.article.as_str() };
     match pronoun.form {
         Form::Of => contracted("de", article, &entity.name),
         Form::In => contracted("em", article, &entity.name),
@@ -367,10 +367,14 @@ fn replaced_property(said: &NounPhrase, asked: &[&NounPhrase]) -> Option<(usize,
         phrase.determiner.filter(|at| phrase.preposition != Some(*at)).unwrap_or(phrase.words.start)
     };
     let property = asked.windows(2).find_map(|pair| match pair {
-        [first, second] if !first.named && second.preposition == Some(first.words.end) => Some(*first),
+        [first, second] if !first.features.named && second.preposition == Some(first.words.end) => Some(*first),
         _ => None,
     });
-    let last = asked.iter().rev().find(|it| it.determiner.is_some() && it.preposition.is_none() && !it.named).copied();
+    let last = asked
+        .iter()
+        .rev()
+        .find(|it| it.determiner.is_some() && it.preposition.is_none() && !it.features.named)
+        .copied();
     let defined = asked.iter().find(|it| it.role == Role::Topic).copied();
     let old = match said.determiner {
         Some(_) => property.or(last).or(defined),

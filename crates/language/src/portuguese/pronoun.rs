@@ -30,7 +30,10 @@ fn clitic(question: &FollowUp<'_>, at: usize) -> Option<FoundPronoun> {
 /// `A sua população`: in a question that is not to `você`, somebody else's.
 fn whose(question: &FollowUp<'_>, at: usize) -> Option<FoundPronoun> {
     let other = usize::from(question.class(at + 1).has(Class::INDEFINITE));
-    let owned = question.phrases.iter().find(|it| it.determiner == Some(at + other) && !it.group && !it.time)?;
+    let owned = question
+        .phrases
+        .iter()
+        .find(|it| it.determiner == Some(at + other) && !it.features.group && !it.features.time)?;
     let asks = question.first_word().is_some_and(|first| question.class(first).has(Class::ASKING));
     let yours = question.has(Class::SPEAKER) || YOURS.contains(&question.lower(owned.head));
     if !question.class(at).has(Class::YOUR) || !asks || yours {

@@ -30,7 +30,7 @@ impl Offer {
 fn lists(text: &str, tokens: &[Token<'_>], phrases: &[NounPhrase]) -> Vec<Offer> {
     let mut lists: Vec<Offer> = Vec::new();
     let mut end = None;
-    for part in phrases.iter().filter(|it| !it.group && !it.time) {
+    for part in phrases.iter().filter(|it| !it.features.group && !it.features.time) {
         let from = part.determiner.unwrap_or(part.words.start);
         let between = end.and_then(|end: usize| tokens.get(end..from)).unwrap_or_default();
         let joined = between.iter().any(|it| it.text != "?" && joins(it))
@@ -38,7 +38,7 @@ fn lists(text: &str, tokens: &[Token<'_>], phrases: &[NounPhrase]) -> Vec<Offer>
         end = Some(part.words.end);
         let words = tokens.get(part.words.clone()).unwrap_or_default();
         let spelled = words.first().zip(words.last()).and_then(|(a, b)| text.get(a.range.start..b.range.end));
-        let common = !part.named && !words.first().is_some_and(Token::is_acronym);
+        let common = !part.features.named && !words.first().is_some_and(Token::is_acronym);
         let Some(spelled) = spelled.map(|it| if common { token::small(it) } else { it.to_owned() }) else { continue };
         match lists.last_mut().filter(|_| joined) {
             Some(list) => {

@@ -96,12 +96,12 @@ fn with_fragment(question: &FollowUp<'_>, asked: &str, topics: &Topics) -> Optio
     if !last.asks() {
         return None;
     }
-    let first = fragment.phrases.iter().find(|it| !it.group)?;
-    let whole = |it: &&NounPhrase| !it.group && it.words.start == first.words.start;
+    let first = fragment.phrases.iter().find(|it| !it.features.group)?;
+    let whole = |it: &&NounPhrase| !it.features.group && it.words.start == first.words.start;
     let said = fragment.phrases.iter().filter(whole).max_by_key(|it| it.words.len())?;
     let said_at = said.preposition.filter(|at| *at >= fragment.from);
     let preposition = said_at.map(|at| question.lower(at));
-    if said.time {
+    if said.features.time {
         return last.with_time(preposition.is_some(), spelled);
     }
     if let Some(preposition) = preposition {
@@ -147,7 +147,7 @@ impl LastQuestion<'_> {
 
     /// A lone time may take over the preposition of the one whose place it takes.
     fn with_time(&self, has_preposition: bool, spelled: &str) -> Option<String> {
-        let Some(old) = self.phrases.iter().rfind(|it| it.time) else { return Some(self.appended(spelled)) };
+        let Some(old) = self.phrases.iter().rfind(|it| it.features.time) else { return Some(self.appended(spelled)) };
         let lone = self.lexicon.grammar.traits.lone_times && !has_preposition && !spelled.contains(' ');
         let from = if lone && old.determiner.is_none() { old.words.start } else { self.start(old) };
         self.with(from, old.words.end, spelled)
@@ -159,12 +159,17 @@ impl LastQuestion<'_> {
                 .and_then(|at| self.tokens.get(at))
                 .is_some_and(|token| self.is_related(&token.lower, preposition))
         };
-        let plain = || self.phrases.iter().rev().filter(|it| !it.time && !it.group);
-        let like = plain().filter(of).find(|it| it.named == said.named).or_else(|| plain().find(of));
+        let plain = || self.phrases.iter().rev().filter(|it| !it.features.time && !it.features.group);
+        let like = plain().filter(of).find(|it| it.features.named == said.features.named).or_else(|| plain().find(of));
         if let Some(old) = like {
             return self.with(self.start(old), old.words.end, spelled);
         }
-        let named = plain().find(|it| it.named && said.named && it.preposition.is_some() && it.person == said.person);
+        let named = plain().find(|it| {
+            it.features.named
+                && said.features.named
+                && it.preposition.is_some()
+                && it.features.person == said.features.person
+        });
         match named {
             Some(old) => self.with(self.start(old), old.words.end, spelled),
             None if (self.lexicon.grammar.reading.is_appended)(preposition) => Some(self.appended(spelled)),
@@ -174,10 +179,11 @@ impl LastQuestion<'_> {
 
     /// A name for a name, a property for a property.
     fn with_like(&self, question: &FollowUp<'_>, said: &NounPhrase, spelled: &str) -> Option<String> {
-        let plain = || self.phrases.iter().filter(|it| !it.time && !it.group);
-        if said.named {
-            let old =
-                plain().filter(|it| it.named).max_by_key(|it| (it.person == said.person, it.role != Role::Oblique))?;
+        let plain = || self.phrases.iter().filter(|it| !it.features.time && !it.features.group);
+        if said.features.named {
+            let old = plain()
+                .filter(|it| it.features.named)
+                .max_by_key(|it| (it.features.person == said.features.person, it.role != Role::Oblique))?;
             // An article that is contracted with a preposition stays.
             let article = old.determiner.filter(|at| old.preposition != Some(*at) && said.determiner.is_some());
             let name = question.spelled(said)?;
@@ -188,7 +194,7 @@ impl LastQuestion<'_> {
         }
         // A property of what was asked about is no second thing to ask about.
         let property = question.class(said.head).has(Class::RELATIONAL) || said.determiner.is_some();
-        let defines = property && plain().any(|it| it.role == Role::Topic && it.named);
+        let defines = property && plain().any(|it| it.role == Role::Topic && it.features.named);
         match self.lexicon.grammar.reading.replaced_property {
             None => self.with_subject(question, said, spelled),
             Some(_) if defines => None,
@@ -203,11 +209,15 @@ impl LastQuestion<'_> {
     fn with_subject(&self, question: &FollowUp<'_>, said: &NounPhrase, spelled: &str) -> Option<String> {
         let relational = question.class(said.head).has(Class::RELATIONAL.or(Class::ADJECTIVE));
         let yes_or_no = self.tokens.first().is_some_and(|it| it.has(Class::BE.or(Class::AUXILIARY)));
-        let old = self.phrases.iter().find(|it| it.role <= Role::Subject && it.person == Some(false) && !it.named)?;
+        let old = self
+            .phrases
+            .iter()
+            .find(|it| it.role <= Role::Subject && it.features.person == Some(false) && !it.features.named)?;
         if relational
             || !yes_or_no
             || said.determiner.is_some()
-            || (self.lexicon.grammar.reading.is_plural)(question.lower(said.head)) != (old.plural == Some(true))
+            || (self.lexicon.grammar.reading.is_plural)(question.lower(said.head))
+                != (old.features.plural == Some(true))
         {
             return None;
         }

@@ -22,7 +22,7 @@ impl ExpectedAnswer {
         if lexicon.is_who(&first.lower) {
             let article =
                 |it: &NounPhrase| it.determiner.and_then(|at| tokens.get(at)).is_some_and(|it| it.has(Class::DEFINITE));
-            let who = phrases.iter().any(|it| it.named && it.role == Role::Topic && !article(it));
+            let who = phrases.iter().any(|it| it.features.named && it.role == Role::Topic && !article(it));
             return if who { ExpectedAnswer::Nothing } else { ExpectedAnswer::Somebody };
         }
         // What is defined is no answer to be named; the one of its kind is.
@@ -36,7 +36,8 @@ impl ExpectedAnswer {
             kind && lexicon.has(&first.lower, Class::WHAT)
                 && tokens.iter().any(|it| it.text == "'" || lexicon.has(it.text, Class::OWNER))
         };
-        let thing = |it: &&NounPhrase| !it.time && (owned(it) || (!it.named && (it.wanted || only(it))));
+        let thing =
+            |it: &&NounPhrase| !it.features.time && (owned(it) || (!it.features.named && (it.wanted || only(it))));
         let thing = phrases.iter().find(thing).and_then(|it| tokens.get(it.head));
         thing.map_or(ExpectedAnswer::Nothing, |head| ExpectedAnswer::Thing(head.lower.clone()))
     }

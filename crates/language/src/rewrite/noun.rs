@@ -32,7 +32,10 @@ pub fn one(question: &FollowUp<'_>, at: usize, topics: &Topics) -> Option<Edit> 
     if !question.word_has(at + 1, Class::FROM_MAKER) || !before.has(Class::DEFINITE) {
         return None;
     }
-    let thing = |it: &Entity| (it.named && it.person.is_none() && !it.time && !question.mentions(it)).then_some(1.0);
+    let thing = |it: &Entity| {
+        (it.features.named && it.features.person.is_none() && !it.features.time && !question.mentions(it))
+            .then_some(1.0)
+    };
     let found = topics.ranked(thing);
     let (entity, _) = found.first()?;
     Edit::replace(question, at - 1..at + 1, entity.full(), ChangeKind::Demonstrative)
@@ -47,17 +50,22 @@ fn is_described(question: &FollowUp<'_>, at: usize) -> bool {
 
 /// Whether the question itself has the noun that `one` stands for.
 fn says_of_what(question: &FollowUp<'_>, at: usize) -> bool {
-    let common = question.phrases.iter().filter(|it| !it.named && !it.time && it.person == Some(false));
+    let common = question
+        .phrases
+        .iter()
+        .filter(|it| !it.features.named && !it.features.time && it.features.person == Some(false));
     let mut before = common.filter(|it| it.words.end <= at);
     before.any(|it| !question.class(it.head).has(Class::EMPTY.or(Class::ADJECTIVE)))
 }
 
 /// The noun that `one` stands for, as one or as several.
 fn named_one(question: &FollowUp<'_>, at: usize, topics: &Topics) -> Option<String> {
-    let common = |it: &Entity| {
-        let thing = it.person == Some(false) && it.head.contains(char::is_alphabetic);
-        (thing && !it.time && !it.has(Class::EMPTY) && !it.group).then_some(if it.named { 0.5 } else { 1.0 })
-    };
+    let common =
+        |it: &Entity| {
+            let thing = it.features.person == Some(false) && it.head.contains(char::is_alphabetic);
+            (thing && !it.features.time && !it.has(Class::EMPTY) && !it.features.group)
+                .then_some(if it.features.named { 0.5 } else { 1.0 })
+        };
     let found = topics.ranked(common);
     let (entity, _) = found.first().filter(|(_, salience)| *salience >= FAINTEST)?;
     let writing = &question.lexicon.grammar.writing;
@@ -76,7 +84,7 @@ pub fn in_full(question: &FollowUp<'_>, at: usize, topics: &Topics) -> Option<Ed
         return None;
     }
     let whole = |it: &Entity| {
-        let told = it.named || it.has_inner(question.lexicon, Class::AFTER_HEAD);
+        let told = it.features.named || it.has_inner(question.lexicon, Class::AFTER_HEAD);
         (told && it.head == head && it.name.contains(' ') && !owned(&it.name)).then_some(1.0)
     };
     let found = topics.ranked(whole);
@@ -88,14 +96,17 @@ pub fn in_full(question: &FollowUp<'_>, at: usize, topics: &Topics) -> Option<Ed
 pub fn of_kind(question: &FollowUp<'_>, at: usize, topics: &Topics) -> Option<Edit> {
     let lexicon = question.lexicon;
     let definite = question.before(at).has(Class::DEFINITE) || !lexicon.grammar.traits.has_articles;
-    let phrase = question.phrases.iter().find(|it| it.words == (at..at + 1) && !it.named && !it.wanted && !it.group)?;
+    let phrase = question
+        .phrases
+        .iter()
+        .find(|it| it.words == (at..at + 1) && !it.features.named && !it.wanted && !it.features.group)?;
     let next = question.tokens.get(at + 1);
     let goes_on = next
         .is_some_and(|it| it.is_quote() || it.is_capital() || lexicon.has(&it.lower, Class::OF.or(Class::OWNER)))
         || (question.is_noun(at + 1)
             && lexicon.grammar.traits.compounds_nouns
             && !lexicon.is_either(question.lower(at + 1)));
-    if !definite || goes_on || phrase.plural == Some(true) || phrase.person == Some(true) {
+    if !definite || goes_on || phrase.features.plural == Some(true) || phrase.features.person == Some(true) {
         return None;
     }
     let kind = question.lower(at);
@@ -103,9 +114,14 @@ pub fn of_kind(question: &FollowUp<'_>, at: usize, topics: &Topics) -> Option<Ed
         && !question.class(at + 1).has(Class::PREPOSITION)
         && question.text.trim_end().ends_with('?')
         && question.class(0).has(OPENS);
-    let found = topics.ranked(|it| match it.named && !it.group {
+    let found = topics.ranked(|it| match it.features.named && !it.features.group {
         true if !it.kind.is_empty() && (lexicon.grammar.reading.is_same_kind)(&it.kind, kind) => Some(1.0),
-        true if guessed && it.by_user && it.kind.is_empty() && it.person.is_none_or(|it| !it) && !it.is_placed => {
+        true if guessed
+            && it.by_user
+            && it.kind.is_empty()
+            && it.features.person.is_none_or(|it| !it)
+            && !it.is_placed =>
+        {
             Some(GUESSED)
         }
         _ => None,
@@ -130,7 +146,8 @@ pub fn most(question: &FollowUp<'_>, at: usize, topics: &Topics) -> Option<Edit>
     if !most || !ends || has_noun || question.has(Class::THIRD) {
         return None;
     }
-    let several = |it: &Entity| it.person == Some(false) && !it.named && it.plural == Some(true);
+    let several =
+        |it: &Entity| it.features.person == Some(false) && !it.features.named && it.features.plural == Some(true);
     let topic = topics.topic(|it| several(it) && !question.mentions(it))?;
     let now = format!("{} {}", token.text, (question.lexicon.grammar.writing.singular)(&topic.head));
     Edit::replace(question, last..last + 1, now, ChangeKind::Implied)

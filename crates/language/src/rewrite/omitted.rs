@@ -19,7 +19,7 @@ const NO_VERB: Class = Class::FUNCTION.or(Class::EMPTY).or(Class::TIME).or(Class
 
 pub fn resolve(question: &FollowUp<'_>, topics: &Topics) -> Option<Edit> {
     let other = Class::THIRD.or(Class::MY).or(Class::YOUR).or(Class::POINTER);
-    if question.has(other) || question.phrases.iter().any(|it| it.named) {
+    if question.has(other) || question.phrases.iter().any(|it| it.features.named) {
         return None;
     }
     lone_verb(question, topics).or_else(|| place(question, topics)).or_else(|| subject(question, topics))
@@ -29,7 +29,7 @@ pub fn resolve(question: &FollowUp<'_>, topics: &Topics) -> Option<Edit> {
 fn lone_verb(question: &FollowUp<'_>, topics: &Topics) -> Option<Edit> {
     let first = question.first_word()?;
     let last = question.tokens.iter().rposition(Token::is_word)?;
-    let matter = question.phrases.iter().any(|it| !it.time && !question.class(it.head).has(Class::EMPTY));
+    let matter = question.phrases.iter().any(|it| !it.features.time && !question.class(it.head).has(Class::EMPTY));
     let asks = question.class(first).has(Class::ASKING);
     let (who, verb) = (question.lexicon.is_who(question.lower(first)), question.lower(last));
     let acts = question.lexicon.grammar.traits.unknown_verbs
@@ -45,7 +45,8 @@ fn lone_verb(question: &FollowUp<'_>, topics: &Topics) -> Option<Edit> {
         return None;
     }
     let lives = question.lexicon.has(verb, Class::LIVES);
-    let topic = topic(topics, |it| if lives { it.person != Some(false) } else { it.person != Some(true) })?;
+    let topic =
+        topic(topics, |it| if lives { it.features.person != Some(false) } else { it.features.person != Some(true) })?;
     let added = (question.lexicon.grammar.writing.after_verb)(topic, verb, who);
     let now = format!("{} {added}", question.tokens.get(last)?.text);
     Edit::replace(question, last..last + 1, now, ChangeKind::Implied)
@@ -53,8 +54,12 @@ fn lone_verb(question: &FollowUp<'_>, topics: &Topics) -> Option<Edit> {
 
 fn topic(topics: &Topics, fits: impl Fn(&Entity) -> bool) -> Option<&Entity> {
     let test = |it: &Entity| {
-        let matters = it.matters() && (it.named || !it.has(Class::RELATIONAL)) && !it.is_placed;
-        (matters && fits(it) && (it.named || it.by_user)).then_some(if it.named { 1.0 } else { UNNAMED })
+        let matters = it.matters() && (it.features.named || !it.has(Class::RELATIONAL)) && !it.is_placed;
+        (matters && fits(it) && (it.features.named || it.by_user)).then_some(if it.features.named {
+            1.0
+        } else {
+            UNNAMED
+        })
     };
     topics.ranked(test).first().filter(|(_, salience)| *salience >= FAINTEST).map(|(entity, _)| *entity)
 }
@@ -68,7 +73,7 @@ fn subject(question: &FollowUp<'_>, topics: &Topics) -> Option<Edit> {
     if !fits || possible || question.words() > VERB_WORDS_MAX || question.has(Class::SPEAKER) {
         return None;
     }
-    let topic = topic(topics, |it| it.person != Some(true) && !question.says(&it.head))?;
+    let topic = topic(topics, |it| it.features.person != Some(true) && !question.says(&it.head))?;
     let now = format!("{} {}", topic.full(), token::small(token.text));
     Edit::replace(question, first..first + 1, now, ChangeKind::Implied)
 }

@@ -18,7 +18,7 @@ pub fn resolve(question: &FollowUp<'_>, topics: &Topics) -> Option<Edit> {
     if words > WORDS_MAX || !asks || question.has(Class::THIRD.or(Class::MY).or(Class::YOUR).or(Class::SPEAKER)) {
         return None;
     }
-    if question.phrases.iter().any(|it| it.named || it.time) {
+    if question.phrases.iter().any(|it| it.features.named || it.features.time) {
         return None;
     }
     let phrase = question.phrases.iter().find(|it| is_open(question, it))?;
@@ -31,16 +31,16 @@ pub fn resolve(question: &FollowUp<'_>, topics: &Topics) -> Option<Edit> {
 
 /// What a property is of: rather something with a name.
 fn owner(topics: &Topics, fits: impl Fn(&Entity) -> bool) -> Option<&Entity> {
-    let share = |it: &Entity| if it.named { 1.0 } else { UNNAMED };
+    let share = |it: &Entity| if it.features.named { 1.0 } else { UNNAMED };
     topics.ranked(|it| (it.matters() && fits(it)).then(|| share(it))).first().map(|(entity, _)| *entity)
 }
 
 /// A fragment with what it is a property of.
 pub fn appended(question: &FollowUp<'_>, said: &NounPhrase, topics: &Topics) -> Option<String> {
     let topic = topics.topic(|topic| fits(topic, question))?;
-    let definite = said.determiner.is_some_and(|at| question.class(at).has(Class::DEFINITE)) && !said.named;
+    let definite = said.determiner.is_some_and(|at| question.class(at).has(Class::DEFINITE)) && !said.features.named;
     let alone = !question.tokens.get(said.words.end).is_some_and(Token::is_word);
-    let part = definite && alone && topic.named && question.lexicon.grammar.traits.definite_parts;
+    let part = definite && alone && topic.features.named && question.lexicon.grammar.traits.definite_parts;
     if !part && !is_open(question, said) {
         return None;
     }
@@ -67,24 +67,27 @@ fn is_open(question: &FollowUp<'_>, phrase: &NounPhrase) -> bool {
     let property =
         |at: usize| question.class(at).has(Class::ADJECTIVE.or(Class::RELATIONAL)) || is_adjective(question.lower(at));
     let definite = phrase.determiner.is_some_and(|at| question.class(at).has(Class::DEFINITE));
-    let plain =
-        phrase.words.clone().all(property) || (definite && phrase.plural == Some(true) && phrase.words.len() == 2);
+    let plain = phrase.words.clone().all(property)
+        || (definite && phrase.features.plural == Some(true) && phrase.words.len() == 2);
     let some_of = phrase
         .preposition
         .is_none_or(|at| question.word_has(at, Class::OF) && question.before(at).has(Class::INDEFINITE));
     let property = question.class(phrase.head).has(Class::RELATIONAL) && plain;
-    property && !tied && !completed && !pointed && !phrase.time && some_of
+    property && !tied && !completed && !pointed && !phrase.features.time && some_of
 }
 
 /// Where a property ends: `taxa de administração` is one.
 fn end(question: &FollowUp<'_>, phrase: &NounPhrase) -> usize {
     let of = phrase.words.end;
     let sort = question.phrases.iter().find(|it| {
-        question.word_has(of, Class::SORT_OF) && it.words == (of + 1..of + 2) && !it.named && it.determiner.is_none()
+        question.word_has(of, Class::SORT_OF)
+            && it.words == (of + 1..of + 2)
+            && !it.features.named
+            && it.determiner.is_none()
     });
     sort.map_or(of, |it| it.words.end)
 }
 
 fn fits(topic: &Entity, question: &FollowUp<'_>) -> bool {
-    !question.mentions(topic) && topic.person != Some(true) && !topic.has(Class::RELATIONAL)
+    !question.mentions(topic) && topic.features.person != Some(true) && !topic.has(Class::RELATIONAL)
 }

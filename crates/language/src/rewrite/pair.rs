@@ -29,11 +29,11 @@ fn which(question: &FollowUp<'_>, topics: &Topics) -> Option<Edit> {
         return None;
     }
     let many = topics.antecedent(&MANY, |it| question.mentions(it));
-    if question.has(Class::THIRD) && many.is_some_and(|it| it.plural == Some(true) && !it.group) {
+    if question.has(Class::THIRD) && many.is_some_and(|it| it.features.plural == Some(true) && !it.features.group) {
         return None;
     }
     let person = question.lexicon.is_who(question.lower(first));
-    let [one, other] = topics.pair(|it| (it.person == Some(true)) == person && !question.mentions(it))?;
+    let [one, other] = topics.pair(|it| (it.features.person == Some(true)) == person && !question.mentions(it))?;
     let or = question.lexicon.grammar.words.or;
     let body = question.text.trim_end();
     let open = body.trim_end_matches(|c: char| c.is_whitespace() || matches!(c, '?' | '.'));
@@ -58,7 +58,7 @@ fn both(question: &FollowUp<'_>, topics: &Topics) -> Option<Edit> {
     if !asks || noun || question.class(to).has(Class::DEFINITE.or(Class::MY)) {
         return None;
     }
-    let group = topics.ranked(|it| (it.group && !question.mentions(it)).then_some(1.0));
+    let group = topics.ranked(|it| (it.features.group && !question.mentions(it)).then_some(1.0));
     if let Some((group, _)) = group.first().filter(|(_, salience)| *salience >= GROUPED) {
         return Edit::replace(question, from..to, group.full(), ChangeKind::Pronoun);
     }

@@ -39,8 +39,9 @@ fn kind(question: &FollowUp<'_>, at: usize, topics: &Topics) -> Option<Edit> {
     let other = !class.has(Class::PERSON);
     let names_only = question.lexicon.grammar.traits.points_at_names;
     let fits = |it: &Entity| {
-        let named = it.named || (!names_only && it.by_user);
-        (named && !it.time && !it.group && it.person != Some(other) && !it.has(Class::KIND)).then_some(1.0)
+        let named = it.features.named || (!names_only && it.by_user);
+        (named && !it.features.time && !it.features.group && it.features.person != Some(other) && !it.has(Class::KIND))
+            .then_some(1.0)
     };
     let found = topics.ranked(fits);
     let (entity, _) = found.first().filter(|(_, salience)| *salience >= FAINTEST)?;

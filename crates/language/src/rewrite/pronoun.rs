@@ -49,12 +49,12 @@ fn couple<'t>(
     found: Option<&Entity>,
     topics: &'t Topics,
 ) -> Option<[&'t Entity; 2]> {
-    let one = found.is_none_or(|it| it.plural == Some(false) || it.person == Some(true));
+    let one = found.is_none_or(|it| it.features.plural == Some(false) || it.features.person == Some(true));
     let asks = question.text.trim_end().ends_with('?') && question.lexicon.grammar.traits.joins_people;
     if !pronoun.plural || !one || !asks {
         return None;
     }
-    topics.pair(|it| it.person == Some(true) && it.named && !question.mentions(it))
+    topics.pair(|it| it.features.person == Some(true) && it.features.named && !question.mentions(it))
 }
 
 fn find(question: &FollowUp<'_>, at: usize, token: &Token<'_>) -> Option<FoundPronoun> {

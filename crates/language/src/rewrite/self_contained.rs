@@ -34,7 +34,9 @@ pub fn is_quoted(question: &FollowUp<'_>, at: usize) -> bool {
 /// whatever it names where the pronoun is only reported.
 pub fn is_answered(question: &FollowUp<'_>, at: usize, pronoun: &Pronoun) -> bool {
     let owns = pronoun.form == Form::Possessive;
-    let people = |phrase: &NounPhrase| phrase.person == Some(true) || (phrase.named && phrase.person.is_none());
+    let people = |phrase: &NounPhrase| {
+        phrase.features.person == Some(true) || (phrase.features.named && phrase.features.person.is_none())
+    };
     let thing = pronoun.person != Some(true);
     if (thing && question.is_long()) || (pronoun.plural && question.names_anybody(at)) || question.follows_saying(at) {
         return true;
@@ -44,7 +46,7 @@ pub fn is_answered(question: &FollowUp<'_>, at: usize, pronoun: &Pronoun) -> boo
     }
     if owns
         && pronoun.person == Some(true)
-        && question.phrases.iter().any(|it| it.person == Some(true) && it.determiner != Some(at))
+        && question.phrases.iter().any(|it| it.features.person == Some(true) && it.determiner != Some(at))
     {
         return true;
     }
@@ -52,15 +54,15 @@ pub fn is_answered(question: &FollowUp<'_>, at: usize, pronoun: &Pronoun) -> boo
     question
         .phrases
         .iter()
-        .filter(|phrase| phrase.words.end <= until && !phrase.time)
+        .filter(|phrase| phrase.words.end <= until && !phrase.features.time)
         .any(|phrase| agrees(pronoun, phrase))
 }
 
 fn agrees(pronoun: &Pronoun, phrase: &NounPhrase) -> bool {
-    if pronoun.person == Some(true) && phrase.person == Some(true) {
+    if pronoun.person == Some(true) && phrase.features.person == Some(true) {
         return true;
     }
-    let person = !matches!((pronoun.person, phrase.person), (Some(a), Some(b)) if a != b);
-    let gender = !matches!((pronoun.gender, phrase.gender), (Some(a), Some(b)) if a != b);
-    person && gender && phrase.plural.is_none_or(|plural| plural == pronoun.plural)
+    let person = !matches!((pronoun.person, phrase.features.person), (Some(a), Some(b)) if a != b);
+    let gender = !matches!((pronoun.gender, phrase.features.gender), (Some(a), Some(b)) if a != b);
+    person && gender && phrase.features.plural.is_none_or(|plural| plural == pronoun.plural)
 }

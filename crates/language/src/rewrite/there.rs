@@ -13,9 +13,9 @@ pub fn resolve(question: &FollowUp<'_>, at: usize, topics: &Topics) -> Option<Ed
         return None;
     }
     let place = |it: &Entity| {
-        let fits = (it.named || it.is_place(question.lexicon))
-            && it.person != Some(true)
-            && !it.time
+        let fits = (it.features.named || it.is_place(question.lexicon))
+            && it.features.person != Some(true)
+            && !it.features.time
             && !question.mentions(it);
         let placed = it.is_place(question.lexicon) || question.lexicon.has(&it.preposition, Class::BEFORE_PLACE);
         fits.then_some(if placed { PLACED } else { 1.0 })

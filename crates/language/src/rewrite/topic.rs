@@ -60,11 +60,13 @@ impl Topics {
         let (turn, message) = (self.turn, self.message);
         let asked = self.entities.iter().filter(|it| it.by_user && it.turn == turn);
         let asked: Vec<String> = asked.map(|it| it.key.clone()).collect();
-        let new = |it: &&mut Entity| it.message == message && it.named && !it.by_user && !it.time && !it.is_measure();
+        let new = |it: &&mut Entity| {
+            it.message == message && it.features.named && !it.by_user && !it.features.time && !it.is_measure()
+        };
         let mut new = self.entities.iter_mut().filter(new);
         let found = match sought {
             ExpectedAnswer::Nothing => None,
-            ExpectedAnswer::Somebody => new.find(|it| !it.is_placed && it.person != Some(false)),
+            ExpectedAnswer::Somebody => new.find(|it| !it.is_placed && it.features.person != Some(false)),
             ExpectedAnswer::Thing(kind) => new.find(|it| {
                 let begins = begins_with(reply, it) && !asked.iter().any(|of| within(&it.key, of));
                 it.kind == *kind || begins
@@ -73,7 +75,7 @@ impl Topics {
         let Some(found) = found else { return };
         found.weight = found.weight.max(ANSWER);
         match sought {
-            ExpectedAnswer::Somebody => found.person = Some(true),
+            ExpectedAnswer::Somebody => found.features.person = Some(true),
             ExpectedAnswer::Thing(kind) if found.kind.is_empty() => found.kind.clone_from(kind),
             _ => {}
         }
@@ -106,7 +108,7 @@ impl Topics {
         for entity in self.entities.iter_mut().filter(|entity| entity.turn == self.turn) {
             if meant == entity.key || within(&entity.key, &meant) && meant.len() < entity.key.len() + 6 {
                 entity.weight = entity.weight.max(CENTRE);
-                entity.person = person.or(entity.person);
+                entity.features.person = person.or(entity.features.person);
             }
         }
     }
@@ -115,9 +117,10 @@ impl Topics {
     /// several words.
     pub fn shift(&mut self, lexicon: &Lexicon) {
         let message = self.message;
-        let new = self.entities.iter_mut().filter(|it| it.message == message && it.person != Some(true));
-        let new = new
-            .filter(|it| it.matters() && (it.named || !lexicon.has(&it.article, Class::THE) || it.name.contains(' ')));
+        let new = self.entities.iter_mut().filter(|it| it.message == message && it.features.person != Some(true));
+        let new = new.filter(|it| {
+            it.matters() && (it.features.named || !lexicon.has(&it.article, Class::THE) || it.name.contains(' '))
+        });
         if let Some(best) = new.reduce(|a, b| if b.weight >= a.weight { b } else { a }) {
             best.weight = best.weight.max(if best.indefinite { NEW_KIND } else { NEW_TOPIC });
         }
@@ -126,7 +129,7 @@ impl Topics {
     /// What is said again moves to the end; a name said in full takes the place of its part.
     fn remember(&mut self, mut entity: Entity, lexicon: &Lexicon) {
         let part = |old: &Entity| {
-            let named = old.named && entity.named && old.group == entity.group;
+            let named = old.features.named && entity.features.named && old.features.group == entity.features.group;
             named && (is_part(&old.key, &entity.key) || is_part(&entity.key, &old.key))
         };
         let again = |old: &Entity| {
@@ -140,8 +143,8 @@ impl Topics {
         };
         let old = self.entities.remove(at);
         entity.weight = entity.weight.max(self.salience(&old));
-        entity.gender = entity.gender.or(old.gender);
-        entity.person = entity.person.or(old.person);
+        entity.features.gender = entity.features.gender.or(old.features.gender);
+        entity.features.person = entity.features.person.or(old.features.person);
         entity.by_user |= old.by_user;
         if entity.kind.is_empty() {
             entity.kind = old.kind;
@@ -179,13 +182,13 @@ impl Topics {
             let nested = within(&other.key, &best.key) || within(&best.key, &other.key);
             !nested
                 && other.head != best.kind
-                && other.person == best.person
-                && other.group == best.group
-                && (other.named || !best.named)
+                && other.features.person == best.features.person
+                && other.features.group == best.features.group
+                && (other.features.named || !best.features.named)
         });
-        let people = pronoun.person == Some(true) || best.group;
+        let people = pronoun.person == Some(true) || best.features.group;
         let doubtful = people
-            && rival.is_some_and(|(other, of)| match best.group {
+            && rival.is_some_and(|(other, of)| match best.features.group {
                 true => *of > salience * ALIKE_GROUPS,
                 false => *of > salience * ALIKE && other.message == best.message,
             });
@@ -208,9 +211,9 @@ impl Topics {
             let nested = within(&it.key, &first.key) || within(&first.key, &it.key);
             let akin = it.key.chars().zip(first.key.chars()).take_while(|(a, b)| a == b).count() >= STEM_CHARS;
             !nested
-                && (it.named || !akin)
-                && it.named == first.named
-                && (it.person == Some(true)) == (first.person == Some(true))
+                && (it.features.named || !akin)
+                && it.features.named == first.features.named
+                && (it.features.person == Some(true)) == (first.features.person == Some(true))
         };
         let (second, _) = *found.iter().skip(1).find(|(it, salience)| alike(it) && *salience >= PAIRED)?;
         let at = |of: &Entity| self.entities.iter().position(|it| it.is(of));
@@ -221,7 +224,7 @@ impl Topics {
     pub fn now_and_before(&self) -> Option<(&Entity, &Entity)> {
         let found = self.ranked(|it| (it.matters() && it.by_user).then_some(1.0));
         let (now, _) = *found.first()?;
-        let (before, _) = found.iter().find(|(it, _)| it.turn < now.turn && it.named == now.named)?;
+        let (before, _) = found.iter().find(|(it, _)| it.turn < now.turn && it.features.named == now.features.named)?;
         Some((now, before))
     }
 }

@@ -131,13 +131,13 @@ struct WordPosition {
 }
 
 fn declined(word: &str, case: Case, position: WordPosition, entity: &Entity) -> String {
-    let person = entity.person == Some(true);
+    let person = entity.features.person == Some(true);
     let cyrillic = word.chars().all(|c| matches!(c, '\u{400}'..='\u{52f}'));
     let acronym = word.chars().count() > 1 && word.chars().all(char::is_uppercase);
     if !cyrillic || acronym || word.ends_with(['у', 'ю', 'э']) {
         return word.to_owned();
     }
-    if let Some(stem) = word.strip_suffix('ь').filter(|_| person && entity.gender == Some(Gender::Man)) {
+    if let Some(stem) = word.strip_suffix('ь').filter(|_| person && entity.features.gender == Some(Gender::Man)) {
         return declined(&format!("{stem}й"), case, WordPosition::default(), entity);
     }
     let surname = person && position.surname;

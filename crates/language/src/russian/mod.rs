@@ -349,16 +349,16 @@ fn inside(entity: &Entity) -> String {
 fn replaced_property(said: &NounPhrase, asked: &[&NounPhrase]) -> Option<(usize, usize)> {
     let property = asked.windows(2).find_map(|pair| match pair {
         [first, second]
-            if !first.named
+            if !first.features.named
                 && second.words.start >= first.words.end
-                && (second.named || second.preposition.is_some()) =>
+                && (second.features.named || second.preposition.is_some()) =>
         {
             Some(*first)
         }
         _ => None,
     });
     let defined = asked.iter().find(|it| it.role == Role::Topic).copied();
-    let only = asked.first().filter(|it| asked.len() == 1 && !it.wanted && !it.named).copied();
+    let only = asked.first().filter(|it| asked.len() == 1 && !it.wanted && !it.features.named).copied();
     let old = property.or(defined).or(only)?;
     (said.words.len() <= 2).then_some((old.words.start, old.words.end))
 }

@@ -24,7 +24,7 @@ fn verb_after<'q>(question: &FollowUp<'q>, at: usize) -> Option<&'q str> {
 
 /// A Russian owner follows what it owns.
 fn owner(question: &FollowUp<'_>, at: usize, pronoun: Pronoun) -> Option<FoundPronoun> {
-    let owned = question.phrases.iter().find(|it| it.words.start == at + 1 && !it.group)?;
+    let owned = question.phrases.iter().find(|it| it.words.start == at + 1 && !it.features.group)?;
     let spelled = question.spelled(owned)?;
     let pronoun = Pronoun { form: Form::Case(Case::Genitive), ..pronoun };
     is_possessive(question.lower(at), question.lower(at + 1)).then(|| FoundPronoun {

@@ -1,8 +1,8 @@
 //! Something that a message mentioned and that a later question may refer to.
 
 use super::grammar::Determined;
-use super::lexicon::{Class, Gender, Lexicon, Pronoun};
-use super::phrase::{NounPhrase, Role};
+use super::lexicon::{Class, Lexicon, Pronoun};
+use super::phrase::{Features, NounPhrase, Role};
 use super::token::{self, Token};
 
 /// A longer run of words is no phrase but a text that the tables know nothing of.
@@ -31,12 +31,7 @@ pub struct Entity {
     pub head: String,
     /// What it is the name of, if that was said: album, city.
     pub kind: String,
-    pub plural: Option<bool>,
-    pub gender: Option<Gender>,
-    pub person: Option<bool>,
-    pub named: bool,
-    pub group: bool,
-    pub time: bool,
+    pub features: Features,
     /// The preposition before it, in lower case.
     pub preposition: String,
     /// Said as the place of something.
@@ -69,12 +64,12 @@ impl Entity {
 
     /// Whether it is somewhere to be.
     pub fn is_place(&self, lexicon: &Lexicon) -> bool {
-        let placed = lexicon.has(&self.preposition, Class::NAMES_PLACE) && self.named;
+        let placed = lexicon.has(&self.preposition, Class::NAMES_PLACE) && self.features.named;
         let place = lexicon.has(&self.kind, Class::PLACE) || lexicon.has(&self.head, Class::PLACE);
         (placed || place)
-            && self.person != Some(true)
-            && !self.time
-            && (self.named || self.has_inner(lexicon, Class::AFTER_HEAD))
+            && self.features.person != Some(true)
+            && !self.features.time
+            && (self.features.named || self.has_inner(lexicon, Class::AFTER_HEAD))
     }
 
     /// Whether a word of a class stands between other words of its name.
@@ -92,7 +87,7 @@ impl Entity {
 
     /// Whether it can be what a conversation is about.
     pub fn matters(&self) -> bool {
-        !self.time && !self.group && !self.class.has(Class::EMPTY) && !self.is_measure()
+        !self.features.time && !self.features.group && !self.class.has(Class::EMPTY) && !self.is_measure()
     }
 
     pub fn is(&self, other: &Self) -> bool {
@@ -117,7 +112,7 @@ impl Entity {
         let (article, name) = spelled(text, words, phrase, lexicon)?;
         let determiner = if article.is_empty() { determiner } else { article };
         let head = &tokens.get(phrase.head)?.lower;
-        let bare = letters == 1 && !phrase.named;
+        let bare = letters == 1 && !phrase.features.named;
         let owned = words.iter().any(|token| lexicon.has(&token.lower, Class::OWNER));
         let class = lexicon.class(head);
         let property = class.has(Class::RELATIONAL) && (bare || owned);
@@ -125,20 +120,21 @@ impl Entity {
         let generic = phrase.role == Role::Topic;
         let (reading, writing) = (&lexicon.grammar.reading, &lexicon.grammar.writing);
         let determiner_class = lexicon.class(determiner);
-        let determined = Determined { determiner, class: determiner_class, by_user, generic, named: phrase.named };
+        let determined =
+            Determined { determiner, class: determiner_class, by_user, generic, named: phrase.features.named };
         let article = (writing.article)(&determined);
+        let Features { gender, named, .. } = phrase.features;
         Some(Self {
             key: token::lower(&name),
             name,
             article: article.to_owned(),
             head: head.clone(),
             kind: lower(phrase.kind).to_owned(),
-            plural: (reading.number)(article).or(phrase.plural),
-            gender: phrase.gender.or_else(|| (reading.gender)(article, head, phrase.named)),
-            person: phrase.person,
-            named: phrase.named,
-            group: phrase.group,
-            time: phrase.time,
+            features: Features {
+                plural: (reading.number)(article).or(phrase.features.plural),
+                gender: gender.or_else(|| (reading.gender)(article, head, named)),
+                ..phrase.features
+            },
             preposition: preposition.to_owned(),
             is_placed: lexicon.has(preposition, Class::IN_PLACE),
             by_user,
@@ -154,31 +150,33 @@ impl Entity {
 
     /// How well it fits a pronoun, if it does.
     pub fn fit(&self, pronoun: &Pronoun) -> Option<f32> {
-        if self.time {
+        if self.features.time {
             return None;
         }
         let placed = self.is_placed;
-        if (pronoun.person == Some(true) && self.person.is_none() && placed) || (self.is_measure() && !pronoun.plural) {
+        if (pronoun.person == Some(true) && self.features.person.is_none() && placed)
+            || (self.is_measure() && !pronoun.plural)
+        {
             return None;
         }
-        let person = match (pronoun.person, self.person) {
+        let person = match (pronoun.person, self.features.person) {
             (Some(true), Some(false)) | (Some(false), Some(true)) => return None,
             (Some(true), None) => PERHAPS_A_PERSON,
             _ => 1.0,
         };
-        if matches!((pronoun.gender, self.gender), (Some(a), Some(b)) if a != b) {
+        if matches!((pronoun.gender, self.features.gender), (Some(a), Some(b)) if a != b) {
             return None;
         }
-        let number = match (pronoun.plural, self.plural) {
-            (true, Some(false)) if self.person == Some(true) => return None,
+        let number = match (pronoun.plural, self.features.plural) {
+            (true, Some(false)) if self.features.person == Some(true) => return None,
             (true, Some(false)) => ONE_AS_MANY,
-            (false, Some(true)) if self.person != Some(false) || self.group => return None,
+            (false, Some(true)) if self.features.person != Some(false) || self.features.group => return None,
             (false, Some(true)) => MANY_AS_ONE,
             (true, None) => UNKNOWN_NUMBER,
             _ => 1.0,
         };
         let matter = if self.class.has(Class::EMPTY) { EMPTY } else { 1.0 };
-        let named = if pronoun.person == Some(true) && self.named { NAMED_PERSON } else { 1.0 };
+        let named = if pronoun.person == Some(true) && self.features.named { NAMED_PERSON } else { 1.0 };
         let place = if placed && !self.by_user && !pronoun.plural { PLACE } else { 1.0 };
         Some(person * number * matter * named * place)
     }
@@ -194,11 +192,11 @@ fn spelled<'t>(
     let [first, rest @ ..] = words else { return None };
     let until = words.last()?.range.end;
     let article = lexicon.has(&first.lower, Class::NAME_ARTICLE) && first.text == token::capitalised(&first.lower);
-    if let Some(second) = rest.first().filter(|_| article && phrase.named) {
+    if let Some(second) = rest.first().filter(|_| article && phrase.features.named) {
         return Some((&first.lower, text.get(second.range.start..until)?.to_owned()));
     }
     let name = text.get(first.range.start..until)?;
-    let common = !phrase.named && first.is_capital() && !first.is_acronym();
+    let common = !phrase.features.named && first.is_capital() && !first.is_acronym();
     Some(("", if common { token::small(name) } else { name.to_owned() }))
 }
 

@@ -76,7 +76,7 @@ impl<'q> FollowUp<'q> {
     /// after it.
     pub fn clause_before(&self, at: usize) -> usize {
         let clause = (0..at).rev().find(|at| self.begins_clause(*at)).unwrap_or(0);
-        let relative = self.phrases.iter().any(|it| it.words.end == at && !it.group && !it.wanted);
+        let relative = self.phrases.iter().any(|it| it.words.end == at && !it.features.group && !it.wanted);
         let subject = self.before(at).has(Class::AUXILIARY.or(Class::BE));
         if relative && !subject && self.lexicon.grammar.traits.bare_relatives { at } else { clause }
     }
@@ -87,7 +87,7 @@ impl<'q> FollowUp<'q> {
 
     /// `Ann said it was`, `Ann thinks they are`.
     pub fn follows_saying(&self, at: usize) -> bool {
-        let named = self.phrases.iter().any(|it| it.words.end <= at && it.named);
+        let named = self.phrases.iter().any(|it| it.words.end <= at && it.features.named);
         named && self.word_has(at.wrapping_sub(1), Class::SAYS)
     }
 

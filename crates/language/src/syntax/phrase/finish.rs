@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::super::lexicon::{Class, Gender};
 use super::super::token::Token;
 use super::reader::Reader;
-use super::{NounPhrase, Role};
+use super::{Features, NounPhrase, Role};
 
 impl Reader<'_, '_> {
     pub(super) fn phrase(&self, words: Range<usize>, head: usize) -> NounPhrase {
@@ -37,19 +37,21 @@ impl Reader<'_, '_> {
             determiner: None,
             preposition: None,
             role: Role::Object,
-            named,
-            plural: if (plural && named) || class(head).has(Class::COLLECTIVE) { None } else { Some(plural) },
-            gender,
-            person: if person {
-                Some(true)
-            } else if named {
-                None
-            } else {
-                Some(false)
+            features: Features {
+                named,
+                plural: if (plural && named) || class(head).has(Class::COLLECTIVE) { None } else { Some(plural) },
+                gender,
+                person: if person {
+                    Some(true)
+                } else if named {
+                    None
+                } else {
+                    Some(false)
+                },
+                time: year || if named { words_all_time } else { all.has(Class::TIME) },
+                group: false,
             },
-            time: year || if named { words_all_time } else { all.has(Class::TIME) },
             wanted: self.wanted,
-            group: false,
             head,
             kind: None,
         }
@@ -76,7 +78,7 @@ impl Reader<'_, '_> {
 
     /// A name that is called, told or heard from belongs to a person.
     pub(super) fn is_somebody(&self, phrase: &NounPhrase, end: usize) -> bool {
-        if !phrase.named || phrase.person.is_some() {
+        if !phrase.features.named || phrase.features.person.is_some() {
             return false;
         }
         let addressed = phrase
@@ -113,7 +115,9 @@ impl Reader<'_, '_> {
         match self.phrases.pop() {
             Some(before) if of.is_some_and(|at| follows(&before, at)) => self.complete(before, phrase),
             Some(before) if owner.is_some_and(|at| follows(&before, at)) => self.own(before, phrase),
-            Some(before) if phrase.named && before.words.end == phrase.words.start => self.appose(before, phrase),
+            Some(before) if phrase.features.named && before.words.end == phrase.words.start => {
+                self.appose(before, phrase)
+            }
             before => self.phrases.extend(before.into_iter().chain([phrase])),
         }
     }
@@ -124,7 +128,7 @@ impl Reader<'_, '_> {
 
     /// `The history of X` is about X; `the city of X` is one thing.
     fn complete(&mut self, mut before: NounPhrase, mut phrase: NounPhrase) {
-        if self.is_relational(&before) || (phrase.named && self.lexicon.grammar.traits.names_follow_nouns) {
+        if self.is_relational(&before) || (phrase.features.named && self.lexicon.grammar.traits.names_follow_nouns) {
             phrase.role = before.role.min(Role::Subject);
             before.role = Role::Oblique;
             self.phrases.extend([before, phrase]);
@@ -139,19 +143,19 @@ impl Reader<'_, '_> {
 
     /// `The singer X` is X; where names follow nouns, `the album X` is one phrase.
     fn appose(&mut self, mut before: NounPhrase, mut phrase: NounPhrase) {
-        if before.named {
+        if before.features.named {
             return self.complete(before, phrase);
         }
         phrase.be_a(&before);
         phrase.role = before.role;
-        if phrase.person == Some(true) {
+        if phrase.features.person == Some(true) {
             phrase.preposition = before.preposition;
             before.role = Role::Oblique;
             self.phrases.extend([before, phrase]);
             return;
         }
         let mut whole = NounPhrase { words: before.words.start..phrase.words.end, kind: phrase.kind, ..before.clone() };
-        whole.named = self.lexicon.grammar.traits.names_follow_nouns;
+        whole.features.named = self.lexicon.grammar.traits.names_follow_nouns;
         before.role = Role::Oblique;
         phrase.role = Role::Oblique;
         self.phrases.extend([before, phrase, whole]);
@@ -164,10 +168,10 @@ impl Reader<'_, '_> {
         whole.determiner = owner.determiner;
         whole.preposition = owner.preposition;
         whole.role = owner.role;
-        whole.named = owner.named;
-        if whole.person == Some(true) {
+        whole.features.named = owner.features.named;
+        if whole.features.person == Some(true) {
             owner.role = Role::Oblique;
-        } else if self.is_relational(&whole) || owner.person != Some(true) {
+        } else if self.is_relational(&whole) || owner.features.person != Some(true) {
             whole.role = Role::Oblique;
         }
         self.phrases.extend([owner, whole]);

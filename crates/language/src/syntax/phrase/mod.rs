@@ -24,6 +24,22 @@ pub enum Role {
     Oblique,
 }
 
+/// What a pronoun has to agree with.
+#[derive(Debug, Clone, Copy)]
+pub struct Features {
+    /// Spelled with capitals, quoted, or with digits in it.
+    pub named: bool,
+    /// Unknown for names that end like a plural.
+    pub plural: Option<bool>,
+    pub gender: Option<Gender>,
+    /// A person, a thing, or either.
+    pub person: Option<bool>,
+    /// A time: today, 1998.
+    pub time: bool,
+    /// Several phrases joined by "and".
+    pub group: bool,
+}
+
 #[derive(Debug, Clone)]
 pub struct NounPhrase {
     /// Without its article.
@@ -32,17 +48,9 @@ pub struct NounPhrase {
     pub determiner: Option<usize>,
     pub preposition: Option<usize>,
     pub role: Role,
-    /// Spelled with capitals, quoted, or with digits in it.
-    pub named: bool,
-    /// Unknown for names that end like a plural.
-    pub plural: Option<bool>,
-    pub gender: Option<Gender>,
-    pub person: Option<bool>,
-    pub time: bool,
+    pub features: Features,
     /// What the question is after: which city, how many legs.
     pub wanted: bool,
-    /// Several phrases joined by "and".
-    pub group: bool,
     /// The noun that the rest describes.
     pub head: usize,
     /// The noun that says what a name is the name of: the album X, X is an album.
@@ -52,8 +60,8 @@ pub struct NounPhrase {
 impl NounPhrase {
     fn be_a(&mut self, kind: &Self) {
         self.kind = Some(kind.head);
-        self.person = self.person.or(kind.person.filter(|person| *person));
-        self.gender = self.gender.or(kind.gender);
+        self.features.person = self.features.person.or(kind.features.person.filter(|person| *person));
+        self.features.gender = self.features.gender.or(kind.features.gender);
     }
 }
 
@@ -83,7 +91,7 @@ fn define(tokens: &[Token<'_>], phrases: &mut [NounPhrase], lexicon: &Lexicon) {
         let between = tokens.get(first.words.end..article).unwrap_or_default();
         let is = between.iter().all(|it| it.has(Class::BE)) && second.determiner.is_some();
         let comma = between.iter().all(|it| it.text == ",") && second.determiner.is_none();
-        match (first.named, second.named) {
+        match (first.features.named, second.features.named) {
             _ if between.len() != 1 => {}
             (true, false) if is => first.be_a(second),
             (true, false) if between.iter().all(|it| it.text == ",") && is_new(tokens, second, lexicon) => {
@@ -110,7 +118,7 @@ fn is_new(tokens: &[Token<'_>], phrase: &NounPhrase, lexicon: &Lexicon) -> bool 
 fn groups(tokens: &[Token<'_>], phrases: &[NounPhrase]) -> Vec<NounPhrase> {
     let mut groups = Vec::new();
     let mut run: Option<(NounPhrase, bool)> = None;
-    let flat = phrases.iter().filter(|it| !it.time);
+    let flat = phrases.iter().filter(|it| !it.features.time);
     for phrase in flat {
         let between = run.as_ref().and_then(|(open, _)| {
             let from = open.words.end;
@@ -120,21 +128,21 @@ fn groups(tokens: &[Token<'_>], phrases: &[NounPhrase]) -> Vec<NounPhrase> {
         let joined = between.is_some_and(|of| of.iter().all(|it| it.text == "," || it.has(Class::AND)));
         let and = between.is_some_and(|of| of.iter().any(|it| it.has(Class::AND)));
         match &mut run {
-            Some((open, closed)) if joined && open.named == phrase.named => {
+            Some((open, closed)) if joined && open.features.named == phrase.features.named => {
                 open.words.end = phrase.words.end;
-                open.group = true;
-                open.plural = Some(true);
-                open.gender = None;
-                open.person = open.person.or(phrase.person);
+                open.features.group = true;
+                open.features.plural = Some(true);
+                open.features.gender = None;
+                open.features.person = open.features.person.or(phrase.features.person);
                 *closed |= and;
             }
             _ => {
-                groups.extend(run.take().filter(|(open, closed)| open.group && *closed).map(|(open, _)| open));
+                groups.extend(run.take().filter(|(open, closed)| open.features.group && *closed).map(|(open, _)| open));
                 run = Some((phrase.clone(), false));
             }
         }
     }
-    groups.extend(run.filter(|(open, closed)| open.group && *closed).map(|(open, _)| open));
+    groups.extend(run.filter(|(open, closed)| open.features.group && *closed).map(|(open, _)| open));
     groups
 }
 

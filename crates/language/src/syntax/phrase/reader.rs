@@ -207,7 +207,7 @@ impl<'s, 't> Reader<'s, 't> {
         phrase.preposition = preposition.filter(|it| *it < start);
         phrase.role = self.role(&phrase);
         if self.is_somebody(&phrase, end) {
-            phrase.person = Some(true);
+            phrase.features.person = Some(true);
         }
         self.preposition = None;
         self.wanted = false;
