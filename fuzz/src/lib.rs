@@ -15,7 +15,7 @@ pub use wire::{replies, streams};
 
 use std::collections::BTreeMap;
 
-use novelo_engine::component::{show_summary, show_user_data};
+use novelo_engine::loaded::{show_summary, show_user_data};
 use novelo_engine::module::{Manifest, Situation};
 use novelo_engine::{Loaded, Message, Recipe, Turn, path};
 use serde_json::value::RawValue;

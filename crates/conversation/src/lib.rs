@@ -4,12 +4,12 @@
 
 pub mod answer;
 pub mod app;
+pub mod base;
 pub mod cache;
 pub mod caller;
 pub mod context;
 pub mod data;
 pub mod error;
-pub mod forget;
 pub mod ids;
 pub mod locks;
 pub mod model;
@@ -21,6 +21,7 @@ pub mod search;
 pub mod settings;
 pub mod storage;
 pub mod telemetry;
+pub mod text;
 pub mod thread;
 pub mod trace;
 pub mod yaml;

@@ -1,15 +1,17 @@
 //! The assembly: documents and a recipe in, messages and their explanation out.
 //!
-//! Owns the one order in which a prompt is made: components emit, filters fold, the budget holds. Invariants, each
-//! with a property test in `tests/invariants.rs`: never over budget; what goes in is accounted for, exactly once; the
-//! newest user turn stays; the same inputs give the same bytes.
+//! Owns the one order in which a prompt is made: components emit, filters fold, the budget holds. Invariants,
+//! each with a property test in `tests/invariants.rs`: never over budget; what goes in is accounted for,
+//! exactly once; the newest user turn stays; the same inputs give the same bytes.
 
 use std::hash::BuildHasher;
 
 use crate::budget::{self, OverBudget};
-use crate::component::{Counting, Loaded};
+use crate::component::Counting;
 use crate::filter::{Draft, Note};
+use crate::loaded::Loaded;
 use crate::piece::{Origin, Piece, Why};
+use crate::recall::Recalled;
 use crate::recipe::Recipe;
 use crate::tokens::Tokenizer;
 
@@ -18,15 +20,34 @@ use crate::tokens::Tokenizer;
 pub struct Assembly<'a> {
     /// Everything that was considered, in order, also what is out.
     pub pieces: Vec<Piece<'a>>,
+    /// What filters and searches noticed.
     pub notes: Vec<Note>,
+    /// The cost of the messages that are in.
     pub tokens: u32,
+    /// The budget that was given.
     pub budget_tokens: Option<u32>,
+    /// What the tokens were counted with.
     pub tokenizer: Tokenizer,
     /// Turns of the thread that were too old to be looked at.
     pub turns_before: u64,
 }
 
-/// Makes a prompt.
+/// Makes a prompt within a budget.
+///
+/// Fails only if what must stay does not fit: instructions, components and the newest user turn.
+///
+/// ```
+/// use novelo_engine::{Loaded, Message, Recipe, Role, assemble};
+///
+/// let question = Message::text(Role::User, "What is the tallest mountain on Mars?");
+/// let (recipe, loaded) = (Recipe::default(), Loaded { question: Some(&question), ..Loaded::default() });
+///
+/// let assembly = assemble(&recipe, &loaded, Some(100)).unwrap();
+/// assert_eq!(assembly.messages().count(), 1);
+///
+/// let over = assemble(&recipe, &loaded, Some(10)).unwrap_err();
+/// assert_eq!((over.budget_tokens, over.needed_tokens), (10, 25));
+/// ```
 pub fn assemble<'a>(
     recipe: &'a Recipe,
     loaded: &'a Loaded<'a>,
@@ -44,7 +65,7 @@ pub fn assemble<'a>(
         draft.notes.push(Note::NotLoaded { turns: loaded.turns_before });
     }
     for recalled in loaded.recalled {
-        draft.notes.extend(recalled.notes());
+        draft.notes.extend(recall_notes(recalled));
     }
     leave_out_refused(&mut draft, loaded);
     draft = recipe.filters.iter().fold(draft, |draft, filter| filter.apply(draft, loaded));
@@ -62,6 +83,12 @@ pub fn assemble<'a>(
     })
 }
 
+fn recall_notes(recalled: &Recalled) -> impl Iterator<Item = Note> {
+    let (from, hits, near) = (recalled.recall.from, recalled.hits.clone(), recalled.near.clone());
+    let problems = recalled.problems.iter().map(|what| Note::LookupFailed { what: what.clone() });
+    std::iter::once(Note::Recalled { from, hits, near }).chain(problems)
+}
+
 /// What a model refused would be refused again, and with it every later question.
 fn leave_out_refused<'a>(draft: &mut Draft<'a>, loaded: &'a Loaded<'a>) {
     if loaded.refused.is_empty() {
@@ -76,8 +103,8 @@ fn leave_out_refused<'a>(draft: &mut Draft<'a>, loaded: &'a Loaded<'a>) {
     }
 }
 
-/// A summary that was made from turns which are all in the prompt says nothing new, and would change the front of it
-/// with every turn.
+/// A summary that was made from turns which are all in the prompt says nothing new, and would change the
+/// front of it with every turn.
 fn leave_out_summary(draft: &mut Draft<'_>, loaded: &Loaded<'_>) {
     let Some(upto) = loaded.summary_upto else { return };
     let covered = |piece: &&Piece<'_>| matches!(piece.origin, Origin::Turn { seq, .. } if seq <= upto);
@@ -103,8 +130,10 @@ fn emit_given<'a>(loaded: &'a Loaded<'a>, tokenizer: Tokenizer, out: &mut Vec<Pi
 
 /// One message of a prompt, for comparing prompts: equal marks are equal bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Mark {
-    pub print: u64,
+pub struct MessageMark {
+    /// Hash of the message's bytes.
+    pub fingerprint: u64,
+    /// Cost of the message.
     pub tokens: u32,
 }
 
@@ -127,22 +156,22 @@ impl<'a> Assembly<'a> {
     }
 
     /// The messages as marks.
-    pub fn marks(&self) -> Vec<Mark> {
+    pub fn marks(&self) -> Vec<MessageMark> {
         let mut bytes = Vec::new();
         self.messages()
             .map(|piece| {
-                let print = piece.print().unwrap_or_else(|| {
+                let fingerprint = piece.fingerprint().unwrap_or_else(|| {
                     bytes.clear();
                     piece.write(&mut bytes);
                     rustc_hash::FxBuildHasher.hash_one(&bytes)
                 });
-                Mark { print, tokens: piece.tokens }
+                MessageMark { fingerprint, tokens: piece.tokens }
             })
             .collect()
     }
 }
 
 /// Tokens of the longest common front of two prompts.
-pub fn unchanged_tokens(before: &[Mark], now: &[Mark]) -> u32 {
-    before.iter().zip(now).take_while(|(a, b)| a.print == b.print).map(|(_, b)| b.tokens).sum()
+pub fn unchanged_tokens(before: &[MessageMark], now: &[MessageMark]) -> u32 {
+    before.iter().zip(now).take_while(|(a, b)| a.fingerprint == b.fingerprint).map(|(_, b)| b.tokens).sum()
 }

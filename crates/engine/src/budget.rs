@@ -1,9 +1,9 @@
 //! The budget: whatever the filters leave, it holds.
 //!
-//! Owns the last word on size. Instructions that lead, what stands around the log, and the newest user turn stay;
-//! then blocks of the log, newest first, until one does not fit; one too large for any prompt is passed over. A block
-//! holds a call with its answers, so nothing is parted. What was recalled goes first when the rest would not fit. Refuses
-//! a prompt whose must-haves alone are over the budget, with the numbers.
+//! Owns the last word on size. Instructions that lead, what stands around the log, and the newest user turn
+//! stay; then blocks of the log, newest first, until one does not fit; one too large for any prompt is passed
+//! over. A block holds a call with its answers, so nothing is parted. What was recalled goes first when the
+//! rest would not fit. Refuses a prompt whose must-haves alone are over the budget, with the numbers.
 
 use crate::filter::{Draft, Note};
 use crate::pairs::Pairs;
@@ -18,16 +18,18 @@ const NAME: &str = "budget";
     "the budget is {budget_tokens} tokens, but the instructions and the newest user turn alone need {needed_tokens}"
 )]
 pub struct OverBudget {
+    /// The budget that was given.
     pub budget_tokens: u32,
+    /// The tokens that must stay in the prompt.
     pub needed_tokens: u32,
 }
 
 /// Brings a draft within the budget.
-pub fn apply(mut draft: Draft<'_>, budget_tokens: u32) -> Result<Draft<'_>, OverBudget> {
+pub(crate) fn apply(mut draft: Draft<'_>, budget_tokens: u32) -> Result<Draft<'_>, OverBudget> {
     if draft.tokens() <= budget_tokens {
         return Ok(draft);
     }
-    let pairs = Pairs::of(&draft.pieces);
+    let pairs = Pairs::find(&draft.pieces);
     let stays = mark_stays(&mut draft, &pairs);
     let is_in = |at: &usize| stays.get(*at) == Some(&true);
     let needed_tokens = tokens::total(draft.live().filter(|(at, _)| is_in(at)).map(|(_, p)| p.tokens));
@@ -62,7 +64,8 @@ pub fn apply(mut draft: Draft<'_>, budget_tokens: u32) -> Result<Draft<'_>, Over
     Ok(draft)
 }
 
-/// Drops what was recalled, the last of it first, until the rest fits; what is needed then, and how many went.
+/// Drops what was recalled, the last of it first, until the rest fits; what is needed then, and how many
+/// went.
 fn give_up_recalled(draft: &mut Draft<'_>, mut needed_tokens: u32, budget_tokens: u32) -> (u32, usize) {
     let mut dropped = 0;
     let recalled = |piece: &&mut Piece<'_>| matches!(piece.origin, Origin::Recall { .. }) && !piece.is_out();

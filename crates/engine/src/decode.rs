@@ -1,7 +1,8 @@
-//! Reading requests and policy files, field by field.
+//! LevelScope requests and policy files, field by field.
 //!
-//! Owns the errors that name a path (`recipe.filters[1].options.maxTokens`) and the nearest known name for one that is
-//! not known. Refuses unknown fields, wrong kinds and numbers out of range; never fills in a default for a bad value.
+//! Owns the errors that name a path (`recipe.filters[1].options.maxTokens`) and the nearest known name for
+//! one that is not known. Refuses unknown fields, wrong kinds and numbers out of range; never fills in a
+//! default for a bad value.
 
 use serde_json::{Map, Value};
 
@@ -11,11 +12,14 @@ use crate::limits::ADDED_TEXT_BYTES_MAX;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{path} {problem}")]
 pub struct DecodeError {
+    /// Where: the path of the field, such as `recipe.budget_tokens`.
     pub path: String,
+    /// What is wrong with it.
     pub problem: String,
 }
 
 impl DecodeError {
+    /// An error at a path.
     pub fn new(path: impl Into<String>, problem: impl Into<String>) -> Self {
         Self { path: path.into(), problem: problem.into() }
     }
@@ -30,7 +34,7 @@ pub struct Fields<'v> {
 
 impl<'v> Fields<'v> {
     /// The object at `path`.
-    pub fn of(path: impl Into<String>, value: &'v Value) -> Result<Self, DecodeError> {
+    pub fn from_value(path: impl Into<String>, value: &'v Value) -> Result<Self, DecodeError> {
         let path = path.into();
         match value {
             Value::Object(map) => Ok(Self { path, map: Some(map), known: Vec::new() }),
@@ -43,6 +47,7 @@ impl<'v> Fields<'v> {
         Self { path: path.into(), map: None, known: Vec::new() }
     }
 
+    /// The path of a field.
     pub fn path(&self, name: &str) -> String {
         format!("{}.{name}", self.path)
     }
@@ -53,20 +58,23 @@ impl<'v> Fields<'v> {
         self.map?.get(name).filter(|v| !v.is_null())
     }
 
+    /// A string.
     pub fn string(&mut self, name: &'static str) -> Result<Option<&'v str>, DecodeError> {
         self.read(name, "must be a string", Value::as_str)
     }
 
     /// A text that is added to each of many messages, and is short for that reason.
-    pub fn added_text(&mut self, name: &'static str) -> Result<Option<&'v str>, DecodeError> {
+    pub(crate) fn added_text(&mut self, name: &'static str) -> Result<Option<&'v str>, DecodeError> {
         let problem = format!("must be a string of at most {ADDED_TEXT_BYTES_MAX} bytes (ADDED_TEXT_BYTES_MAX)");
         self.read(name, &problem, |v| v.as_str().filter(|text| text.len() <= ADDED_TEXT_BYTES_MAX))
     }
 
+    /// A boolean.
     pub fn flag(&mut self, name: &'static str) -> Result<Option<bool>, DecodeError> {
         self.read(name, "must be true or false", Value::as_bool)
     }
 
+    /// An array; an absent one is empty.
     pub fn list(&mut self, name: &'static str) -> Result<&'v [Value], DecodeError> {
         Ok(self.read(name, "must be an array", |v| v.as_array().map(Vec::as_slice))?.unwrap_or_default())
     }
@@ -81,6 +89,7 @@ impl<'v> Fields<'v> {
         self.read(name, &format!("must be a whole number from {least} to {most}"), fits)
     }
 
+    /// A number.
     pub fn float(&mut self, name: &'static str) -> Result<Option<f64>, DecodeError> {
         self.read(name, "must be a number", Value::as_f64)
     }
@@ -152,7 +161,7 @@ mod tests {
     #[test]
     fn a_stranger_is_told_its_nearest_name() {
         let value = serde_json::json!({"maxTokns": 3});
-        let mut fields = Fields::of("filters[0].options", &value).unwrap();
+        let mut fields = Fields::from_value("filters[0].options", &value).unwrap();
         fields.number("maxTokens", 0, 9).unwrap();
         let error = fields.finish().unwrap_err().to_string();
         assert_eq!(error, "filters[0].options.maxTokns is not known; did you mean maxTokens?");
@@ -161,7 +170,7 @@ mod tests {
     #[test]
     fn numbers_keep_their_range() {
         let value = serde_json::json!({"a": 9, "b": 10, "c": 1.5, "d": -1, "e": 4.0, "f": "1", "g": 1e300});
-        let mut fields = Fields::of("x", &value).unwrap();
+        let mut fields = Fields::from_value("x", &value).unwrap();
         assert_eq!(fields.number("a", 0, 9), Ok(Some(9)));
         assert_eq!(fields.number("e", 0, 9), Ok(Some(4)));
         assert_eq!(fields.number("absent", 0, 9), Ok(None));

@@ -1,7 +1,8 @@
 //! The explanation of an assembly, as data.
 //!
-//! Owns the wire form of `explain`: one row for each piece that was considered, in or out, and the notes. Rows
-//! partition the input; turns too old to be looked at share one row that says how many they are.
+//! Owns the wire form of `explain`: one row for each piece that was considered, in or out, and the notes.
+//! ExplanationRows partition the input; turns too old to be looked at share one row that says how many they
+//! are.
 
 use serde::Serialize;
 
@@ -9,22 +10,34 @@ use crate::assemble::Assembly;
 use crate::filter::Note;
 use crate::piece::{Fate, Origin, Piece};
 
+/// What became of everything that was considered for a prompt.
 #[derive(Debug, Serialize)]
 pub struct Explanation {
-    pub pieces: Vec<Row>,
+    /// One row for each piece, in or out, in order.
+    pub pieces: Vec<ExplanationRow>,
+    /// What filters and searches noticed.
     pub notes: Vec<Note>,
 }
 
+/// What became of one piece, and why.
 #[derive(Debug, Serialize)]
-pub struct Row {
+pub struct ExplanationRow {
+    /// Where it comes from: `history`, `inline`, `question`, or the component.
     pub origin: String,
+    /// Who speaks.
     pub role: Option<&'static str>,
+    /// Its cost.
     pub tokens: u32,
+    /// What became of it.
     pub fate: Fate,
+    /// The component or filter that decided.
     pub by: &'static str,
+    /// Why, in words.
     pub why: String,
+    /// The id of its document.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
+    /// The place of its turn in the thread.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seq: Option<u64>,
     /// Place among the messages given inline.
@@ -35,17 +48,35 @@ pub struct Row {
     pub turns: Option<u64>,
 }
 
-impl Explanation {
-    pub fn of(assembly: &Assembly<'_>) -> Self {
-        let mut pieces = Vec::with_capacity(assembly.pieces.len() + 1);
-        pieces.extend((assembly.turns_before > 0).then(|| Row::not_loaded(assembly.turns_before)));
-        pieces.extend(assembly.pieces.iter().map(Row::of));
-        Self { pieces, notes: assembly.notes.clone() }
+impl Assembly<'_> {
+    /// Explains what became of everything that was considered, and why.
+    ///
+    /// ```
+    /// use novelo_engine::piece::Fate;
+    /// use novelo_engine::recipe::{FilterSpec, WindowSize};
+    /// use novelo_engine::{Loaded, Message, RecipeBuilder, Role, assemble};
+    ///
+    /// let messages = ["one", "two", "three"].map(|text| Message::text(Role::User, text));
+    /// let window = FilterSpec::HistoryWindow(WindowSize::Turns(2));
+    /// let document = RecipeBuilder::new().filter(window).build()?;
+    /// let loaded = Loaded { inline: &messages, ..Loaded::default() };
+    ///
+    /// let explanation = assemble(document.recipe(), &loaded, None)?.explain();
+    /// let oldest = &explanation.pieces[0];
+    /// assert_eq!((oldest.fate, oldest.by), (Fate::Dropped, "historyWindow"));
+    /// assert_eq!(oldest.why, "before the last 2 turns");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn explain(&self) -> Explanation {
+        let mut pieces = Vec::with_capacity(self.pieces.len() + 1);
+        pieces.extend((self.turns_before > 0).then(|| ExplanationRow::not_loaded(self.turns_before)));
+        pieces.extend(self.pieces.iter().map(ExplanationRow::from_piece));
+        Explanation { pieces, notes: self.notes.clone() }
     }
 }
 
-impl Row {
-    fn of(piece: &Piece<'_>) -> Self {
+impl ExplanationRow {
+    fn from_piece(piece: &Piece<'_>) -> Self {
         let (origin, id, seq, index) = match piece.origin {
             Origin::Turn { seq, id } => ("history".into(), Some(id.to_owned()), Some(seq), None),
             Origin::Inline { index } => ("inline".into(), None, None, Some(index)),

@@ -1,7 +1,8 @@
 //! Collapsed groups: many turns that a prompt shows as one.
 //!
-//! Owns the names of groups, the two shapes of the response that defines them, and the lookup from a turn to its
-//! group. What stands in for a group is made when the groups are loaded, so that a warm prompt only refers to it.
+//! Owns the names of groups, the two shapes of the response that defines them, and the lookup from a turn to
+//! its group. What stands in for a group is made when the groups are loaded, so that a warm prompt only
+//! refers to it.
 
 use std::hash::BuildHasher;
 
@@ -16,7 +17,8 @@ use crate::limits::{COLLAPSE_SIZE_MAX, ID_BYTES_MAX};
 use crate::message::{Message, Role, Turn};
 use crate::path::check_id;
 
-/// A group's name in its one spelling: upper case, words joined by single underscores; `None` when nothing is left.
+/// A group's name in its one spelling: upper case, words joined by single underscores; `None` when nothing is
+/// left.
 pub fn name(text: &str) -> Option<String> {
     let upper = text.trim().to_uppercase();
     let words = upper.split(|c: char| !c.is_ascii_uppercase() && !c.is_ascii_digit()).filter(|word| !word.is_empty());
@@ -26,7 +28,8 @@ pub fn name(text: &str) -> Option<String> {
 
 /// A group as a response defines it.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Defined {
+pub struct GroupDefinition {
+    /// Its name, in the one spelling.
     pub name: String,
     /// How many items it has.
     pub size: usize,
@@ -41,20 +44,22 @@ pub fn listed(response: &Value) -> Option<&Value> {
 
 /// What a response says of a group, where it says it.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct About<'v> {
+pub struct GroupAbout<'v> {
+    /// Its description.
     pub description: Option<&'v str>,
+    /// The items that it lists.
     pub items: Option<&'v Value>,
 }
 
 /// What a response says of its groups, by name. Entries that are no groups say nothing.
-pub fn described(response: &Value) -> FxHashMap<String, About<'_>> {
+pub fn described(response: &Value) -> FxHashMap<String, GroupAbout<'_>> {
     listed(response).and_then(Value::as_array).into_iter().flatten().filter_map(about).collect()
 }
 
-fn about(group: &Value) -> Option<(String, About<'_>)> {
+fn about(group: &Value) -> Option<(String, GroupAbout<'_>)> {
     let name = name(group.get("name")?.as_str()?)?;
     let items = group.get("items").filter(|items| items.is_array());
-    Some((name, About { description: description(group), items }))
+    Some((name, GroupAbout { description: description(group), items }))
 }
 
 fn description(group: &Value) -> Option<&str> {
@@ -62,10 +67,11 @@ fn description(group: &Value) -> Option<&str> {
     group.get("description").and_then(Value::as_str).or_else(below)
 }
 
-/// Reads a list of groups that stands at `path`. Groups whose names come out the same are one, the later entry's.
-pub fn define(path: &str, groups: &Value) -> Result<Vec<Defined>, DecodeError> {
+/// Reads a list of groups that stands at `path`. Groups whose names come out the same are one, the later
+/// entry's.
+pub fn define(path: &str, groups: &Value) -> Result<Vec<GroupDefinition>, DecodeError> {
     let entries = groups.as_array().ok_or_else(|| DecodeError::new(path, "must be an array"))?;
-    let mut defined: Vec<Defined> = Vec::new();
+    let mut defined: Vec<GroupDefinition> = Vec::new();
     let mut places: FxHashMap<String, usize> = FxHashMap::default();
     let mut size = 0;
     for (i, entry) in entries.iter().enumerate() {
@@ -85,7 +91,7 @@ pub fn define(path: &str, groups: &Value) -> Result<Vec<Defined>, DecodeError> {
     Ok(defined)
 }
 
-fn define_one(path: &str, entry: &Value) -> Result<Defined, DecodeError> {
+fn define_one(path: &str, entry: &Value) -> Result<GroupDefinition, DecodeError> {
     let refuse = |field: &str, problem: &str| Err(DecodeError::new(format!("{path}.{field}"), problem));
     let Value::Object(fields) = entry else { return Err(DecodeError::new(path, "must be an object")) };
     let Some(given) = fields.get("name").and_then(Value::as_str) else { return refuse("name", "is missing") };
@@ -98,7 +104,7 @@ fn define_one(path: &str, entry: &Value) -> Result<Defined, DecodeError> {
         Some(Value::Array(items)) => items.as_slice(),
         Some(_) => return refuse("items", "must be an array"),
     };
-    Ok(Defined { name, size: items.len(), turns: turn_ids(&format!("{path}.items"), items)? })
+    Ok(GroupDefinition { name, size: items.len(), turns: turn_ids(&format!("{path}.items"), items)? })
 }
 
 fn turn_ids(path: &str, items: &[Value]) -> Result<Vec<String>, DecodeError> {
@@ -122,14 +128,17 @@ fn turn_ids(path: &str, items: &[Value]) -> Result<Vec<String>, DecodeError> {
 /// A group that turns of a thread belong to.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Group {
+    /// Its name, in the one spelling.
     pub name: Box<str>,
+    /// The id of the response that defines it.
     pub response: Box<str>,
+    /// Its description.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub description: Option<Box<str>>,
     /// As its response lists them.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub items: Option<Box<RawValue>>,
-    /// Shown turn by turn all the same.
+    /// ShownGroup turn by turn all the same.
     #[serde(default)]
     pub expanded: bool,
 }
@@ -137,7 +146,7 @@ pub struct Group {
 /// The groups of a thread, and which turn belongs to which.
 #[derive(Debug, Default)]
 pub struct Groups {
-    shown: Vec<Shown>,
+    shown: Vec<ShownGroup>,
     of: FxHashMap<Box<str>, u32>,
     /// What could not be looked up, a line each.
     pub problems: Vec<String>,
@@ -155,7 +164,7 @@ const NOWHERE: u32 = u32::MAX;
 
 impl Membership {
     /// The place of a turn's group, if it is known whether the turn has one.
-    pub fn get(&self, seq: u64) -> Option<Option<usize>> {
+    pub(crate) fn get(&self, seq: u64) -> Option<Option<usize>> {
         let at = seq.checked_sub(self.first?)?;
         self.of.get(at as usize).map(|place| (*place != NOWHERE).then_some(*place as usize))
     }
@@ -163,20 +172,21 @@ impl Membership {
 
 /// What a prompt shows of a group.
 #[derive(Debug)]
-pub struct Shown {
+pub struct ShownGroup {
+    /// The group.
     pub group: Group,
     /// Stands in for the turns of a group that is collapsed.
-    pub placeholder: Message,
+    pub(crate) placeholder: Message,
     /// Goes into each turn of a group that is expanded.
-    pub members: String,
+    pub(crate) members: String,
     /// Tells its placeholder from any other message.
-    pub print: u64,
+    pub(crate) fingerprint: u64,
 }
 
 impl Groups {
     /// `of` has the place of a turn's group in `groups`.
     pub fn new(groups: Vec<Group>, of: Vec<(Box<str>, u32)>, problems: Vec<String>) -> Self {
-        Self { shown: groups.into_iter().map(Shown::new).collect(), of: of.into_iter().collect(), problems }
+        Self { shown: groups.into_iter().map(ShownGroup::new).collect(), of: of.into_iter().collect(), problems }
     }
 
     /// The place of a turn's group.
@@ -195,16 +205,17 @@ impl Groups {
         known
     }
 
-    pub fn shown(&self, place: usize) -> Option<&Shown> {
+    pub(crate) fn shown(&self, place: usize) -> Option<&ShownGroup> {
         self.shown.get(place)
     }
 
+    /// The groups, in order.
     pub fn iter(&self) -> impl Iterator<Item = &Group> {
         self.shown.iter().map(|shown| &shown.group)
     }
 }
 
-impl Shown {
+impl ShownGroup {
     fn new(group: Group) -> Self {
         let (name, response) = (json::literal(&group.name), json::literal(&group.response));
         let mut text = format!(r#"{{"type":"collapsed_group","name":{name},"responseId":{response}"#);
@@ -218,8 +229,8 @@ impl Shown {
         let placeholder = Message::text(Role::System, &text);
         let about = format!(r#"{{"name":{name},"expanded":true,"responseId":{response}}}"#);
         let members = format!(r#","collapsedGroupId":{name},"collapsedGroup":{about}"#);
-        let print = rustc_hash::FxBuildHasher.hash_one(placeholder.raw());
-        Self { group, placeholder, members, print }
+        let fingerprint = rustc_hash::FxBuildHasher.hash_one(placeholder.raw());
+        Self { group, placeholder, members, fingerprint }
     }
 }
 

@@ -1,15 +1,17 @@
-//! Reading JSON text in place.
+//! LevelScope JSON text in place.
 //!
-//! Owns spans, lengths and spellings of text that a parser has already accepted: where a member stands, how long the
-//! text is once compact, what a literal says. It builds no tree, so that messages keep the bytes they came with.
-//! Refuses nothing: on text that is not JSON the answers are meaningless, but never a panic.
+//! Owns spans, lengths and spellings of text that a parser has already accepted: where a member stands, how
+//! long the text is once compact, what a literal says. It builds no tree, so that messages keep the bytes
+//! they came with. Refuses nothing: on text that is not JSON the answers are meaningless, but never a panic.
 
 use std::borrow::Cow;
 
 /// A range of bytes within a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Span {
+    /// The first byte.
     pub start: u32,
+    /// The byte after the last.
     pub end: u32,
 }
 
@@ -19,22 +21,22 @@ impl Span {
     }
 
     /// The part of `text` that this span covers.
-    pub fn of<'t>(&self, text: &'t str) -> &'t str {
+    pub fn slice<'t>(&self, text: &'t str) -> &'t str {
         text.get(self.start as usize..self.end as usize).unwrap_or("")
     }
 
     /// A place between two bytes.
-    pub fn at(place: u32) -> Self {
+    pub(crate) fn at(place: u32) -> Self {
         Self { start: place, end: place }
     }
 
     /// Whether a place lies between the first and the last byte.
-    pub fn holds(&self, place: u32) -> bool {
+    pub(crate) fn holds(&self, place: u32) -> bool {
         self.start < place && place < self.end
     }
 
     /// The same range, seen from a text in which this one begins at `offset`.
-    pub fn shifted(&self, offset: u32) -> Self {
+    pub(crate) fn shifted(&self, offset: u32) -> Self {
         Self { start: self.start + offset, end: self.end + offset }
     }
 }
@@ -56,7 +58,7 @@ pub fn members(text: &str) -> impl Iterator<Item = (Span, Span)> + '_ {
 
 /// The value of `name` in an object; the last, as most readers take it, where there are two.
 pub fn member(text: &str, name: &str) -> Option<Span> {
-    members(text).filter(|(key, _)| unescape(key.of(text)).as_deref() == Some(name)).last().map(|(_, value)| value)
+    members(text).filter(|(key, _)| unescape(key.slice(text)).as_deref() == Some(name)).last().map(|(_, value)| value)
 }
 
 /// The elements of an array; nothing when `text` is not an array.
@@ -106,7 +108,7 @@ pub fn unescape(literal: &str) -> Option<Cow<'_, str>> {
 }
 
 /// Writes `text` as a JSON string literal without its quotes, escaping only what must be.
-pub fn escape_into(text: &str, out: &mut String) {
+pub(crate) fn escape_into(text: &str, out: &mut String) {
     for c in text.chars() {
         match c {
             '"' => out.push_str("\\\""),
@@ -132,15 +134,15 @@ pub fn literal(text: &str) -> String {
 }
 
 /// The length of [`literal`] in UTF-16 code units.
-pub fn literal_units(text: &str) -> u32 {
+pub(crate) fn literal_units(text: &str) -> u32 {
     match text.bytes().all(|b| matches!(b, b' '..=b'~') && b != b'"' && b != b'\\') {
         true => text.len() as u32 + 2,
         false => utf16_units(&literal(text)),
     }
 }
 
-/// The text with no white space between tokens and the shortest spelling of every string; numbers and the order of
-/// keys stay as they are.
+/// The text with no white space between tokens and the shortest spelling of every string; numbers and the
+/// order of keys stay as they are.
 pub fn compact(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     walk(text, |token| match token {
@@ -152,14 +154,14 @@ pub fn compact(text: &str) -> String {
 }
 
 /// The length of [`compact`] in UTF-16 code units.
-pub fn compact_units(text: &str) -> u32 {
+pub(crate) fn compact_units(text: &str) -> u32 {
     let mut units = 0;
     walk(text, |token| units += token.units());
     units
 }
 
 /// The length in UTF-16 code units of what a string literal says.
-pub fn said_units(literal: &str) -> u32 {
+pub(crate) fn unescaped_units(literal: &str) -> u32 {
     let mut units = 0;
     walk(literal, |token| match token {
         Token::Verbatim(part) if part.starts_with('\\') => units += 1,
@@ -172,7 +174,7 @@ pub fn said_units(literal: &str) -> u32 {
 }
 
 /// The literal that says the first `units_max` UTF-16 code units of this one, never half a character.
-pub fn truncate(literal: &str, units_max: u32) -> String {
+pub(crate) fn truncate(literal: &str, units_max: u32) -> String {
     let mut out = String::from("\"");
     let mut units = 0;
     let mut full = false;
@@ -201,7 +203,7 @@ pub fn truncate(literal: &str, units_max: u32) -> String {
 }
 
 /// UTF-16 code units of a text.
-pub fn utf16_units(text: &str) -> u32 {
+pub(crate) fn utf16_units(text: &str) -> u32 {
     text.bytes().map(|b| u32::from(b & 0xC0 != 0x80) + u32::from(b >= 0xF0)).sum()
 }
 
@@ -382,10 +384,10 @@ mod tests {
     #[test]
     fn members_and_elements_stand_where_they_are() {
         let text = r#"{ "a": [1, {"b":"]"}], "c\"": null }"#;
-        let found: Vec<_> = members(text).map(|(k, v)| (k.of(text), v.of(text))).collect();
+        let found: Vec<_> = members(text).map(|(k, v)| (k.slice(text), v.slice(text))).collect();
         assert_eq!(found, [(r#""a""#, r#"[1, {"b":"]"}]"#), (r#""c\"""#, "null")]);
         let list = r#"[1, {"b":"]"}, "x"]"#;
-        assert_eq!(elements(list).map(|s| s.of(list)).collect::<Vec<_>>(), ["1", r#"{"b":"]"}"#, r#""x""#]);
+        assert_eq!(elements(list).map(|s| s.slice(list)).collect::<Vec<_>>(), ["1", r#"{"b":"]"}"#, r#""x""#]);
         assert_eq!(elements(" [ ] ").count() + members("{}").count() + members("[1]").count(), 0);
     }
 
@@ -393,7 +395,7 @@ mod tests {
     fn said_units_count_what_is_said() {
         for literal in [r#""a\nb""#, r#""\u00e9""#, r#""😀""#, r#""\ud83d\ude00""#, r#""""#, r#""\"\\""#] {
             let said = unescape(literal).unwrap();
-            assert_eq!(said_units(literal), said.encode_utf16().count() as u32, "{literal}");
+            assert_eq!(unescaped_units(literal), said.encode_utf16().count() as u32, "{literal}");
         }
     }
 

@@ -1,13 +1,18 @@
-//! Every cap, in one table.
+//! The caps that a caller can meet, in one table.
 //!
-//! Owns the names and numbers that answers, docs and tests quote. A cap is enforced where the bytes come in; this
-//! module only says what it is. `docs/limits.md` is this table, and a test keeps it so.
+//! Owns the caps that error messages quote by name, and those on connections, queues and waiting. A cap is
+//! enforced where the bytes come in; this module only says what it is. `docs/limits.md` is this table, and a
+//! test keeps it so. Caps that only one module knows, such as the bounds of a filter's option or of a policy
+//! file, are constants of that module; its errors quote their numbers.
 
-/// One cap: what it bounds, and what a caller is told when it is passed.
+/// One cap: its name, its value and what it bounds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limit {
+    /// The name that errors quote.
     pub name: &'static str,
+    /// The largest value that is accepted.
     pub value: usize,
+    /// What it bounds, with its unit.
     pub bounds: &'static str,
 }
 
@@ -15,7 +20,7 @@ macro_rules! limits {
     ($($name:ident = $value:expr, $bounds:literal;)*) => {
         $(#[doc = $bounds] pub const $name: usize = $value;)*
 
-        /// All of them, in the order of the docs.
+        /// All caps, in the order of the docs.
         pub const ALL: &[Limit] = &[$(Limit { name: stringify!($name), value: $value, bounds: $bounds }),*];
     };
 }

@@ -1,8 +1,8 @@
 //! Calls and their answers.
 //!
-//! Owns one question: which assistant message does an answer belong to? Real transcripts reuse call ids, so an answer
-//! belongs to the nearest message before it that issued its id, else to the first one after it. From that follow the
-//! places where a thread may be cut without parting a call from its answers.
+//! Owns one question: which assistant message does an answer belong to? Real transcripts reuse call ids, so
+//! an answer belongs to the nearest message before it that issued its id, else to the first one after it.
+//! From that follow the places where a thread may be cut without parting a call from its answers.
 
 use rustc_hash::FxHashMap;
 
@@ -10,13 +10,13 @@ use crate::piece::Piece;
 
 /// Whom each live piece answers.
 #[derive(Debug)]
-pub struct Pairs {
+pub(crate) struct Pairs {
     /// By index into the pieces: the index of the message that issued the call, for answers that have one.
     owners: Vec<Option<usize>>,
 }
 
 impl Pairs {
-    pub fn of(pieces: &[Piece<'_>]) -> Self {
+    pub(crate) fn find(pieces: &[Piece<'_>]) -> Self {
         let mut owners = vec![None; pieces.len()];
         let mut issued: FxHashMap<&str, usize> = FxHashMap::default();
         let mut waiting: FxHashMap<&str, Vec<usize>> = FxHashMap::default();
@@ -38,12 +38,12 @@ impl Pairs {
     }
 
     /// The message whose call the piece at `at` answers.
-    pub fn owner(&self, at: usize) -> Option<usize> {
+    pub(crate) fn owner(&self, at: usize) -> Option<usize> {
         self.owners.get(at).copied().flatten()
     }
 
     /// Spreads marks over each call and its answers: where one is marked, all are.
-    pub fn spread(&self, marks: &mut [bool]) {
+    pub(crate) fn spread(&self, marks: &mut [bool]) {
         let marked = |marks: &[bool], at: usize| marks.get(at).copied().unwrap_or(false);
         for (at, owner) in self.ties() {
             if marked(marks, at) {
@@ -63,7 +63,7 @@ impl Pairs {
     }
 
     /// The live pieces in blocks that must stay or go together, in order; each block is a range of indices.
-    pub fn blocks(&self, pieces: &[Piece<'_>]) -> Vec<std::ops::Range<usize>> {
+    pub(crate) fn blocks(&self, pieces: &[Piece<'_>]) -> Vec<std::ops::Range<usize>> {
         let mut reach = vec![0usize; self.owners.len()];
         for (at, owner) in self.ties() {
             if let Some(end) = reach.get_mut(at.min(owner)) {
@@ -86,7 +86,7 @@ impl Pairs {
 }
 
 /// The id of the call that a live piece answers.
-pub fn answered<'p>(piece: &'p Piece<'_>) -> Option<&'p str> {
+pub(crate) fn answered<'p>(piece: &'p Piece<'_>) -> Option<&'p str> {
     if !piece.is(crate::Role::Tool) {
         return None;
     }

@@ -1,8 +1,8 @@
 //! Where a document lives: `users/{user}/convo.sessions/{thread}/messages/{id}`.
 //!
-//! Owns the shape of paths and the rules for ids. Collections and documents alternate, so a collection has an odd
-//! number of segments and a document an even one. Invariant: a segment is 1 to 256 bytes of UTF-8 without control
-//! characters, so no id can forge a separator, whatever else it contains.
+//! Owns the shape of paths and the rules for ids. Collections and documents alternate, so a collection has an
+//! odd number of segments and a document an even one. Invariant: a segment is 1 to 256 bytes of UTF-8 without
+//! control characters, so no id can forge a separator, whatever else it contains.
 
 use std::fmt;
 
@@ -11,18 +11,25 @@ use crate::limits::{ID_BYTES_MAX, PATH_SEGMENTS_MAX};
 /// Why a path or an id was refused.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PathError {
+    /// An id is empty.
     #[error("an id is empty")]
     Empty,
+    /// An id has this many bytes, which is more than `ID_BYTES_MAX`.
     #[error("an id has {0} bytes; the cap ID_BYTES_MAX is {ID_BYTES_MAX}")]
     TooLong(usize),
+    /// An id has this control character.
     #[error("an id holds a control character (U+{0:04X})")]
     Control(u32),
+    /// A path has this many segments, which is more than `PATH_SEGMENTS_MAX`.
     #[error("a path has {0} segments; the cap PATH_SEGMENTS_MAX is {PATH_SEGMENTS_MAX}")]
     TooDeep(usize),
+    /// A segment is not valid percent-encoded UTF-8.
     #[error("a path segment is not valid percent-encoded UTF-8")]
     Encoding,
+    /// A document was named by this odd number of segments.
     #[error("a document path has an even number of segments, this one has {0}")]
     NotDocument(usize),
+    /// A collection was named by this even number of segments.
     #[error("a collection path has an odd number of segments, this one has {0}")]
     NotCollection(usize),
 }
@@ -54,6 +61,7 @@ pub fn check_id(id: &str) -> Result<(), PathError> {
 }
 
 impl CollectionPath {
+    /// A collection by its segments.
     pub fn new<S: AsRef<str>>(segments: &[S]) -> Result<Self, PathError> {
         let segments = checked(segments)?;
         match segments.len() % 2 {
@@ -72,12 +80,14 @@ impl CollectionPath {
         Prefix(self.0.clone())
     }
 
+    /// Its segments.
     pub fn segments(&self) -> &[Box<str>] {
         &self.0
     }
 }
 
 impl DocumentPath {
+    /// A document by its segments.
     pub fn new<S: AsRef<str>>(segments: &[S]) -> Result<Self, PathError> {
         let segments = checked(segments)?;
         match segments.len() {
@@ -86,11 +96,13 @@ impl DocumentPath {
         }
     }
 
+    /// The collection that it is in.
     pub fn collection(&self) -> CollectionPath {
         let (_, head) = self.0.split_last().expect("a document path has two segments or more");
         CollectionPath(head.to_vec())
     }
 
+    /// Its id within its collection.
     pub fn id(&self) -> &str {
         self.0.last().expect("a document path has two segments or more")
     }
@@ -100,10 +112,12 @@ impl DocumentPath {
         CollectionPath::new(&self.0.iter().map(|s| &**s).chain([name]).collect::<Vec<_>>())
     }
 
+    /// This document and everything below it.
     pub fn prefix(&self) -> Prefix {
         Prefix(self.0.clone())
     }
 
+    /// Its segments.
     pub fn segments(&self) -> &[Box<str>] {
         &self.0
     }
@@ -115,10 +129,12 @@ impl Prefix {
         Self(Vec::new())
     }
 
+    /// Its segments; none for the whole store.
     pub fn segments(&self) -> &[Box<str>] {
         &self.0
     }
 
+    /// Whether a path, given as its segments, lies below this prefix.
     pub fn holds(&self, segments: &[Box<str>]) -> bool {
         segments.starts_with(&self.0)
     }

@@ -1,7 +1,8 @@
 //! Files that travel inside tool traffic.
 //!
-//! Owns the recognition of `{filepath, content}` in a JSON text within a message, and how that text reads once the
-//! content is hidden. Both are worked out when the message enters, so that hiding it later is a splice of bytes.
+//! Owns the recognition of `{filepath, content}` in a JSON text within a message, and how that text reads
+//! once the content is hidden. Both are worked out when the message enters, so that hiding it later is a
+//! splice of bytes.
 
 use std::hash::BuildHasher;
 
@@ -12,53 +13,53 @@ use crate::json::{self, Span};
 
 /// A file in a string of a message.
 #[derive(Debug)]
-pub struct FilePayload {
+pub(crate) struct FilePayload {
     /// The string literal that holds the payload.
     pub literal: Span,
     pub path: Box<str>,
     /// A hash of the path, so that most paths are told apart at a glance.
-    pub print: u64,
+    pub fingerprint: u64,
     /// The literal up to the content, and from it on, compact and escaped as they stand in the message.
     before: Box<str>,
     after: Box<str>,
     /// Length of `before` and `after` in UTF-16 code units: as written, and as said.
     written_units: u32,
-    said_units: u32,
+    unescaped_units: u32,
     /// Length of the literal as it is, in UTF-16 code units of compact JSON.
     literal_units: u32,
 }
 
 /// The text that stands in for a hidden file, ready to be spliced in.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Placeholder {
+pub(crate) struct Placeholder {
     text: Box<str>,
     escaped: String,
     written_units: u32,
-    said_units: u32,
+    unescaped_units: u32,
 }
 
 impl Placeholder {
-    pub fn new(text: &str) -> Self {
+    pub(crate) fn new(text: &str) -> Self {
         let inner = json::literal(text);
         let mut escaped = String::new();
         json::escape_into(&inner, &mut escaped);
         Self {
             text: text.into(),
             written_units: json::utf16_units(&escaped),
-            said_units: json::utf16_units(&inner),
+            unescaped_units: json::utf16_units(&inner),
             escaped,
         }
     }
 
-    pub fn text(&self) -> &str {
+    pub(crate) fn text(&self) -> &str {
         &self.text
     }
 }
 
 impl FilePayload {
     /// Reads the payload in the string literal at `literal`, if there is one.
-    pub fn read(text: &str, literal: Span) -> Option<Self> {
-        let said = json::unescape(literal.of(text))?;
+    pub(crate) fn read(text: &str, literal: Span) -> Option<Self> {
+        let said = json::unescape(literal.slice(text))?;
         if !said.trim_start().starts_with('{') || !(said.contains("filepath") || said.contains("\\u")) {
             return None;
         }
@@ -66,7 +67,7 @@ impl FilePayload {
         let (path, content) = path_and_content(&said)?;
         let (before, after) = (said.get(..content.start as usize)?, said.get(content.end as usize..)?);
         let (before, after) = (json::compact(before), json::compact(after));
-        let said_units = json::utf16_units(&before) + json::utf16_units(&after);
+        let unescaped_units = json::utf16_units(&before) + json::utf16_units(&after);
         let escaped = |part: &str| {
             let mut out = String::with_capacity(part.len() + 8);
             json::escape_into(part, &mut out);
@@ -75,34 +76,35 @@ impl FilePayload {
         let (before, after) = (escaped(&before), escaped(&after));
         Some(Self {
             literal,
-            print: FxBuildHasher.hash_one(&path),
+            fingerprint: FxBuildHasher.hash_one(&path),
             path,
             written_units: json::utf16_units(&before) + json::utf16_units(&after),
-            said_units,
-            literal_units: json::compact_units(literal.of(text)),
+            unescaped_units,
+            literal_units: json::compact_units(literal.slice(text)),
             before,
             after,
         })
     }
 
     /// Writes the literal with its content hidden, after an escaped framing.
-    pub fn write_hidden(&self, framing: &str, placeholder: &Placeholder, out: &mut Vec<u8>) {
+    pub(crate) fn write_hidden(&self, framing: &str, placeholder: &Placeholder, out: &mut Vec<u8>) {
         for part in ["\"", framing, &self.before, &placeholder.escaped, &self.after, "\""] {
             out.extend_from_slice(part.as_bytes());
         }
     }
 
-    /// How many UTF-16 code units of compact JSON the message gains by hiding the content; negative as a rule.
-    pub fn units_gained(&self, placeholder: &Placeholder) -> i64 {
+    /// How many UTF-16 code units of compact JSON the message gains by hiding the content; negative as a
+    /// rule.
+    pub(crate) fn units_gained(&self, placeholder: &Placeholder) -> i64 {
         i64::from(self.written_units + placeholder.written_units + 2) - i64::from(self.literal_units)
     }
 
     /// UTF-16 code units that the literal says once the content is hidden.
-    pub fn said_units_hidden(&self, placeholder: &Placeholder) -> u32 {
-        self.said_units + placeholder.said_units
+    pub(crate) fn said_units_hidden(&self, placeholder: &Placeholder) -> u32 {
+        self.unescaped_units + placeholder.unescaped_units
     }
 
-    pub fn weight(&self) -> usize {
+    pub(crate) fn weight(&self) -> usize {
         std::mem::size_of::<Self>() + self.before.len() + self.after.len() + self.path.len()
     }
 }
@@ -111,12 +113,12 @@ impl FilePayload {
 fn path_and_content(payload: &str) -> Option<(Box<str>, Span)> {
     let (mut path, mut content) = (None, None);
     for (key, value) in json::members(payload) {
-        match json::unescape(key.of(payload)).as_deref() {
-            Some("filepath") if path.is_none() => path = Some(json::unescape(value.of(payload))?.into()),
+        match json::unescape(key.slice(payload)).as_deref() {
+            Some("filepath") if path.is_none() => path = Some(json::unescape(value.slice(payload))?.into()),
             Some("content") if content.is_none() => content = Some(value),
             Some("filepath" | "content") => return None,
             _ => {}
         }
     }
-    Some((path?, content.filter(|c| c.of(payload) != "null")?))
+    Some((path?, content.filter(|c| c.slice(payload) != "null")?))
 }

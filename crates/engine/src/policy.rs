@@ -1,7 +1,7 @@
 //! What a conversation remembers, and who may look back at it.
 //!
-//! Owns the policy that a user writes, its defaults, and the cuts that it makes: by age, by number, by length. Pure: `now`
-//! comes in as a value.
+//! Owns the policy that a user writes, its defaults, and the cuts that it makes: by age, by number, by
+//! length. Pure: `now` comes in as a value.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -18,8 +18,11 @@ pub struct Policy {
     pub ttl_seconds: i64,
     /// Characters of the turns that are looked back at; any number, where it is not above 0.
     pub max_chars: i64,
+    /// What the planner may look back at.
     pub planner: Planner,
+    /// What the narrator may look back at.
     pub narrator: Narrator,
+    /// Whether a question takes the last subjects.
     pub last_reference: Inheritance,
 }
 
@@ -27,9 +30,13 @@ pub struct Policy {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Planner {
+    /// Whether it looks back at all.
     pub enabled: bool,
+    /// Newest turns that it sees; all, where it is not above 0.
     pub max_turns: i64,
+    /// The entities that it may look back for; all, where the list is empty.
     pub allowed_entities: Vec<String>,
+    /// The entities that it may not look back for.
     pub denied_entities: Vec<String>,
 }
 
@@ -37,11 +44,17 @@ pub struct Planner {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Narrator {
+    /// Whether it looks back at all.
     pub enabled: bool,
+    /// Whether turns are shown to the model.
     pub inject_history: bool,
+    /// Newest turns that it sees; all, where it is not above 0.
     pub max_turns: i64,
+    /// Characters that it sees; any number, where it is not above 0.
     pub max_chars: i64,
+    /// The entities that it may look back for; all, where the list is empty.
     pub allowed_entities: Vec<String>,
+    /// The entities that it may not look back for.
     pub denied_entities: Vec<String>,
 }
 
@@ -49,6 +62,7 @@ pub struct Narrator {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Inheritance {
+    /// Whether the last subjects are taken.
     pub enable_last_ticker: bool,
     /// Empty: all.
     pub allowed_entities: Vec<String>,
@@ -94,9 +108,13 @@ impl Default for Narrator {
 /// A turn as it is looked back at.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Line {
+    /// Who spoke.
     pub role: String,
+    /// What was said.
     pub content: String,
+    /// When, in seconds since 1970.
     pub created_at: f64,
+    /// What was stored beside it.
     pub meta: Value,
 }
 
@@ -132,12 +150,14 @@ impl Policy {
 }
 
 impl Planner {
+    /// Whether it may look back for an entity.
     pub fn allows(&self, entity: Option<&str>) -> bool {
         self.enabled && is_allowed(entity, &self.allowed_entities, &self.denied_entities)
     }
 }
 
 impl Narrator {
+    /// Whether it may look back for an entity.
     pub fn allows(&self, entity: Option<&str>) -> bool {
         self.enabled && is_allowed(entity, &self.allowed_entities, &self.denied_entities)
     }

@@ -1,31 +1,34 @@
 //! What was recalled for a prompt: the best of what a search found, as one message.
 //!
-//! Owns the options of a recipe's recall, the words it is introduced by, and its form: data, one line each, after a
-//! heading that says where it comes from. What is searched, and how, is not decided here.
+//! Owns the options of a recipe's recall, the words it is introduced by, and its form: data, one line each,
+//! after a heading that says where it comes from. What is searched, and how, is not decided here.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::Role;
 use crate::decode::{DecodeError, Fields};
-use crate::filter::Note;
 use crate::limits::RECALL_HITS_MAX;
 use crate::message::Message;
 
 /// Where a recall looks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Source {
+pub enum RecallSource {
+    /// What was remembered about the user.
     Memories,
     /// What was said in any thread of the user.
     Turns,
+    /// Documents and repositories of the user.
     Documents,
 }
 
 /// How much is recalled from where, and how it is shown.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Recall {
-    pub from: Source,
+    /// Where to search.
+    pub from: RecallSource,
+    /// The number of hits, at most.
     pub hits_max: u32,
     /// So many of each level at most, where the source has levels.
     pub per_level: Option<u32>,
@@ -42,9 +45,12 @@ pub struct Recall {
 /// What was recalled, and what nearly was.
 #[derive(Debug, Clone)]
 pub struct Recalled {
+    /// What was asked for.
     pub recall: Recall,
-    pub hits: Vec<Hit>,
-    pub near: Vec<Hit>,
+    /// The hits, best first.
+    pub hits: Vec<RecallHit>,
+    /// The best of what was not taken.
+    pub near: Vec<RecallHit>,
     /// What kept the search from doing all it should.
     pub problems: Vec<String>,
     /// How the prompt shows it; `None` when nothing was found.
@@ -53,31 +59,28 @@ pub struct Recalled {
 
 /// Something that was found: which document, and why.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Hit {
+pub struct RecallHit {
     /// The path of its collection.
     #[serde(rename = "in")]
-    pub of: String,
+    pub collection: String,
+    /// The id of its document.
     pub id: String,
+    /// Its place in the collection.
     pub seq: u64,
+    /// The score of the search.
     pub score: f32,
+    /// How the score came about.
     #[serde(skip_serializing_if = "Value::is_null", default)]
     pub why: Value,
-}
-
-impl Recalled {
-    pub fn notes(&self) -> impl Iterator<Item = Note> {
-        let (from, hits, near) = (self.recall.from, self.hits.clone(), self.near.clone());
-        let problems = self.problems.iter().map(|what| Note::LookupFailed { what: what.clone() });
-        std::iter::once(Note::Recalled { from, hits, near }).chain(problems)
-    }
 }
 
 const CHARS_MAX: u32 = 10_000;
 const TEXT_BYTES_MAX: usize = 1_000;
 
-impl Source {
+impl RecallSource {
     const ALL: [Self; 3] = [Self::Memories, Self::Turns, Self::Documents];
 
+    /// Its name in recipes.
     pub fn name(self) -> &'static str {
         match self {
             Self::Memories => "memories",
@@ -107,14 +110,14 @@ impl Source {
 impl Recall {
     /// Reads the fields of a component.
     pub fn decode(fields: &mut Fields<'_>) -> Result<Self, DecodeError> {
-        let names = || Source::ALL.map(Source::name).join(", ");
+        let names = || RecallSource::ALL.map(RecallSource::name).join(", ");
         let refuse = |fields: &Fields<'_>| DecodeError::new(fields.path("from"), format!("must be one of {}", names()));
         let name = fields.string("from")?.ok_or_else(|| refuse(fields))?;
-        let from = Source::ALL.into_iter().find(|source| source.name() == name).ok_or_else(|| refuse(fields))?;
+        let from = RecallSource::ALL.into_iter().find(|source| source.name() == name).ok_or_else(|| refuse(fields))?;
         let default = from.defaults();
         let most = RECALL_HITS_MAX as u32;
         let per_level = fields.number("perLevel", 1, most)?;
-        if per_level.is_some() && from != Source::Memories {
+        if per_level.is_some() && from != RecallSource::Memories {
             return Err(DecodeError::new(fields.path("perLevel"), "goes with memories: nothing else has levels"));
         }
         Ok(Self {
@@ -128,12 +131,12 @@ impl Recall {
     }
 
     /// What stands in the prompt where nothing was found, if anything does.
-    pub fn show_empty(&self) -> Option<Message> {
+    pub(crate) fn show_empty(&self) -> Option<Message> {
         self.empty.as_deref().map(|text| Message::text(Role::System, text))
     }
 
-    /// Texts as a prompt shows them: a line each, equal ones once, each cut to where the words are that found it. A text
-    /// cannot pass for two.
+    /// Texts as a prompt shows them: a line each, equal ones once, each cut to where the words are that found
+    /// it. A text cannot pass for two.
     pub fn show<'t>(&self, texts: impl IntoIterator<Item = (&'t str, Vec<&'t str>)>) -> Option<Message> {
         let mut lines: Vec<String> = Vec::new();
         for (text, words) in texts {
@@ -182,9 +185,9 @@ mod tests {
     use super::*;
 
     fn check(recall: Value, texts: &[&str], expected: Option<&str>) {
-        let mut fields = Fields::of("c", &recall).unwrap();
+        let mut fields = Fields::from_value("c", &recall).unwrap();
         let message = Recall::decode(&mut fields).unwrap().show(texts.iter().map(|text| (*text, vec!["fire"])));
-        assert_eq!(message.as_ref().and_then(Message::said).as_deref(), expected);
+        assert_eq!(message.as_ref().and_then(Message::content_text).as_deref(), expected);
     }
 
     #[test]
@@ -218,7 +221,7 @@ mod tests {
         for name in ["heading", "empty"] {
             let decode = |bytes: usize| {
                 let recall = serde_json::json!({"from": "turns", name: "x".repeat(bytes)});
-                Recall::decode(&mut Fields::of("c", &recall).unwrap())
+                Recall::decode(&mut Fields::from_value("c", &recall).unwrap())
             };
             let text = |recall: Recall| if name == "heading" { recall.heading } else { recall.empty };
             assert_eq!(text(decode(1).unwrap()).as_deref(), Some("x"));
@@ -234,7 +237,7 @@ mod tests {
     fn what_was_stored_before_it_had_texts_is_still_read() {
         let old = r#"{"from":"memories","hits_max":6,"per_level":2,"chars_max":1000}"#;
         let recall: Recall = serde_json::from_str(old).unwrap();
-        assert_eq!(recall, Source::Memories.defaults());
+        assert_eq!(recall, RecallSource::Memories.defaults());
         assert_eq!(serde_json::to_string(&recall).unwrap(), old, "what says nothing new is stored as before");
         let headed = Recall { heading: Some("H".into()), empty: Some("E".into()), ..recall };
         let stored = serde_json::to_string(&headed).unwrap();
@@ -244,7 +247,7 @@ mod tests {
     #[test]
     fn mistakes_are_named() {
         let error = |recall: Value| {
-            let mut fields = Fields::of("c", &recall).unwrap();
+            let mut fields = Fields::from_value("c", &recall).unwrap();
             Recall::decode(&mut fields).unwrap_err().to_string()
         };
         assert!(error(serde_json::json!({})).contains("c.from must be one of memories, turns, documents"));

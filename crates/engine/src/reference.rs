@@ -1,7 +1,8 @@
 //! What a question points back to.
 //!
-//! Owns the last subjects that a conversation was answered about, per conversation and per bucket of intents, and the rules by
-//! which a question that names none takes them. Text comes first, the conversation after; why, is always told.
+//! Owns the last subjects that a conversation was answered about, per conversation and per bucket of intents,
+//! and the rules by which a question that names none takes them. Text comes first, the conversation after;
+//! why, is always told.
 
 use std::collections::BTreeMap;
 
@@ -12,11 +13,16 @@ use crate::policy::Policy;
 /// The subjects of an answer.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Reference {
+    /// The subjects.
     #[serde(rename = "tickers")]
     pub subjects: Vec<String>,
+    /// The entity that was asked about.
     pub entity: String,
+    /// The intent that was recognized.
     pub intent: String,
+    /// The bucket of that intent.
     pub bucket: Option<String>,
+    /// When the answer was given, in seconds since 1970.
     pub updated_at: f64,
     /// The turn that said the answer, counted from the first of the conversation.
     pub turn_index: u64,
@@ -26,14 +32,18 @@ pub struct Reference {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct References {
+    /// The newest of the conversation.
     pub last: Option<Reference>,
+    /// The newest of each bucket.
     pub buckets: BTreeMap<String, Reference>,
 }
 
 /// A question, as far as it matters here.
 #[derive(Debug, Clone, Copy)]
-pub struct Asked<'a> {
+pub struct ReferenceQuestion<'a> {
+    /// The entity that it asks about, where that is known.
     pub entity: Option<&'a str>,
+    /// The bucket of its intent.
     pub bucket: Option<&'a str>,
     /// Those that its text names.
     pub subjects: &'a [String],
@@ -43,30 +53,39 @@ pub struct Asked<'a> {
 
 /// What became of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Resolved {
+pub struct ResolvedReference {
     /// Those of the text, or the inherited ones.
     pub subjects: Vec<String>,
-    pub reason: Reason,
+    /// Why these.
+    pub reason: ReferenceReason,
 }
 
 /// Why, in the order in which it is tried.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Reason {
+pub enum ReferenceReason {
+    /// The policy is off.
     ContextDisabled,
+    /// The policy does not take the last subjects.
     LastReferenceDisabled,
+    /// The question names no entity.
     NoEntity,
+    /// The policy does not allow it for the entity.
     EntityNotAllowed,
+    /// The text names subjects.
     #[serde(rename = "input_has_ticker")]
     InputHasSubject,
+    /// No earlier answer had subjects.
     NoCandidate,
+    /// The earlier answer is too many turns ago.
     Expired,
+    /// The subjects of an earlier answer were taken.
     LastReferenceApplied,
 }
 
 impl References {
     /// These after an answer.
-    pub fn of(reference: Reference) -> Self {
+    pub fn from_latest(reference: Reference) -> Self {
         let buckets = reference.bucket.clone().map(|bucket| (bucket, reference.clone())).into_iter().collect();
         Self { last: Some(reference), buckets }
     }
@@ -77,45 +96,48 @@ impl References {
     }
 
     /// The subjects that a question is about.
-    pub fn resolve(&self, policy: &Policy, asked: &Asked<'_>) -> Resolved {
+    pub fn resolve(&self, policy: &Policy, asked: &ReferenceQuestion<'_>) -> ResolvedReference {
         match self.applicable(policy, asked) {
-            Ok(reference) => Resolved { subjects: reference.subjects.clone(), reason: Reason::LastReferenceApplied },
-            Err(reason) => Resolved { subjects: asked.subjects.to_vec(), reason },
+            Ok(reference) => ResolvedReference {
+                subjects: reference.subjects.clone(),
+                reason: ReferenceReason::LastReferenceApplied,
+            },
+            Err(reason) => ResolvedReference { subjects: asked.subjects.to_vec(), reason },
         }
     }
 
-    fn applicable(&self, policy: &Policy, asked: &Asked<'_>) -> Result<&Reference, Reason> {
+    fn applicable(&self, policy: &Policy, asked: &ReferenceQuestion<'_>) -> Result<&Reference, ReferenceReason> {
         let rules = &policy.last_reference;
         let allowed =
             |entity: &str| rules.allowed_entities.is_empty() || rules.allowed_entities.iter().any(|e| e == entity);
         if !policy.enabled {
-            return Err(Reason::ContextDisabled);
+            return Err(ReferenceReason::ContextDisabled);
         }
         if !rules.enable_last_ticker {
-            return Err(Reason::LastReferenceDisabled);
+            return Err(ReferenceReason::LastReferenceDisabled);
         }
-        if !allowed(asked.entity.ok_or(Reason::NoEntity)?) {
-            return Err(Reason::EntityNotAllowed);
+        if !allowed(asked.entity.ok_or(ReferenceReason::NoEntity)?) {
+            return Err(ReferenceReason::EntityNotAllowed);
         }
         if !asked.subjects.is_empty() {
-            return Err(Reason::InputHasSubject);
+            return Err(ReferenceReason::InputHasSubject);
         }
         let candidate = self.candidate(asked.bucket).filter(|candidate| !candidate.subjects.is_empty());
-        let candidate = candidate.ok_or(Reason::NoCandidate)?;
+        let candidate = candidate.ok_or(ReferenceReason::NoCandidate)?;
         let age = asked.turns.saturating_sub(candidate.turn_index);
         let is_past = |max: i64| u64::try_from(max).is_ok_and(|max| max > 0 && age > max);
         let bucket_ttl = asked.bucket.and_then(|bucket| rules.bucket_ttl.get(bucket)).copied().unwrap_or(0);
         match is_past(rules.max_age_turns) || is_past(bucket_ttl) {
-            true => Err(Reason::Expired),
+            true => Err(ReferenceReason::Expired),
             false => Ok(candidate),
         }
     }
 }
 
-impl Resolved {
+impl ResolvedReference {
     /// Whether the conversation had a say.
     pub fn used(&self) -> bool {
-        self.reason == Reason::LastReferenceApplied
+        self.reason == ReferenceReason::LastReferenceApplied
     }
 }
 
@@ -137,45 +159,69 @@ mod tests {
         }
     }
 
-    fn check(references: &References, policy: &str, asked: Asked<'_>, reason: Reason, subjects: &[&str]) {
+    fn check(
+        references: &References,
+        policy: &str,
+        asked: ReferenceQuestion<'_>,
+        reason: ReferenceReason,
+        subjects: &[&str],
+    ) {
         let policy: Policy = serde_json::from_str(policy).unwrap();
         let resolved = references.resolve(&policy, &asked);
-        assert_eq!((resolved.reason, resolved.used()), (reason, reason == Reason::LastReferenceApplied));
+        assert_eq!((resolved.reason, resolved.used()), (reason, reason == ReferenceReason::LastReferenceApplied));
         assert_eq!(resolved.subjects, subjects);
     }
 
     #[test]
     fn every_reason_in_its_order() {
-        let references = References::of(reference("A", None, 2));
-        let asked = Asked { entity: Some("risk"), bucket: None, subjects: &[], turns: 3 };
+        let references = References::from_latest(reference("A", None, 2));
+        let asked = ReferenceQuestion { entity: Some("risk"), bucket: None, subjects: &[], turns: 3 };
         let named = ["B".to_owned()];
-        check(&references, "{}", asked, Reason::ContextDisabled, &[]);
-        check(&references, r#"{"enabled": true}"#, asked, Reason::LastReferenceDisabled, &[]);
-        check(&references, POLICY, Asked { entity: None, ..asked }, Reason::NoEntity, &[]);
-        let other = Asked { entity: Some("news"), subjects: &named, ..asked };
-        check(&references, POLICY, other, Reason::EntityNotAllowed, &["B"]);
-        check(&references, POLICY, Asked { subjects: &named, ..asked }, Reason::InputHasSubject, &["B"]);
-        check(&References::default(), POLICY, asked, Reason::NoCandidate, &[]);
-        check(&references, POLICY, Asked { turns: 7, ..asked }, Reason::Expired, &[]);
-        check(&references, POLICY, Asked { turns: 6, ..asked }, Reason::LastReferenceApplied, &["A"]);
+        check(&references, "{}", asked, ReferenceReason::ContextDisabled, &[]);
+        check(&references, r#"{"enabled": true}"#, asked, ReferenceReason::LastReferenceDisabled, &[]);
+        check(&references, POLICY, ReferenceQuestion { entity: None, ..asked }, ReferenceReason::NoEntity, &[]);
+        let other = ReferenceQuestion { entity: Some("news"), subjects: &named, ..asked };
+        check(&references, POLICY, other, ReferenceReason::EntityNotAllowed, &["B"]);
+        check(
+            &references,
+            POLICY,
+            ReferenceQuestion { subjects: &named, ..asked },
+            ReferenceReason::InputHasSubject,
+            &["B"],
+        );
+        check(&References::default(), POLICY, asked, ReferenceReason::NoCandidate, &[]);
+        check(&references, POLICY, ReferenceQuestion { turns: 7, ..asked }, ReferenceReason::Expired, &[]);
+        check(
+            &references,
+            POLICY,
+            ReferenceQuestion { turns: 6, ..asked },
+            ReferenceReason::LastReferenceApplied,
+            &["A"],
+        );
     }
 
     #[test]
     fn zero_is_never() {
         let policy = r#"{"enabled": true, "last_reference": {"enable_last_ticker": true}}"#;
-        let asked = Asked { entity: Some("any"), bucket: None, subjects: &[], turns: 1_000_000 };
-        check(&References::of(reference("A", None, 2)), policy, asked, Reason::LastReferenceApplied, &["A"]);
+        let asked = ReferenceQuestion { entity: Some("any"), bucket: None, subjects: &[], turns: 1_000_000 };
+        check(
+            &References::from_latest(reference("A", None, 2)),
+            policy,
+            asked,
+            ReferenceReason::LastReferenceApplied,
+            &["A"],
+        );
     }
 
     #[test]
     fn a_bucket_has_its_own_and_its_own_age() {
-        let mut references = References::of(reference("A", Some("short"), 2));
+        let mut references = References::from_latest(reference("A", Some("short"), 2));
         references.last = Some(reference("B", Some("other"), 4));
-        let asked = |bucket, turns| Asked { entity: Some("risk"), bucket, subjects: &[], turns };
-        check(&references, POLICY, asked(Some("short"), 4), Reason::LastReferenceApplied, &["A"]);
-        check(&references, POLICY, asked(Some("short"), 5), Reason::Expired, &[]);
-        check(&references, POLICY, asked(None, 5), Reason::LastReferenceApplied, &["B"]);
-        check(&references, POLICY, asked(Some("new"), 5), Reason::LastReferenceApplied, &["B"]);
+        let asked = |bucket, turns| ReferenceQuestion { entity: Some("risk"), bucket, subjects: &[], turns };
+        check(&references, POLICY, asked(Some("short"), 4), ReferenceReason::LastReferenceApplied, &["A"]);
+        check(&references, POLICY, asked(Some("short"), 5), ReferenceReason::Expired, &[]);
+        check(&references, POLICY, asked(None, 5), ReferenceReason::LastReferenceApplied, &["B"]);
+        check(&references, POLICY, asked(Some("new"), 5), ReferenceReason::LastReferenceApplied, &["B"]);
     }
 
     #[test]

@@ -1,20 +1,20 @@
 //! An assembly as text.
 //!
-//! Owns the one rendering that the command line, the docs and the snapshot tests all show: a line for the whole, then
-//! a line for each piece, in or out, with what it costs and why.
+//! Owns the one rendering that the command line, the docs and the snapshot tests all show: a line for the
+//! whole, then a line for each piece, in or out, with what it costs and why.
 
 use std::fmt::Write;
 
 use crate::assemble::Assembly;
-use crate::explain::{Explanation, Row};
+use crate::explain::ExplanationRow;
 use crate::piece::Fate;
 
 const TEXT_CHARS_MAX: usize = 48;
 
 /// Renders an assembly.
 pub fn text(assembly: &Assembly<'_>) -> String {
-    let explanation = Explanation::of(assembly);
-    let texts = assembly.pieces.iter().map(|p| excerpt(p.base().said().as_deref().unwrap_or("")));
+    let explanation = assembly.explain();
+    let texts = assembly.pieces.iter().map(|p| excerpt(p.base().content_text().as_deref().unwrap_or("")));
     let unread = explanation.pieces.len() - assembly.pieces.len();
     let texts: Vec<String> = std::iter::repeat_n(String::new(), unread).chain(texts).collect();
     let mut out = format!("{}\n", header(assembly));
@@ -35,7 +35,7 @@ fn header(assembly: &Assembly<'_>) -> String {
     format!("{kept} messages from {seen} pieces, {} tokens {budget} ({name})", assembly.tokens)
 }
 
-fn line(out: &mut String, row: &Row, text: &str) {
+fn line(out: &mut String, row: &ExplanationRow, text: &str) {
     let sign = if matches!(row.fate, Fate::Dropped | Fate::Collapsed) { '-' } else { '+' };
     let place = match (row.seq, row.index, row.turns) {
         (Some(seq), ..) => format!("#{seq}"),

@@ -1,8 +1,8 @@
 //! What a request may see.
 //!
-//! Owns the one question of tenancy: may this caller name this path? A user's scope covers `users/{user}` and all
-//! below it, compared segment by segment, so that no id can reach across. Nothing else in the tree decides this. Which
-//! calls a kind of key may make at all is the server's table of routes.
+//! Owns the one question of tenancy: may this caller name this path? A user's scope covers `users/{user}` and
+//! all below it, compared segment by segment, so that no id can reach across. Nothing else in the tree
+//! decides this. Which calls a kind of key may make at all is the server's table of routes.
 
 use crate::path::{CollectionPath, DocumentPath, PathError, check_id};
 
@@ -20,6 +20,7 @@ pub enum Scope {
 }
 
 impl Scope {
+    /// The scope of one user.
     pub fn user(id: &str) -> Result<Self, PathError> {
         check_id(id).map(|()| Self::User(id.into()))
     }
@@ -34,6 +35,7 @@ impl Scope {
         }
     }
 
+    /// Whether the documents of a user lie within this scope.
     pub fn covers_user(&self, user: &str) -> bool {
         match self {
             Self::Admin | Self::AnyUser => true,
@@ -43,14 +45,19 @@ impl Scope {
     }
 }
 
+/// The collection of all users.
 pub const USERS: &str = "users";
+/// The collection of a user's threads.
 pub const THREADS: &str = "convo.sessions";
+/// The collection of a thread's turns.
 pub const TURNS: &str = "messages";
 
 /// Whose documents: a user's, or those that belong to none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Root<'a> {
+    /// The documents of a user.
     User(&'a str),
+    /// The documents that belong to no user.
     Legacy,
 }
 

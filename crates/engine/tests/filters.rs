@@ -1,13 +1,14 @@
 //! Each option of each filter, and the budget, in small cases.
 //!
-//! A message is written `u:hello`: the first letter of its role, the ids of its calls or of the call it answers in
-//! brackets (`a(x;y)`, `t(x):done`, with arguments `a(x={…})`), and its content, where it has one. In what is expected,
-//! a message as it came has no sign; `-` is dropped, `~` cut or redacted, `>` moved, `+` made.
+//! A message is written `u:hello`: the first letter of its role, the ids of its calls or of the call it
+//! answers in brackets (`a(x;y)`, `t(x):done`, with arguments `a(x={…})`), and its content, where it has one.
+//! In what is expected, a message as it came has no sign; `-` is dropped, `~` cut or redacted, `>` moved, `+`
+//! made.
 
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a panic is how a test fails")]
 
 use novelo_engine::piece::{Fate, Piece};
-use novelo_engine::{Assembly, Explanation, Loaded, Message, Recipe, assemble};
+use novelo_engine::{Assembly, Loaded, Message, Recipe, assemble};
 use serde_json::{Value, json};
 
 #[track_caller]
@@ -22,7 +23,7 @@ fn check(input: &[&str], recipe: Value, expect: &[&str]) {
 #[track_caller]
 fn check_whys(input: &[&str], recipe: Value, expect: &[&str]) {
     with_assembly(input, recipe, |assembly| {
-        let rows = Explanation::of(assembly).pieces.into_iter().filter(|row| row.why != "as stored");
+        let rows = assembly.explain().pieces.into_iter().filter(|row| row.why != "as stored");
         let whys: Vec<String> = rows.map(|row| format!("{}: {}", row.by, row.why)).collect();
         assert_eq!(whys, expect);
     });

@@ -4,7 +4,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
-use novelo_engine::{Assembly, Explanation, Loaded, Message, Recipe, assemble};
+use novelo_engine::{Assembly, Loaded, Message, Recipe, assemble};
 use serde_json::{Value, json};
 
 fn accept(raw: String) -> Message {
@@ -46,7 +46,7 @@ fn a_message_of_many_files() {
     let limiter = json!({"name": "fileContentsLimiter", "options": {"filesLimit": 0}});
     let recipe = json!({"filters": [limiter, limiter], "tokenizer": "o200k_base"});
     assembled(&[accept(message.to_string())], recipe, |assembly| {
-        let why = &Explanation::of(assembly).pieces[0].why;
+        let why = &assembly.explain().pieces[0].why;
         assert_eq!(why.matches("contents of f hidden").count(), 60_000);
     });
 }

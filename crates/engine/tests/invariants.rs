@@ -1,7 +1,7 @@
 //! What holds for every assembly, on transcripts and recipes at random.
 //!
-//! `laws` says what must hold for any input; here are the laws that ask for more than that: a filter in the last
-//! place, a window of a certain size, a log that grows, or the slow reference to compare with.
+//! `laws` says what must hold for any input; here are the laws that ask for more than that: a filter in the
+//! last place, a window of a certain size, a log that grows, or the slow reference to compare with.
 
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "a panic is how a test fails")]
 
@@ -10,13 +10,13 @@ mod laws;
 mod reference;
 
 use generate::Spelling::{Plain, Wild};
-use novelo_engine::component::{Item, Read, RefusedTurn, item};
 use novelo_engine::group::{Group, Groups};
+use novelo_engine::loaded::{CollectionItem, LoadedCollection, RefusedTurn};
 use novelo_engine::piece::{Fate, Origin};
-use novelo_engine::reach::Level;
 use novelo_engine::recall::Recalled;
 use novelo_engine::recipe::{Component, Shape};
-use novelo_engine::{Assembly, Explanation, Loaded, Message, Need, Recipe, Turn};
+use novelo_engine::time_scope::Level;
+use novelo_engine::{Assembly, Loaded, Message, Need, Recipe, Turn};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -71,9 +71,14 @@ impl Case {
     fn check(&self, and: impl Fn(&Assembly<'_>)) {
         let recipe = Recipe::decode("recipe", &self.recipe).unwrap();
         let turns = turns(&self.turns);
-        let notes = |shape| self.notes.iter().map(|raw| item("n", raw.clone().into(), shape)).collect::<Vec<Item>>();
+        let notes = |shape| {
+            self.notes
+                .iter()
+                .map(|raw| CollectionItem::from_document("n", raw.clone().into(), shape))
+                .collect::<Vec<CollectionItem>>()
+        };
         let (said, data) = (notes(Shape::Message), notes(Shape::Data));
-        let read = |shape, items| Read { name: "notes", shape, level: Level::Week, items };
+        let read = |shape, items| LoadedCollection { name: "notes", shape, level: Level::Week, items };
         let groups = self.groups(&turns);
         let membership = self.asks.then(|| groups.membership(turns.iter().skip(1)));
         let inline: Vec<Message> = self.inline.iter().map(|raw| message(raw)).collect();
@@ -292,7 +297,7 @@ fn shows_what_was_recalled(recipe: &Recipe, assembly: &Assembly<'_>, found: bool
         _ => None,
     });
     let recalled = assembly.pieces.iter().filter(|piece| matches!(piece.origin, Origin::Recall { .. }));
-    let shown = recalled.map(|piece| piece.base().said().unwrap().into_owned());
+    let shown = recalled.map(|piece| piece.base().content_text().unwrap().into_owned());
     assert_eq!(shown.collect::<Vec<_>>(), expect.collect::<Vec<_>>());
 }
 
@@ -309,7 +314,7 @@ fn lines(messages: &[Value]) -> String {
 
 /// Where the content of a file is not what came, the explanation names the file.
 fn redactions_name_what_they_hid(assembly: &Assembly<'_>, raw: &[String]) {
-    let rows = Explanation::of(assembly).pieces;
+    let rows = assembly.explain().pieces;
     for (piece, row) in assembly.pieces.iter().zip(rows).filter(|(p, _)| p.was(Fate::Redacted) && !p.is_out()) {
         let Origin::Inline { index } = piece.origin else { continue };
         let mut bytes = Vec::new();
@@ -331,7 +336,8 @@ fn files(message: &Value) -> Vec<Value> {
     texts.filter_map(|text| serde_json::from_str::<Value>(text).ok()).filter(|file| file.is_object()).collect()
 }
 
-/// The window holds the last n and no more, but for instructions that lead, the newest block and the newest user turn.
+/// The window holds the last n and no more, but for instructions that lead, the newest block and the newest
+/// user turn.
 fn window_is_no_larger(messages: &[Value], owners: &[Option<usize>], is_in: &[bool], unit: &str, n: usize) {
     let instructs = |m: &Value| m["role"] == "system" || m["role"] == "developer";
     let leading = messages.iter().take_while(|m| instructs(m)).count();

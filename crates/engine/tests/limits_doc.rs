@@ -6,8 +6,8 @@ use novelo_engine::limits::ALL;
 
 const HEAD: &str = "# Limits
 
-Every cap, as `crates/engine/src/limits.rs` has it. A request past one is answered with 413, 422 or 429 and the name of
-the cap. This page is written by a test: `NOVELO_BLESS=1 cargo test -p novelo-engine --test limits_doc`.
+The caps that a caller can meet, as `crates/engine/src/limits.rs` has them. A request past one is answered with 413, 422
+or 429 and the name of the cap. Bounds of single options and policy fields are in the errors that quote them. This page is written by a test: `NOVELO_BLESS=1 cargo test -p novelo-engine --test limits_doc`.
 
 | cap | value | bounds |
 |---|---:|---|

@@ -1,8 +1,10 @@
 //! The recipe builder: the same recipes, errors and bytes as the JSON that a person would write.
 
+#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a panic is how a test fails")]
+
 use novelo_engine::module::Chosen;
-use novelo_engine::piece::Tag;
-use novelo_engine::recall::Source;
+use novelo_engine::piece::DocIdMode;
+use novelo_engine::recall::RecallSource;
 use novelo_engine::recipe::*;
 use novelo_engine::{Message, Recipe, Role, Tokenizer};
 use proptest::collection::vec;
@@ -37,7 +39,7 @@ fn what_the_server_wrote_by_hand_is_the_same_bytes() {
     check(RecipeBuilder::new().filter(FilterSpec::tool_call_backfill()), &json!({"filters": ["toolCallBackfill"]}));
     let context = RecipeBuilder::new()
         .components([ComponentSpec::Summary, ComponentSpec::UserData, ComponentSpec::history()])
-        .components([Source::Memories, Source::Turns].map(ComponentSpec::recall))
+        .components([RecallSource::Memories, RecallSource::Turns].map(ComponentSpec::recall))
         .filter(FilterSpec::HistoryWindow(WindowSize::Turns(20)))
         .filter(FilterSpec::tool_call_backfill());
     check(
@@ -50,7 +52,7 @@ fn what_the_server_wrote_by_hand_is_the_same_bytes() {
     );
     let limit = SizeLimitOptions { max_tokens: Some(24_000), ..SizeLimitOptions::default() };
     let topic = RecipeBuilder::new()
-        .doc_ids(Tag::Shown)
+        .doc_ids(DocIdMode::Shown)
         .filter(FilterSpec::SizeLimiter(limit))
         .filter(FilterSpec::tool_call_backfill());
     let limiter = json!({"name": "sizeLimiter", "options": {"maxTokens": 24_000}});
@@ -70,7 +72,7 @@ fn a_guided_prompt_is_the_same_bytes() {
     let memories = RecallSpec {
         heading: Some("MEMORIAS:".to_owned()),
         empty: Some("nenhuma".to_owned()),
-        ..RecallSpec::from(Source::Memories)
+        ..RecallSpec::from(RecallSource::Memories)
     };
     let guided = RecipeBuilder::new()
         .components(&[chosen("base", true), chosen("tone", false)])
@@ -110,12 +112,12 @@ fn a_document_can_be_changed() {
     );
     assert_eq!(led.recipe().components.len(), 2);
     let other = document.with_filters(json!(["dedupe"])).unwrap().with_tokenizer(Tokenizer::O200kBase).unwrap();
-    let other = other.with_doc_ids(Tag::Counted).unwrap();
+    let other = other.with_doc_ids(DocIdMode::Counted).unwrap();
     assert_eq!(
         text(&other),
         r#"{"description":"d","components":[{"kind":"history"}],"budget_tokens":5,"filters":["dedupe"],"tokenizer":"o200k_base","docIds":"counted"}"#
     );
-    assert_eq!(other.recipe().doc_ids, Tag::Counted);
+    assert_eq!(other.recipe().doc_ids, DocIdMode::Counted);
     let bad = document.with_filters(json!([3])).unwrap_err();
     assert_eq!(bad.to_string(), "filters[0] must be an object");
     let twice = document.with_leading("messages", [ComponentSpec::history()]).unwrap_err();
@@ -171,7 +173,7 @@ fn component() -> impl Strategy<Value = Twin<ComponentSpec>> {
 }
 
 fn recall() -> impl Strategy<Value = Twin<ComponentSpec>> {
-    let from = select(vec![Source::Memories, Source::Turns, Source::Documents]);
+    let from = select(vec![RecallSource::Memories, RecallSource::Turns, RecallSource::Documents]);
     let texts = (option::of(text()), option::of(text()));
     let numbers = (option::of(number(100)), option::weighted(0.2, number(100)), option::of(number(10_000)));
     (from, numbers, texts).prop_map(|(from, (hits, per_level, chars), (heading, empty))| {
@@ -279,10 +281,10 @@ fn backfill() -> impl Strategy<Value = Twin<FilterSpec>> {
     )
 }
 
-type Rest = (Option<u32>, Option<Tokenizer>, Option<bool>, Option<Tag>);
+type Rest = (Option<u32>, Option<Tokenizer>, Option<bool>, Option<DocIdMode>);
 
 fn rest() -> impl Strategy<Value = Rest> {
-    let tag = option::of(select(vec![Tag::Counted, Tag::Shown]));
+    let tag = option::of(select(vec![DocIdMode::Counted, DocIdMode::Shown]));
     (option::of(number(10_000_000)), option::of(tokenizer()), option::of(any::<bool>()), tag)
 }
 
@@ -300,7 +302,7 @@ proptest! {
         let (specs, component_json): (Vec<_>, Vec<_>) = components.into_iter().unzip();
         let (filter_specs, filter_json): (Vec<_>, Vec<_>) = filters.into_iter().unzip();
         let mut fields = Map::new();
-        insert(&mut fields, "docIds", tag.map(|tag| if tag == Tag::Shown { "shown" } else { "counted" }));
+        insert(&mut fields, "docIds", tag.map(|tag| if tag == DocIdMode::Shown { "shown" } else { "counted" }));
         insert(&mut fields, "components", Some(component_json).filter(|list| !list.is_empty()));
         insert(&mut fields, "filters", Some(filter_json).filter(|list| !list.is_empty()));
         insert(&mut fields, "budget_tokens", budget);

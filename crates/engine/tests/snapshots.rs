@@ -2,13 +2,13 @@
 
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "a panic is how a test fails")]
 
-use novelo_engine::component::{Item, Read, item, show_summary, show_user_data};
 use novelo_engine::group::{Group, Groups};
+use novelo_engine::loaded::{CollectionItem, LoadedCollection, show_summary, show_user_data};
 use novelo_engine::piece::Origin;
-use novelo_engine::reach::Level;
 use novelo_engine::recall::Recalled;
 use novelo_engine::recipe::Shape;
-use novelo_engine::{Explanation, Loaded, Message, Need, Recipe, Role, Turn, assemble, render};
+use novelo_engine::time_scope::Level;
+use novelo_engine::{Loaded, Message, Need, Recipe, Role, Turn, assemble, render};
 use serde_json::{Value, json};
 
 fn turns(messages: Vec<Value>, first_seq: u64) -> Vec<Turn> {
@@ -167,11 +167,17 @@ fn a_long_thread_of_which_only_the_end_is_loaded() {
         ],
         9_041,
     );
-    let notes: Vec<Item> = vec![item("n1", r#"{"likes": "tables"}"#.into(), Shape::Message)];
+    let notes: Vec<CollectionItem> =
+        vec![CollectionItem::from_document("n1", r#"{"likes": "tables"}"#.into(), Shape::Message)];
     let loaded = Loaded {
         turns: turns.iter().collect(),
         turns_before: 9_040,
-        collections: vec![Read { name: "notes", shape: Shape::Message, level: Level::Convo, items: &notes }],
+        collections: vec![LoadedCollection {
+            name: "notes",
+            shape: Shape::Message,
+            level: Level::Convo,
+            items: &notes,
+        }],
         ..Loaded::default()
     };
     let recipe = json!({
@@ -219,9 +225,10 @@ fn a_thread_with_groups_below_what_the_week_left() {
         [("turn-1", 0), ("turn-2", 0), ("turn-4", 0), ("turn-3", 1)].map(|(id, group)| (id.into(), group)).to_vec();
     let problems = vec!["messageToGroups/turn-5 is no object".to_owned()];
     let groups = Groups::new(vec![group("DATABASE", false), group("COLOUR", true)], of, problems);
-    let week = [item("w", r#"{"create_time": 1, "value": {"text": "began"}}"#.into(), Shape::Data)];
-    let own = [item("o", r#"{"role": "user", "text": "x"}"#.into(), Shape::Data)];
-    let read = |level, items| Read { name: "summaries", shape: Shape::Data, level, items };
+    let week =
+        [CollectionItem::from_document("w", r#"{"create_time": 1, "value": {"text": "began"}}"#.into(), Shape::Data)];
+    let own = [CollectionItem::from_document("o", r#"{"role": "user", "text": "x"}"#.into(), Shape::Data)];
+    let read = |level, items| LoadedCollection { name: "summaries", shape: Shape::Data, level, items };
     let loaded = Loaded {
         turns: turns.iter().collect(),
         collections: vec![read(Level::Week, &week), read(Level::Convo, &own)],
@@ -291,7 +298,7 @@ fn aside(upto: Option<u64>, filters: Value, budget_tokens: u32) -> (Vec<String>,
         ..Loaded::default()
     };
     let assembly = assemble(&recipe, &loaded, Some(budget_tokens)).unwrap();
-    let rows = Explanation::of(&assembly).pieces;
+    let rows = assembly.explain().pieces;
     let told = rows.iter().filter(|row| row.seq.is_none());
     let told = told.map(|row| format!("{} {} {}: {}", row.origin, row.fate.name(), row.by, row.why)).collect();
     (told, assembly.messages().filter(|piece| matches!(piece.origin, Origin::Turn { .. })).count())

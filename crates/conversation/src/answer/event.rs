@@ -113,7 +113,7 @@ pub struct Prompted {
 /// A passage of the prompt.
 #[derive(Debug, Clone)]
 pub struct Source {
-    pub from: recall::Source,
+    pub from: recall::RecallSource,
     pub id: Box<str>,
     /// What it is a part of: the name of the document, or the thread of a turn.
     pub name: String,

@@ -24,7 +24,7 @@ static APP: LazyLock<App> = LazyLock::new(|| {
 
 /// Those of a reply that can be come back to.
 pub fn terms() -> Terms {
-    let (owner, tracer) = (Owner::default(), Tracer::begin(&APP, "test"));
+    let (owner, tracer) = (Owner::default(), Tracer::begin(&APP.recorder, "test"));
     Terms { owner, form: Form::Assist, patience: Patience::Page, tracer }
 }
 

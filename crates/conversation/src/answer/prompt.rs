@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use novelo_engine::Message;
-use novelo_engine::reach::Reach;
 use novelo_engine::recall::{self, Recalled};
+use novelo_engine::time_scope::TimeScope;
 
 use super::event::{Prompted, Source};
 use crate::app::Shared;
@@ -52,7 +52,7 @@ impl PromptRequest {
         let messages = if is_stored && self.thread.is_some() { Vec::new() } else { self.messages.clone() };
         let request = Request {
             user: self.user.clone(),
-            reach: self.thread.as_deref().map(|thread| Reach::thread(thread, now())).unwrap_or_default(),
+            reach: self.thread.as_deref().map(|thread| TimeScope::thread(thread, now())).unwrap_or_default(),
             query: self.query.clone(),
             question: self.question.clone(),
             messages,
@@ -81,7 +81,7 @@ pub fn room_tokens(window_tokens: u32) -> u32 {
 
 async fn sources(app: &Shared, user: Option<&str>, used: &[load::Source]) -> Result<Arc<[Source]>> {
     let Some(user) = user else { return Ok(Arc::default()) };
-    let documents = used.iter().filter(|source| source.from == recall::Source::Documents);
+    let documents = used.iter().filter(|source| source.from == recall::RecallSource::Documents);
     let heads = heads(app, user, documents.map(|source| &*source.parent)).await?;
     let shown = used.iter().map(|used| {
         let load::Source { from, parent, id, text, file, line, score } = used.clone();

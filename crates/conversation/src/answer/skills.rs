@@ -9,11 +9,11 @@ use super::generation::{Generation, message};
 use super::log::Log;
 use crate::app::Shared;
 use crate::caller::Caller;
-use crate::context::load::cut;
 use crate::error::{Code, Error};
 use crate::model::ToolCall;
 use crate::remember::results;
 use crate::remember::skills::{Call, Skill};
+use crate::text::cut;
 
 /// The skills of a caller. Their results are stored with the task.
 #[derive(Debug)]

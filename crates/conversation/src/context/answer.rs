@@ -6,7 +6,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use novelo_engine::{Assembly, Explanation, json, render};
+use novelo_engine::{Assembly, json, render};
 
 use crate::context::load::Source;
 use crate::error::{Code, Error, Result};
@@ -112,7 +112,7 @@ fn write_figures(out: &mut Vec<u8>, assembly: &Assembly<'_>, id: &TraceId, expla
     out.extend_from_slice(format!(r#","tokens":{tokens},"budget_tokens":{budget},"trace_id":"{id}""#).as_bytes());
     let explained = match explain {
         Explain::No => None,
-        Explain::Rows => Some(serde_json::to_string(&Explanation::of(assembly)).map_err(unexplained)?),
+        Explain::Rows => Some(serde_json::to_string(&assembly.explain()).map_err(unexplained)?),
         Explain::Text => Some(json::literal(&render::text(assembly))),
     };
     if let Some(explained) = explained {

@@ -4,8 +4,8 @@
 
 use std::sync::Arc;
 
-use novelo_engine::reach::Reach;
 use novelo_engine::recall::Recalled;
+use novelo_engine::time_scope::TimeScope;
 use novelo_engine::{Message, Tokenizer};
 use serde_json::Value;
 
@@ -18,7 +18,7 @@ use crate::policy::Preset;
 pub struct Request {
     /// Whom it is about, where that is said.
     pub user: Option<String>,
-    pub reach: Reach,
+    pub reach: TimeScope,
     /// Whether what belongs to no user may stand in for what the user lacks.
     pub legacy: bool,
     pub question: Option<String>,

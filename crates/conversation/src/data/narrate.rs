@@ -9,9 +9,9 @@ use super::Asked;
 use super::database::Rows;
 use super::entity::Entity;
 use crate::app::Shared;
-use crate::context::load::cut;
 use crate::model::{Ask, Job};
 use crate::policy::Prompt;
+use crate::text::cut;
 
 /// Rows that a model is told; more would not be put into words.
 const ROWS_MAX: usize = 50;

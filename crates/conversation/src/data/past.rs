@@ -112,7 +112,7 @@ pub fn refer(app: &Shared, at: DocumentPath, reference: Reference, merge: bool) 
     let now = reference.updated_at;
     let ttl = app.config.number("threads.ttl_seconds");
     let expires_at = (ttl > 0).then_some(now + ttl as f64);
-    let value = json!(References::of(reference)).to_string().into();
+    let value = json!(References::from_latest(reference)).to_string().into();
     Op::Put { at, value, terms: PutTerms { merge, now, expires_at, ..PutTerms::default() } }
 }
 

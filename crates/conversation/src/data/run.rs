@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use novelo_engine::policy::Policy;
-use novelo_engine::reference::{self, Reference, Resolved};
+use novelo_engine::reference::{self, Reference, ResolvedReference};
 use novelo_engine::{Message, Role};
 use novelo_language::plan::{Candidate, Given, Parameters, Question, Scores};
 use serde_json::json;
@@ -70,7 +70,7 @@ pub struct Planned {
     pub status: Status,
     /// The intent that won.
     pub chosen: Option<Candidate>,
-    pub resolved: Resolved,
+    pub resolved: ResolvedReference,
     pub parameters: Parameters,
 }
 
@@ -113,7 +113,7 @@ impl<'a> Work<'a> {
         let routed = understood.scores.routed();
         let entity = routed.map(|routed| routed.entity.as_str());
         let bucket = routed.and_then(|routed| routed.bucket.as_deref());
-        let named = reference::Asked { entity, bucket, subjects: &understood.question.subjects, turns };
+        let named = reference::ReferenceQuestion { entity, bucket, subjects: &understood.question.subjects, turns };
         let resolved = past.references.resolve(&self.policy, &named);
         let Some(chosen) = routed.cloned() else {
             return Planned { status: Status::Unroutable, chosen: None, resolved, parameters: Parameters::default() };
@@ -123,7 +123,7 @@ impl<'a> Work<'a> {
         let earlier = understood.answers.iter().find(|meta| meta.intent.as_ref() == Some(&chosen.intent));
         let earlier = earlier.filter(|_| self.catalogue.ontology.takes_up(&understood.question, &chosen));
         // What it would inherit if it named none, for "compare com XPML11".
-        let last = past.references.resolve(&self.policy, &reference::Asked { subjects: &[], ..named });
+        let last = past.references.resolve(&self.policy, &reference::ReferenceQuestion { subjects: &[], ..named });
         let given = Given {
             inherited: if resolved.used() { &resolved.subjects } else { &[] },
             reference: if may_look_back && last.used() { &last.subjects } else { &[] },

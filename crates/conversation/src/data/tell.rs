@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Instant;
 
-use novelo_engine::reference::Reason;
+use novelo_engine::reference::ReferenceReason;
 use novelo_language::plan::{Because, Candidate, Scores, Span, Taken, Verdict};
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value, json};
@@ -65,7 +65,7 @@ struct Scored {
 #[derive(Debug, Serialize)]
 struct Referred {
     used: bool,
-    reason: Reason,
+    reason: ReferenceReason,
 }
 
 /// The parameters, but for subjects that the text does not name: those are no part of this question.

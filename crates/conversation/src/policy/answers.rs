@@ -28,7 +28,7 @@ pub struct Answers {
 
 impl Answers {
     pub fn decode(value: &Value) -> Decoded<Self> {
-        let mut fields = Fields::of(ROOT, value)?;
+        let mut fields = Fields::from_value(ROOT, value)?;
         let timeout = text(&mut fields, "timeout")?;
         let mut no_model = below(&mut fields, "no_model")?;
         let mut max_tokens = below(&mut fields, "max_tokens")?;
@@ -71,7 +71,7 @@ fn missing(fields: &Fields<'_>, name: &str) -> DecodeError {
 
 fn below<'v>(fields: &mut Fields<'v>, name: &'static str) -> Decoded<Fields<'v>> {
     let value = fields.value(name).ok_or_else(|| missing(fields, name))?;
-    Fields::of(fields.path(name), value)
+    Fields::from_value(fields.path(name), value)
 }
 
 fn text(fields: &mut Fields<'_>, name: &'static str) -> Decoded<String> {

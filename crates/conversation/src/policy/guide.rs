@@ -91,7 +91,7 @@ fn make(files: &[File]) -> Result<Guide, Vec<String>> {
     for source in [&signals, &heuristics, &greetings, &safety, &answers] {
         source.value.to_string().hash(&mut hasher);
     }
-    manifest.print().hash(&mut hasher);
+    manifest.fingerprint().hash(&mut hasher);
     Ok(Guide { rules, modules: manifest, answers: said, print: hasher.finish() })
 }
 

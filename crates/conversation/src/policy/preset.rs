@@ -3,7 +3,7 @@
 use std::sync::{Arc, OnceLock};
 
 use novelo_engine::decode::DecodeError;
-use novelo_engine::recipe::decode_filters;
+use novelo_engine::recipe::check_filters;
 use novelo_engine::{Recipe, Tokenizer};
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -50,7 +50,7 @@ impl Preset {
     pub fn with(&self, filters: Option<Value>, tokenizer: Option<Tokenizer>) -> Result<Self, DecodeError> {
         let mut value = self.value();
         if let Some(filters) = filters {
-            decode_filters("filters", filters.as_array().map(Vec::as_slice).unwrap_or_default())?;
+            check_filters("filters", filters.as_array().map(Vec::as_slice).unwrap_or_default())?;
             put(&mut value, "filters", filters);
         }
         if let Some(tokenizer) = tokenizer {

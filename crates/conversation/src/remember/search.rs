@@ -10,11 +10,11 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 
 use super::documents::{self, Kind, Stored};
-use super::levels::Level;
 use super::memories::{self, Ages};
 use super::{check, place};
-use crate::app::Shared;
 use crate::error::Result;
+use crate::remember::UserMemory;
+use crate::search::levels::Level;
 use crate::search::{Ask, Corpus, Found, Passage, Place, search};
 
 /// What is looked for.
@@ -82,7 +82,7 @@ pub struct PassageHit {
     pub why: Option<Why>,
 }
 
-pub async fn memories(app: &Shared, user: &str, query: Query<'_>) -> Result<Hits<MemoryHit>> {
+pub async fn memories(app: &UserMemory, user: &str, query: Query<'_>) -> Result<Hits<MemoryHit>> {
     let found = find(app, user, Corpus::Memories, query, &[], |_| true).await?;
     let ages = Ages::of(app, user).await?;
     Ok(found.hits(query, |passage| {
@@ -94,7 +94,7 @@ pub async fn memories(app: &Shared, user: &str, query: Query<'_>) -> Result<Hits
 }
 
 /// Looks through what was said in all threads of a user, or in one.
-pub async fn turns(app: &Shared, user: &str, query: Query<'_>, thread: Option<&str>) -> Result<Hits<TurnHit>> {
+pub async fn turns(app: &UserMemory, user: &str, query: Query<'_>, thread: Option<&str>) -> Result<Hits<TurnHit>> {
     let within = |place: Place<'_>| thread.is_none_or(|thread| place.parent() == thread);
     let found = find(app, user, Corpus::Turns, query, thread.as_slice(), within).await?;
     Ok(found.hits(query, |passage| {
@@ -108,7 +108,7 @@ pub async fn turns(app: &Shared, user: &str, query: Query<'_>, thread: Option<&s
 
 /// Looks through all documents of a user, through those of one kind, or through one, by its id or its name.
 pub async fn passages(
-    app: &Shared,
+    app: &UserMemory,
     user: &str,
     query: Query<'_>,
     kind: Option<Kind>,
@@ -142,7 +142,7 @@ const PARENTS_MAX: usize = 100;
 struct Answer(Found);
 
 async fn find(
-    app: &Shared,
+    app: &UserMemory,
     user: &str,
     corpus: Corpus,
     query: Query<'_>,
@@ -168,7 +168,7 @@ impl Answer {
 
 /// The documents that passages are of, each read once.
 pub async fn heads<'p>(
-    app: &Shared,
+    app: &UserMemory,
     user: &str,
     ids: impl Iterator<Item = &'p str>,
 ) -> Result<BTreeMap<String, Stored>> {

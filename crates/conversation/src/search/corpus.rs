@@ -53,7 +53,7 @@ impl Corpus {
 
     /// Changes with every write to one of its collections.
     pub async fn pulse(self, store: &Store, user: &str) -> Result<u64> {
-        Ok(store.pulse_of(&[USERS, user], self.name()).await?)
+        Ok(store.change_counter_of_kind(&[USERS, user], self.name()).await?)
     }
 
     /// The collections that hold it now.
@@ -105,11 +105,11 @@ impl Corpus {
 
 /// The words of a message, also where they stand in parts.
 pub fn said(message: &Message) -> Option<Cow<'_, str>> {
-    if let Some(text) = message.said() {
+    if let Some(text) = message.content_text() {
         return Some(text);
     }
     let raw = message.as_str();
-    let parts: Vec<serde_json::Value> = serde_json::from_str(json::member(raw, "content")?.of(raw)).ok()?;
+    let parts: Vec<serde_json::Value> = serde_json::from_str(json::member(raw, "content")?.slice(raw)).ok()?;
     let texts: Vec<&str> = parts.iter().filter_map(|part| part.get("text")?.as_str()).collect();
     Some(texts.join("\n").into())
 }
@@ -117,7 +117,7 @@ pub fn said(message: &Message) -> Option<Cow<'_, str>> {
 /// A text that stands in a member of a document.
 pub fn member<'m>(document: &'m Message, name: &str) -> Option<Cow<'m, str>> {
     let raw = document.as_str();
-    json::unescape(json::member(raw, name)?.of(raw))
+    json::unescape(json::member(raw, name)?.slice(raw))
 }
 
 fn below(segments: &[&str]) -> Result<CollectionPath> {

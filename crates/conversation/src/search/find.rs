@@ -13,8 +13,8 @@ use super::corpus::{Corpus, Place};
 use super::embedder::another_size;
 use super::part::Part;
 use super::points::{self, Elsewhere};
-use crate::app::Shared;
 use crate::error::{Code, Error, Result};
+use crate::search::Search;
 
 /// Who looks for what, and where.
 #[derive(Debug, Clone, Copy)]
@@ -72,8 +72,8 @@ impl Passage {
     /// The file and the line that it was taken from.
     pub fn place_in_file(&self) -> (Option<String>, Option<u64>) {
         let text = std::str::from_utf8(&self.document).unwrap_or("");
-        let file = json::member(text, "file").and_then(|span| json::unescape(span.of(text)));
-        let line = json::member(text, "line").and_then(|span| span.of(text).parse().ok());
+        let file = json::member(text, "file").and_then(|span| json::unescape(span.slice(text)));
+        let line = json::member(text, "line").and_then(|span| span.slice(text).parse().ok());
         (file.map(|file| file.into_owned()), line)
     }
 }
@@ -128,7 +128,7 @@ impl Ranking<'_> {
 }
 
 /// Looks for something, and reads what `pick` takes of the ranking.
-pub async fn search(app: &Shared, ask: Ask<'_>, pick: impl FnOnce(&Ranking<'_>) -> Picked) -> Result<Found> {
+pub async fn search(app: &Search, ask: Ask<'_>, pick: impl FnOnce(&Ranking<'_>) -> Picked) -> Result<Found> {
     let part = current(app, ask.user, ask.corpus).await?;
     let (similar, notes) = similar(app, &part, &ask).await;
     let part = part.read().await;
@@ -153,7 +153,7 @@ pub async fn search(app: &Shared, ask: Ask<'_>, pick: impl FnOnce(&Ranking<'_>) 
 }
 
 /// Whether a user has any passage of a kind.
-pub async fn has_any(app: &Shared, user: &str, corpus: Corpus) -> Result<bool> {
+pub async fn has_any(app: &Search, user: &str, corpus: Corpus) -> Result<bool> {
     Ok(!current(app, user, corpus).await?.read().await.index.is_empty())
 }
 
@@ -163,7 +163,7 @@ enum Similar {
     Elsewhere(Elsewhere),
 }
 
-async fn similar(app: &Shared, part: &RwLock<Part>, ask: &Ask<'_>) -> (Similar, Vec<String>) {
+async fn similar(app: &Search, part: &RwLock<Part>, ask: &Ask<'_>) -> (Similar, Vec<String>) {
     match &app.indexes.points {
         Some(points) => {
             let (found, notes) = points::near(app, points, part, ask).await;
@@ -177,7 +177,7 @@ async fn similar(app: &Shared, part: &RwLock<Part>, ask: &Ask<'_>) -> (Similar, 
 }
 
 /// The embedding of a question, if there is anything to compare it with; what went wrong otherwise.
-async fn embedded(app: &Shared, part: &RwLock<Part>, query: &str) -> (Option<Arc<[f32]>>, Vec<String>) {
+async fn embedded(app: &Search, part: &RwLock<Part>, query: &str) -> (Option<Arc<[f32]>>, Vec<String>) {
     let question = {
         let part = part.read().await;
         part.index.dimensions().map(|here| (here, part.index.to_embed(query)))
@@ -192,7 +192,7 @@ async fn embedded(app: &Shared, part: &RwLock<Part>, query: &str) -> (Option<Arc
 }
 
 /// The user's index as of now.
-pub async fn current(app: &Shared, user: &str, corpus: Corpus) -> Result<Arc<RwLock<Part>>> {
+pub async fn current(app: &Search, user: &str, corpus: Corpus) -> Result<Arc<RwLock<Part>>> {
     let key = (user.to_owned(), corpus);
     let part = app.indexes.parts.get(&key).unwrap_or_else(|| {
         let part = Arc::new(RwLock::new(app.indexes.part(corpus)));
@@ -212,7 +212,7 @@ pub async fn current(app: &Shared, user: &str, corpus: Corpus) -> Result<Arc<RwL
 
 /// Brings an index up to date, in a task of its own: a caller who hangs up must not leave it half done. How much
 /// memory it takes then, and whether there is something to embed.
-async fn sync(app: &Shared, part: &Arc<RwLock<Part>>, user: &str) -> Result<(usize, bool)> {
+async fn sync(app: &Search, part: &Arc<RwLock<Part>>, user: &str) -> Result<(usize, bool)> {
     let (part, store, user) = (part.clone(), app.store.clone(), user.to_owned());
     let print = app.indexes.embedder.print().map(str::to_owned);
     let is_kept_up = print.is_some() || app.indexes.points.is_some();
@@ -235,7 +235,7 @@ fn part_bytes_min((user, _): &(String, Corpus)) -> usize {
 }
 
 async fn read(
-    app: &Shared,
+    app: &Search,
     ranking: &Ranking<'_>,
     corpus: Corpus,
     hit: &Hit,

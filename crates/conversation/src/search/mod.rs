@@ -8,6 +8,7 @@
 mod corpus;
 mod embedder;
 mod find;
+pub mod levels;
 mod part;
 pub mod points;
 pub mod vectors;
@@ -17,6 +18,7 @@ use std::sync::Arc;
 
 use tokio::sync::RwLock;
 
+use crate::base::{Base, above};
 use crate::cache::Cache;
 pub use corpus::{Corpus, DOCUMENTS, MEMORIES, PASSAGES, Place, member, said};
 pub use embedder::Embedder;
@@ -24,6 +26,14 @@ pub use find::{Ask, Found, Passage, Picked, Ranking, has_any, search};
 use part::Part;
 pub use points::Points;
 use worker::Waiting;
+
+/// The room of searches.
+pub struct Search {
+    pub base: Base,
+    pub indexes: Indexes,
+}
+
+above!(Search, base: Base);
 
 /// The indexes of users who searched lately.
 #[derive(Debug)]

@@ -56,7 +56,7 @@ impl Walk {
         match text.as_bytes().first()? {
             b'{' => self.object(text),
             b'[' => {
-                let items = elements(text).map(|item| self.value(item.of(text))).collect::<Option<Vec<_>>>()?;
+                let items = elements(text).map(|item| self.value(item.slice(text))).collect::<Option<Vec<_>>>()?;
                 Some(print(&("array", items)))
             }
             b'"' => Some(print(&("string", unescape(text)?))),
@@ -71,9 +71,9 @@ impl Walk {
     fn object(self, text: &str) -> Option<u128> {
         let mut known: Vec<(Cow<'_, str>, Option<u128>)> = Vec::new();
         for (name, of) in members(text) {
-            let of = of.of(text);
+            let of = of.slice(text);
             let is_missing = of == "null" && self.nulls == Nulls::AreMissing;
-            known.push((unescape(name.of(text))?, if is_missing { None } else { Some(self.value(of)?) }));
+            known.push((unescape(name.slice(text))?, if is_missing { None } else { Some(self.value(of)?) }));
         }
         // Of a member that stands twice the last one counts, as most readers have it.
         known.reverse();

@@ -8,8 +8,8 @@ use novelo_engine::{Message, Role, scope};
 use novelo_store::{Range, Turns};
 
 use super::words::Words;
-use crate::app::Shared;
 use crate::error::{Error, Result};
+use crate::thread::Threads;
 use crate::thread::refused::Refusals;
 
 /// What of a conversation that a client sends again the thread does not hold yet.
@@ -29,7 +29,7 @@ pub struct Unsaid {
 /// Turns of a thread that are compared with the messages that a caller sends again, beside as many as it sends.
 const LOOK_BACK: usize = 200;
 
-pub async fn unsaid(app: &Shared, user: &str, thread: &str, said: &[Message]) -> Result<Unsaid> {
+pub async fn unsaid(app: &Threads, user: &str, thread: &str, said: &[Message]) -> Result<Unsaid> {
     let of = scope::turns(user, thread).map_err(|e| Error::bad_id("user or thread", &e))?;
     let turns = app.store.turns(&of, Range::Last(LOOK_BACK + said.len())).await?;
     let refusals = Refusals::load(&app.store, user, thread).await?;

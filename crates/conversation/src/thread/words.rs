@@ -139,7 +139,7 @@ impl<'t> Call<'t> {
 fn calls(text: &str) -> impl Iterator<Item = Call<'_>> {
     let all = present(text, "tool_calls").unwrap_or("[]");
     elements(all).map(move |call| {
-        let call = call.of(all);
+        let call = call.slice(all);
         match (present(call, "function"), present(call, "custom")) {
             (None, Some(custom)) => Call::of(call, "input", custom),
             (function, _) => Call::of(call, "arguments", function.unwrap_or("{}")),
@@ -163,7 +163,7 @@ fn content(text: &str, role: Option<Role>) -> Content {
 
 /// Parts that are all texts are one text.
 fn parts(content: &str) -> Content {
-    let parts = || elements(content).map(|part| part.of(content));
+    let parts = || elements(content).map(|part| part.slice(content));
     match parts().map(text_of).collect::<Option<Vec<String>>>() {
         Some(texts) => Content::Text(texts.concat().trim().to_owned()),
         None => Content::Parts(parts().map(part).collect()),
@@ -180,7 +180,7 @@ fn part(part: &str) -> u128 {
 /// Whether a message is words alone, without images, sounds and files.
 pub fn is_text(message: &Message) -> bool {
     let content = present(message.as_str(), "content").unwrap_or("null");
-    elements(content).all(|part| text_of(part.of(content)).is_some())
+    elements(content).all(|part| text_of(part.slice(content)).is_some())
 }
 
 /// The text of a part that is one.
@@ -198,7 +198,7 @@ fn refusal(text: &str) -> String {
 
 /// A member that is there and not null.
 fn present<'t>(text: &'t str, name: &str) -> Option<&'t str> {
-    member(text, name).map(|value| value.of(text)).filter(|value| *value != "null")
+    member(text, name).map(|value| value.slice(text)).filter(|value| *value != "null")
 }
 
 /// A member that is a string, and not an empty one.

@@ -15,13 +15,13 @@ use std::hash::Hash;
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use novelo_engine::component::RefusedTurn;
 use novelo_engine::group::Group;
+use novelo_engine::loaded::RefusedTurn;
 use novelo_engine::path::DocumentPath;
-use novelo_engine::reach::Level;
-use novelo_engine::recall::{Hit, Recall, Recalled};
+use novelo_engine::recall::{Recall, RecallHit, Recalled};
 use novelo_engine::recipe::Shape;
 use novelo_engine::scope;
+use novelo_engine::time_scope::Level;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use uuid::Uuid;
@@ -135,8 +135,8 @@ pub struct GroupsInput {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct RecalledInput {
     pub recall: Recall,
-    pub hits: Vec<Hit>,
-    pub near: Vec<Hit>,
+    pub hits: Vec<RecallHit>,
+    pub near: Vec<RecallHit>,
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub problems: Vec<String>,
 }
@@ -156,7 +156,8 @@ impl Inputs {
         let groups = self.groups.iter().flat_map(|g| &g.groups).map(|g| 256 + g.items.as_deref().map_or(0, size));
         let members = self.groups.iter().flat_map(|g| &g.of).map(|(id, _)| id.len() + 16);
         let shown = self.summary.iter().chain(&self.user_data).chain(&self.messages).map(|raw| size(raw));
-        let hits = self.recalled.iter().flat_map(|r| r.hits.iter().chain(&r.near)).map(|hit| 512 + hit.of.len());
+        let hits =
+            self.recalled.iter().flat_map(|r| r.hits.iter().chain(&r.near)).map(|hit| 512 + hit.collection.len());
         let refused = self.refused.iter().map(|turn| turn.why.len() + 64).sum::<usize>();
         512 + refused + hits.sum::<usize>() + documents.chain(groups).chain(members).chain(shown).sum::<usize>()
     }

@@ -1,24 +1,24 @@
 //! `collapseGroupReplacer`: one message for all turns of a collapsed group, where the first of them stood.
 //!
-//! Turns of a group that is expanded stay, and say which group they are of. What could not be looked up is left as it
-//! is, and noted.
+//! Turns of a group that is expanded stay, and say which group they are of. What could not be looked up is
+//! left as it is, and noted.
 
 use super::{Draft, Note};
-use crate::component::Loaded;
-use crate::group::Shown;
+use crate::group::ShownGroup;
+use crate::loaded::Loaded;
 use crate::piece::{Origin, Piece, Why};
 
 const NAME: &str = "collapseGroupReplacer";
 
 /// A group that turns of this prompt collapse into.
 struct Met<'a> {
-    shown: &'a Shown,
+    shown: &'a ShownGroup,
     /// The place of its first turn.
     first: usize,
     turns: usize,
 }
 
-pub fn apply<'a>(mut draft: Draft<'a>, loaded: &'a Loaded<'a>) -> Draft<'a> {
+pub(super) fn apply<'a>(mut draft: Draft<'a>, loaded: &'a Loaded<'a>) -> Draft<'a> {
     let Some(groups) = loaded.groups else { return draft };
     let known_place = |seq| loaded.membership.and_then(|known| known.get(seq));
     draft.notes.extend(groups.problems.iter().map(|what| Note::LookupFailed { what: what.clone() }));

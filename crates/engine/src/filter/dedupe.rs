@@ -1,8 +1,8 @@
 //! `dedupe`: the same thing said twice in a row, said once.
 //!
-//! A message goes when the one right before it has the same role and the same content, as after a client's retry. Of
-//! system messages, which may be recalled from several places, one text stays wherever the other stands. Messages
-//! with calls or answers are never touched.
+//! A message goes when the one right before it has the same role and the same content, as after a client's
+//! retry. Of system messages, which may be recalled from several places, one text stays wherever the other
+//! stands. Messages with calls or answers are never touched.
 
 use rustc_hash::FxHashSet;
 
@@ -12,7 +12,7 @@ use crate::piece::{Piece, Why};
 
 const NAME: &str = "dedupe";
 
-pub fn apply(mut draft: Draft<'_>) -> Draft<'_> {
+pub(super) fn apply(mut draft: Draft<'_>) -> Draft<'_> {
     let mut instructed = FxHashSet::default();
     let mut last = None;
     let mut dropped = 0;
@@ -37,5 +37,5 @@ pub fn apply(mut draft: Draft<'_>) -> Draft<'_> {
 fn said<'a>(piece: &Piece<'a>) -> Option<(Option<Role>, &'a str)> {
     let message = piece.source().filter(|m| piece.is_verbatim() && m.tools().is_none())?;
     let whole = message.as_str();
-    Some((message.role(), message.content().map_or(whole, |c| c.literal.of(whole))))
+    Some((message.role(), message.content().map_or(whole, |c| c.literal.slice(whole))))
 }

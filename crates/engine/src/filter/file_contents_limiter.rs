@@ -1,7 +1,7 @@
 //! `fileContentsLimiter`: file bodies in tool traffic, only the newest few.
 //!
-//! Walks from the newest message to the oldest and keeps the contents of so many files, and of so many versions of
-//! each. What it hides still names its file, so that it can be fetched.
+//! Walks from the newest message to the oldest and keeps the contents of so many files, and of so many
+//! versions of each. What it hides still names its file, so that it can be fetched.
 
 use super::{Draft, Note};
 use crate::Role;
@@ -12,7 +12,7 @@ use crate::piece::{Fate, FileLimit, Piece, Why};
 const NAME: &str = "fileContentsLimiter";
 
 #[derive(Debug, Clone, PartialEq)]
-pub struct FileContentsLimiter {
+pub(crate) struct FileContentsLimiter {
     files_max: u32,
     versions_max: u32,
     placeholder: Placeholder,
@@ -24,7 +24,7 @@ pub struct FileContentsLimiter {
 type Seen<'a> = Vec<(&'a FilePayload, u32)>;
 
 impl FileContentsLimiter {
-    pub fn decode(options: &mut Fields<'_>) -> Result<Self, DecodeError> {
+    pub(crate) fn decode(options: &mut Fields<'_>) -> Result<Self, DecodeError> {
         let placeholder = options.added_text("placeholder")?.unwrap_or("(file contents ommited for space)");
         Ok(Self {
             files_max: options.number("filesLimit", 0, 1_000)?.unwrap_or(7),
@@ -35,7 +35,7 @@ impl FileContentsLimiter {
         })
     }
 
-    pub fn apply<'a>(&'a self, mut draft: Draft<'a>) -> Draft<'a> {
+    pub(crate) fn apply<'a>(&'a self, mut draft: Draft<'a>) -> Draft<'a> {
         let mut seen: Seen<'a> = Vec::new();
         let mut payloads = 0;
         let tokenizer = draft.tokenizer;
@@ -71,7 +71,7 @@ impl FileContentsLimiter {
         if piece.is_rewritten(file.literal) {
             return None;
         }
-        let same = |known: &FilePayload| known.print == file.print && known.path == file.path;
+        let same = |known: &FilePayload| known.fingerprint == file.fingerprint && known.path == file.path;
         let place = match seen.iter().position(|(known, _)| same(known)) {
             Some(place) => place,
             None if seen.len() >= self.files_max as usize => return Some(FileLimit::Files),

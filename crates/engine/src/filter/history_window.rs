@@ -1,7 +1,7 @@
 //! `historyWindow`: the last n turns, or the last n user turns with what follows them.
 //!
-//! Never parts a call from its answers: what only half fits stays out. Leading instructions stay, and so does the
-//! newest user turn.
+//! Never parts a call from its answers: what only half fits stays out. Leading instructions stay, and so does
+//! the newest user turn.
 
 use super::{Draft, Note};
 use crate::decode::{DecodeError, Fields};
@@ -11,21 +11,21 @@ use crate::piece::Why;
 const NAME: &str = "historyWindow";
 
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum HistoryWindow {
+pub(crate) enum HistoryWindow {
     Turns(u32),
     Pairs(u32),
 }
 
 impl HistoryWindow {
     /// How many turns it shows, where it counts them.
-    pub fn turns(&self) -> Option<u32> {
+    pub(crate) fn turns(&self) -> Option<u32> {
         match self {
             Self::Turns(n) => Some(*n),
             Self::Pairs(_) => None,
         }
     }
 
-    pub fn decode(options: &mut Fields<'_>) -> Result<Self, DecodeError> {
+    pub(crate) fn decode(options: &mut Fields<'_>) -> Result<Self, DecodeError> {
         let turns = options.number("turns", 1, 1_000_000)?;
         match (turns, options.number("pairs", 1, 1_000_000)?) {
             (Some(n), None) => Ok(Self::Turns(n)),
@@ -34,8 +34,8 @@ impl HistoryWindow {
         }
     }
 
-    pub fn apply<'a>(&self, mut draft: Draft<'a>) -> Draft<'a> {
-        let pairs = Pairs::of(&draft.pieces);
+    pub(crate) fn apply<'a>(&self, mut draft: Draft<'a>) -> Draft<'a> {
+        let pairs = Pairs::find(&draft.pieces);
         let pinned = draft.pinned(&pairs);
         let newest_user = draft.newest_user();
         let (why, start) = match *self {
@@ -66,7 +66,8 @@ impl HistoryWindow {
     }
 }
 
-/// The first place of the longest run of whole blocks with at most `turns` pieces; the newest block is always in.
+/// The first place of the longest run of whole blocks with at most `turns` pieces; the newest block is always
+/// in.
 fn start_of_turns(draft: &Draft<'_>, pairs: &Pairs, counts: impl Fn(usize) -> bool, turns: usize) -> usize {
     let mut start = draft.pieces.len();
     let mut room = turns;

@@ -1,16 +1,17 @@
 //! What keeps, changes or drops pieces.
 //!
-//! Owns the closed set of filters, one file each. A filter folds a draft into a draft: pieces plus what it noticed.
-//! It cannot fail, and it never removes a piece from the draft; one that is out is marked dropped, with the reason.
+//! Owns the closed set of filters, one file each. A filter folds a draft into a draft: pieces plus what it
+//! noticed. It cannot fail, and it never removes a piece from the draft; one that is out is marked dropped,
+//! with the reason.
 
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::component::Loaded;
 use crate::decode::{DecodeError, Fields};
+use crate::loaded::Loaded;
 use crate::pairs::Pairs;
 use crate::piece::Piece;
-use crate::recall::{Hit, Source};
+use crate::recall::{RecallHit, RecallSource};
 use crate::tokens::{self, Tokenizer};
 
 mod collapse_group_replacer;
@@ -22,16 +23,16 @@ mod size_limiter;
 mod stable_window;
 mod tool_call_backfill;
 
-pub use file_contents_limiter::FileContentsLimiter;
-pub use history_window::HistoryWindow;
-pub use module_budget::ModuleBudget;
-pub use size_limiter::SizeLimiter;
-pub use stable_window::StableWindow;
-pub use tool_call_backfill::ToolCallBackfill;
+pub(crate) use file_contents_limiter::FileContentsLimiter;
+pub(crate) use history_window::HistoryWindow;
+pub(crate) use module_budget::ModuleBudget;
+pub(crate) use size_limiter::SizeLimiter;
+pub(crate) use stable_window::StableWindow;
+pub(crate) use tool_call_backfill::ToolCallBackfill;
 
 /// One step of the pipeline.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Filter {
+pub(crate) enum Filter {
     SizeLimiter(SizeLimiter),
     FileContentsLimiter(FileContentsLimiter),
     ToolCallBackfill(ToolCallBackfill),
@@ -46,71 +47,109 @@ pub enum Filter {
 
 /// Pieces on their way to the prompt, and what was noticed on the way.
 #[derive(Debug)]
-pub struct Draft<'a> {
+pub(crate) struct Draft<'a> {
     pub pieces: Vec<Piece<'a>>,
     pub notes: Vec<Note>,
     pub tokenizer: Tokenizer,
 }
 
-/// A typed remark.
+/// What a filter, the budget or a search noticed.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "note", rename_all = "snake_case")]
 pub enum Note {
+    /// A filter with an unknown name was skipped.
     UnknownFilter {
+        /// The name.
         name: String,
     },
+    /// What `sizeLimiter` did.
     SizeLimited {
+        /// Messages that stay.
         kept: usize,
+        /// Messages that are out.
         dropped: usize,
+        /// Cost of those that stay.
         tokens: u32,
+        /// The cap.
         max_tokens: u32,
     },
+    /// What `fileContentsLimiter` did.
     FilesHidden {
+        /// File contents that were hidden.
         payloads: usize,
     },
+    /// What `toolCallBackfill` did.
     Backfilled {
+        /// Answers that were made up.
         made: usize,
+        /// Answers that were moved to their calls.
         moved: usize,
+        /// Answers without a call.
         orphans: usize,
     },
+    /// What `historyWindow` did.
     Windowed {
+        /// Pieces that stay.
         kept: usize,
+        /// Turns that are out.
         dropped: usize,
     },
+    /// What `stableWindow` did.
     Evicted {
+        /// Turns that are out.
         turns: usize,
+        /// Their cost.
         tokens: u32,
     },
+    /// What `moduleBudget` did.
     ModulesCut {
+        /// Modules that stay.
         kept: usize,
+        /// Modules that are out.
         dropped: usize,
+        /// Cost of those that stay.
         tokens: u32,
+        /// The cap.
         max_tokens: u32,
     },
+    /// What `dedupe` did.
     Deduped {
+        /// Messages that are out.
         dropped: usize,
     },
+    /// What `collapseGroupReplacer` did.
     Collapsed {
+        /// Groups that a placeholder stands in for.
         groups: usize,
+        /// Their turns.
         turns: usize,
+        /// Turns of groups that are expanded.
         expanded: usize,
     },
-    /// Something that a filter looks things up in could not be read; what it concerns was left as it is.
+    /// A lookup failed; what it concerns was left as it is.
     LookupFailed {
+        /// What could not be looked up.
         what: String,
     },
-    /// What a search found for the prompt, best first, and what nearly made it.
+    /// What a search found for the prompt.
     Recalled {
-        from: Source,
-        hits: Vec<Hit>,
-        near: Vec<Hit>,
+        /// Where it searched.
+        from: RecallSource,
+        /// The hits, best first.
+        hits: Vec<RecallHit>,
+        /// The best of what was not taken.
+        near: Vec<RecallHit>,
     },
-    /// Turns that are older than what one context looks at.
+    /// Turns that are older than what one prompt looks at.
     NotLoaded {
+        /// How many.
         turns: u64,
     },
+    /// What the budget did.
     Budgeted {
+        /// Messages that are out.
         dropped: usize,
+        /// Cost of the messages that stay.
         tokens: u32,
     },
 }
@@ -124,15 +163,15 @@ impl Note {
 
 impl Filter {
     /// Reads one entry of a filter list: a name, or `{name, options}`.
-    pub fn decode(path: &str, entry: &Value) -> Result<Self, DecodeError> {
+    pub(crate) fn decode(path: &str, entry: &Value) -> Result<Self, DecodeError> {
         if let Value::String(name) = entry {
             return Self::named(name, Fields::none(format!("{path}.options")));
         }
-        let mut fields = Fields::of(path, entry)?;
+        let mut fields = Fields::from_value(path, entry)?;
         let name = fields.string("name")?.ok_or_else(|| DecodeError::new(fields.path("name"), "is missing"))?;
         let options_path = fields.path("options");
         let options = match fields.value("options") {
-            Some(options) => Fields::of(options_path, options)?,
+            Some(options) => Fields::from_value(options_path, options)?,
             None => Fields::none(options_path),
         };
         fields.finish()?;
@@ -154,7 +193,7 @@ impl Filter {
         options.finish().map(|()| filter)
     }
 
-    pub fn apply<'a>(&'a self, mut draft: Draft<'a>, loaded: &'a Loaded<'a>) -> Draft<'a> {
+    pub(crate) fn apply<'a>(&'a self, mut draft: Draft<'a>, loaded: &'a Loaded<'a>) -> Draft<'a> {
         match self {
             Self::SizeLimiter(options) => options.apply(draft),
             Self::FileContentsLimiter(options) => options.apply(draft),
@@ -174,22 +213,22 @@ impl Filter {
 
 impl<'a> Draft<'a> {
     /// The pieces that are in, with their places.
-    pub fn live(&self) -> impl DoubleEndedIterator<Item = (usize, &Piece<'a>)> {
+    pub(crate) fn live(&self) -> impl DoubleEndedIterator<Item = (usize, &Piece<'a>)> {
         self.pieces.iter().enumerate().filter(|(_, p)| !p.is_out())
     }
 
-    pub fn tokens(&self) -> u32 {
+    pub(crate) fn tokens(&self) -> u32 {
         tokens::total(self.live().map(|(_, p)| p.tokens))
     }
 
     /// The newest user turn, which every window keeps.
-    pub fn newest_user(&self) -> Option<usize> {
+    pub(crate) fn newest_user(&self) -> Option<usize> {
         self.live().rev().find(|(_, p)| p.is_user_turn()).map(|(at, _)| at)
     }
 
-    /// By place, what no window may drop beside the newest user turn: what is not log, the instructions that lead it,
-    /// and the calls and answers that are tied to one of these.
-    pub fn pinned(&self, pairs: &Pairs) -> Vec<bool> {
+    /// By place, what no window may drop beside the newest user turn: what is not log, the instructions that
+    /// lead it, and the calls and answers that are tied to one of these.
+    pub(crate) fn pinned(&self, pairs: &Pairs) -> Vec<bool> {
         let leading = self.leading();
         let mut pinned: Vec<bool> = self.pieces.iter().enumerate().map(|(at, p)| !p.is_log() || at < leading).collect();
         pairs.spread(&mut pinned);
@@ -197,7 +236,7 @@ impl<'a> Draft<'a> {
     }
 
     /// Where the log begins to be evictable: past what is not log, and past the instructions that lead it.
-    pub fn leading(&self) -> usize {
+    pub(crate) fn leading(&self) -> usize {
         self.live().find(|(_, p)| p.is_log() && !p.instructs()).map_or(self.pieces.len(), |(at, _)| at)
     }
 }

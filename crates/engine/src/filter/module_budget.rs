@@ -1,7 +1,8 @@
 //! `moduleBudget`: a token cap on modules alone.
 //!
-//! Pinned modules come first, in their order, then the others, of higher priority first. One that does not fit what is
-//! left is out and the walk goes on, so that a smaller one may still find room. What stays keeps its place.
+//! Pinned modules come first, in their order, then the others, of higher priority first. One that does not
+//! fit what is left is out and the walk goes on, so that a smaller one may still find room. What stays keeps
+//! its place.
 
 use std::cmp::Reverse;
 
@@ -14,18 +15,18 @@ use crate::piece::{Origin, Piece, Why};
 const NAME: &str = "moduleBudget";
 
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct ModuleBudget {
+pub(crate) struct ModuleBudget {
     max_tokens: u32,
 }
 
 impl ModuleBudget {
-    pub fn decode(options: &mut Fields<'_>) -> Result<Self, DecodeError> {
+    pub(crate) fn decode(options: &mut Fields<'_>) -> Result<Self, DecodeError> {
         let max_tokens = options.number("maxTokens", 0, BUDGET_TOKENS_MAX as u32)?;
         let max_tokens = max_tokens.ok_or_else(|| DecodeError::new(options.path("maxTokens"), "is missing"))?;
         Ok(Self { max_tokens })
     }
 
-    pub fn apply<'a>(&self, mut draft: Draft<'a>) -> Draft<'a> {
+    pub(crate) fn apply<'a>(&self, mut draft: Draft<'a>) -> Draft<'a> {
         let live = draft.pieces.iter_mut().filter(|piece| !piece.is_out());
         let mut modules: Vec<(&Module, &mut Piece<'a>)> = live.filter_map(module).collect();
         modules.sort_by_key(|(module, _)| rank(module));

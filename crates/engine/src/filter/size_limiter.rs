@@ -1,7 +1,7 @@
 //! `sizeLimiter`: a token cap, newest first within each class of speakers.
 //!
-//! Long contents are cut before anything is counted. A message that does not fit is skipped and the walk goes on, so
-//! that a smaller, older one may still find room.
+//! Long contents are cut before anything is counted. A message that does not fit is skipped and the walk goes
+//! on, so that a smaller, older one may still find room.
 
 use super::{Draft, Note};
 use crate::Role;
@@ -13,7 +13,7 @@ use crate::tokens::{OVERHEAD_TOKENS, Tokenizer};
 const NAME: &str = "sizeLimiter";
 
 #[derive(Debug, Clone, PartialEq)]
-pub struct SizeLimiter {
+pub(crate) struct SizeLimiter {
     max_tokens: u32,
     overhead_tokens: u32,
     prioritize_system: bool,
@@ -24,7 +24,7 @@ pub struct SizeLimiter {
 }
 
 impl SizeLimiter {
-    pub fn decode(options: &mut Fields<'_>) -> Result<Self, DecodeError> {
+    pub(crate) fn decode(options: &mut Fields<'_>) -> Result<Self, DecodeError> {
         let most = BUDGET_TOKENS_MAX as u32;
         Ok(Self {
             max_tokens: options.number("maxTokens", 0, most)?.unwrap_or(24_000),
@@ -33,16 +33,16 @@ impl SizeLimiter {
             prioritize_user: options.flag("prioritizeUser")?.unwrap_or(true),
             preserve_system: options.flag("preserveAtLeastOneSystem")?.unwrap_or(true),
             content_units_max: options.number("maxContentChars", 0, u32::MAX)?.unwrap_or(50_000),
-            tokenizer: crate::recipe::decode_tokenizer(options)?,
+            tokenizer: Tokenizer::decode(options)?,
         })
     }
 
     /// The tokenizer that this filter counts with, where it names its own.
-    pub fn tokenizer(&self) -> Option<Tokenizer> {
+    pub(crate) fn tokenizer(&self) -> Option<Tokenizer> {
         self.tokenizer
     }
 
-    pub fn apply<'a>(&self, mut draft: Draft<'a>) -> Draft<'a> {
+    pub(crate) fn apply<'a>(&self, mut draft: Draft<'a>) -> Draft<'a> {
         self.cut_contents(&mut draft);
         let (mut kept, mut dropped, mut used) = (0, 0, 0);
         let mut without_room = Vec::with_capacity(draft.pieces.len());

@@ -1,8 +1,9 @@
 //! `stableWindow`: a window whose front stays put.
 //!
-//! A provider's prompt cache needs the prefix to stay the same. So this window lets the log grow to `maxTokens`, and
-//! only then evicts whole blocks, down to `keep`. Where the front stands follows from the log alone: the walk below
-//! replays every eviction since the first turn, so the same log always gives the same window.
+//! A provider's prompt cache needs the prefix to stay the same. So this window lets the log grow to
+//! `maxTokens`, and only then evicts whole blocks, down to `keep`. Where the front stands follows from the
+//! log alone: the walk below replays every eviction since the first turn, so the same log always gives the
+//! same window.
 
 use std::ops::Range;
 
@@ -16,13 +17,13 @@ const NAME: &str = "stableWindow";
 const KEEP_DEFAULT: f64 = 0.7;
 
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct StableWindow {
+pub(crate) struct StableWindow {
     max_tokens: u32,
     keep_tokens: u32,
 }
 
 impl StableWindow {
-    pub fn decode(options: &mut Fields<'_>) -> Result<Self, DecodeError> {
+    pub(crate) fn decode(options: &mut Fields<'_>) -> Result<Self, DecodeError> {
         let max_tokens = options
             .number("maxTokens", 1, BUDGET_TOKENS_MAX as u32)?
             .ok_or_else(|| DecodeError::new(options.path("maxTokens"), "is missing"))?;
@@ -35,8 +36,8 @@ impl StableWindow {
         Ok(Self { max_tokens, keep_tokens: keep_tokens as u32 })
     }
 
-    pub fn apply<'a>(&self, mut draft: Draft<'a>) -> Draft<'a> {
-        let pairs = Pairs::of(&draft.pieces);
+    pub(crate) fn apply<'a>(&self, mut draft: Draft<'a>) -> Draft<'a> {
+        let pairs = Pairs::find(&draft.pieces);
         let pinned = draft.pinned(&pairs);
         let start = self.front(&draft, &pairs, &pinned);
         let newest_user = draft.newest_user();
@@ -61,7 +62,7 @@ impl StableWindow {
         let stays = draft.live().filter(|(at, p)| p.is_log() && pinned.get(*at) == Some(&true));
         let mut window = Window { tokens: stays.map(|(_, p)| u64::from(p.tokens)).sum(), ..Window::default() };
         let ranges = pairs.blocks(&draft.pieces).into_iter();
-        let blocks: Vec<Block> = ranges.filter_map(|range| Block::of(draft, pinned, range)).collect();
+        let blocks: Vec<Block> = ranges.filter_map(|range| Block::measure(draft, pinned, range)).collect();
         for (newest, block) in blocks.iter().enumerate() {
             window.add(newest, block);
             if window.tokens > u64::from(self.max_tokens) {
@@ -84,7 +85,7 @@ struct Block {
 
 impl Block {
     /// The block at `range`, unless nothing in it can be evicted.
-    fn of(draft: &Draft<'_>, pinned: &[bool], range: Range<usize>) -> Option<Self> {
+    fn measure(draft: &Draft<'_>, pinned: &[bool], range: Range<usize>) -> Option<Self> {
         let mut block = Self { start: range.start, tokens: 0, user_tokens: None };
         let pieces = draft.pieces.get(range.clone())?.iter().zip(pinned.get(range)?);
         for (piece, _) in pieces.filter(|(p, pinned)| !p.is_out() && !**pinned) {
@@ -102,7 +103,8 @@ impl Block {
 struct Window {
     front: usize,
     tokens: u64,
-    /// The block of the newest user turn, and what that turn costs while the block is evicted and the turn is not.
+    /// The block of the newest user turn, and what that turn costs while the block is evicted and the turn is
+    /// not.
     user: usize,
     spared_tokens: u64,
 }

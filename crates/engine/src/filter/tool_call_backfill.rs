@@ -1,14 +1,14 @@
 //! `toolCallBackfill`: every call answered, every answer called, in the order that models accept.
 //!
-//! Answers move to follow the message that issued their call; a call without one gets a made-up answer; an answer
-//! without a call becomes a message of another role.
+//! Answers move to follow the message that issued their call; a call without one gets a made-up answer; an
+//! answer without a call becomes a message of another role.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{Draft, Note};
 use crate::decode::{DecodeError, Fields};
 use crate::json;
-use crate::message::{Call, Message};
+use crate::message::{Message, ToolCall};
 use crate::pairs::{Pairs, answered};
 use crate::piece::{Fate, Origin, Piece, Why};
 use crate::{Role, Tokenizer};
@@ -17,7 +17,7 @@ const NAME: &str = "toolCallBackfill";
 const CALLS_COMPARED_MAX: usize = 16;
 
 #[derive(Debug, Clone, PartialEq)]
-pub struct ToolCallBackfill {
+pub(crate) struct ToolCallBackfill {
     missing_content: String,
     role: Role,
     orphan_role: Role,
@@ -25,7 +25,7 @@ pub struct ToolCallBackfill {
 }
 
 impl ToolCallBackfill {
-    pub fn decode(options: &mut Fields<'_>) -> Result<Self, DecodeError> {
+    pub(crate) fn decode(options: &mut Fields<'_>) -> Result<Self, DecodeError> {
         let mut role = |name: &'static str, default: Role| match options.string(name)? {
             None => Ok(default),
             Some(given) => Role::from_name(given).ok_or_else(|| DecodeError::new(options.path(name), "must be a role")),
@@ -38,7 +38,7 @@ impl ToolCallBackfill {
         })
     }
 
-    pub fn apply<'a>(&'a self, mut draft: Draft<'a>) -> Draft<'a> {
+    pub(crate) fn apply<'a>(&'a self, mut draft: Draft<'a>) -> Draft<'a> {
         if in_order(&draft) {
             return draft;
         }
@@ -66,7 +66,7 @@ impl ToolCallBackfill {
                     self.recast(&mut piece, tokenizer);
                     orphans += 1;
                 }
-                Step::Answer { call, .. } if last_moved || !follows => {
+                Step::ToolAnswer { call, .. } if last_moved || !follows => {
                     piece.mark(Fate::Moved, NAME, Why::FollowsCall { call });
                     moved += 1;
                 }
@@ -74,7 +74,7 @@ impl ToolCallBackfill {
             }
             if !piece.is_out() {
                 last = Some(at);
-                last_moved = matches!(step, Step::Answer { .. }) && (last_moved || !follows);
+                last_moved = matches!(step, Step::ToolAnswer { .. }) && (last_moved || !follows);
             }
             draft.pieces.push(piece);
         }
@@ -149,7 +149,7 @@ impl<'a> Supply<'a> {
 /// What comes next in the repaired order.
 enum Step<'a> {
     Keep { at: usize },
-    Answer { at: usize, call: &'a str },
+    ToolAnswer { at: usize, call: &'a str },
     Orphan { at: usize },
     Missing { call: &'a str },
 }
@@ -157,15 +157,16 @@ enum Step<'a> {
 impl Step<'_> {
     fn place(&self) -> usize {
         match self {
-            Self::Keep { at } | Self::Answer { at, .. } | Self::Orphan { at } => *at,
+            Self::Keep { at } | Self::ToolAnswer { at, .. } | Self::Orphan { at } => *at,
             Self::Missing { .. } => usize::MAX,
         }
     }
 }
 
-/// Whether nothing needs repair: each message with calls is followed by their answers, in order, and no others.
+/// Whether nothing needs repair: each message with calls is followed by their answers, in order, and no
+/// others.
 fn in_order(draft: &Draft<'_>) -> bool {
-    let mut open: &[Call] = &[];
+    let mut open: &[ToolCall] = &[];
     let mut last: Option<&str> = None;
     for (_, piece) in draft.live() {
         if piece.is(Role::Tool) {
@@ -189,13 +190,13 @@ fn in_order(draft: &Draft<'_>) -> bool {
 }
 
 /// Whether an id might stand twice among the calls; where they are many, nobody looks.
-fn may_repeat(calls: &[Call]) -> bool {
+fn may_repeat(calls: &[ToolCall]) -> bool {
     calls.len() > CALLS_COMPARED_MAX
         || calls.iter().enumerate().any(|(n, call)| calls.iter().take(n).any(|earlier| earlier.id == call.id))
 }
 
 fn plan<'a>(pieces: &[Piece<'a>]) -> Vec<Step<'a>> {
-    let pairs = Pairs::of(pieces);
+    let pairs = Pairs::find(pieces);
     let mut answers: FxHashMap<usize, Vec<usize>> = FxHashMap::default();
     for at in 0..pieces.len() {
         if let Some(owner) = pairs.owner(at) {
@@ -220,7 +221,7 @@ fn plan<'a>(pieces: &[Piece<'a>]) -> Vec<Step<'a>> {
 }
 
 /// The answers to one message's calls. An id that stands twice among them is answered once.
-fn plan_answers<'a>(pieces: &[Piece<'a>], calls: &'a [Call], answers: &[usize], steps: &mut Vec<Step<'a>>) {
+fn plan_answers<'a>(pieces: &[Piece<'a>], calls: &'a [ToolCall], answers: &[usize], steps: &mut Vec<Step<'a>>) {
     let mut by_id: FxHashMap<&str, Vec<usize>> = FxHashMap::default();
     for at in answers {
         by_id.entry(pieces.get(*at).and_then(answered).unwrap_or("")).or_default().push(*at);
@@ -228,7 +229,7 @@ fn plan_answers<'a>(pieces: &[Piece<'a>], calls: &'a [Call], answers: &[usize], 
     let mut seen = FxHashSet::default();
     for call in calls.iter().filter(|call| seen.insert(&*call.id)) {
         match by_id.get(&*call.id) {
-            Some(mine) => steps.extend(mine.iter().map(|at| Step::Answer { at: *at, call: &call.id })),
+            Some(mine) => steps.extend(mine.iter().map(|at| Step::ToolAnswer { at: *at, call: &call.id })),
             None => steps.push(Step::Missing { call: &call.id }),
         }
     }

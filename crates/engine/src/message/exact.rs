@@ -4,7 +4,8 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use crate::tokens::Tokenizer;
 
-/// Exact counts, each made on first use; 0 is "not yet". Any thread may fill one, all would write the same number.
+/// Exact counts, each made on first use; 0 is "not yet". Any thread may fill one, all would write the same
+/// number.
 #[derive(Debug, Default)]
 pub(super) struct Exact([AtomicU32; 2]);
 
@@ -29,30 +30,31 @@ impl Clone for Exact {
     }
 }
 
-/// The exact count of the newest edited form: the print above, the tokens below the mask, so that they change together.
+/// The exact count of the newest edited form: the fingerprint above, the tokens below the mask, so that they
+/// change together.
 #[derive(Debug, Default)]
-pub(super) struct Edited([AtomicU64; 2]);
+pub(super) struct EditedCount([AtomicU64; 2]);
 
 /// Wide enough for the tokens of any message within `MESSAGE_BYTES_MAX`; a larger count is not kept.
 const TOKENS_MASK: u64 = (1 << 24) - 1;
 
-impl Edited {
-    pub(super) fn get_or_count(&self, tokenizer: Tokenizer, print: u64, count: impl FnOnce() -> u32) -> u32 {
+impl EditedCount {
+    pub(super) fn get_or_count(&self, tokenizer: Tokenizer, fingerprint: u64, count: impl FnOnce() -> u32) -> u32 {
         let [o200k, cl100k] = &self.0;
         let kept = if tokenizer == Tokenizer::O200kBase { o200k } else { cl100k };
-        let (print, known) = (print & !TOKENS_MASK, kept.load(Ordering::Relaxed));
-        if known != 0 && known & !TOKENS_MASK == print {
+        let (fingerprint, known) = (fingerprint & !TOKENS_MASK, kept.load(Ordering::Relaxed));
+        if known != 0 && known & !TOKENS_MASK == fingerprint {
             return (known & TOKENS_MASK) as u32;
         }
         let tokens = count();
         if u64::from(tokens) <= TOKENS_MASK {
-            kept.store(print | u64::from(tokens), Ordering::Relaxed);
+            kept.store(fingerprint | u64::from(tokens), Ordering::Relaxed);
         }
         tokens
     }
 }
 
-impl Clone for Edited {
+impl Clone for EditedCount {
     fn clone(&self) -> Self {
         Self(self.0.each_ref().map(|n| AtomicU64::new(n.load(Ordering::Relaxed))))
     }

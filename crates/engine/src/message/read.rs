@@ -1,12 +1,13 @@
-//! Reading a message, once, when it enters.
+//! LevelScope a message, once, when it enters.
 //!
-//! Owns what makes a message acceptable, and where its fields stand. Text that is stored already is read leniently.
+//! Owns what makes a message acceptable, and where its fields stand. Text that is stored already is read
+//! leniently.
 
 use std::borrow::Cow;
 
 use serde_json::value::RawValue;
 
-use super::{Answer, Call, Content, MessageError, Role, Tools};
+use super::{Content, MessageError, Role, ToolAnswer, ToolCall, ToolUse};
 use crate::json::{self, Span};
 use crate::limits::{JSON_DEPTH_MAX, MESSAGE_BYTES_MAX};
 use crate::payload::FilePayload;
@@ -29,22 +30,22 @@ pub(super) fn check_fields(text: &str) -> Result<(), MessageError> {
         return Err(MessageError::NotObject);
     }
     check_keys(text)?;
-    let fields = Fields::read(text);
+    let fields = MessageFields::read(text);
     let Some(role) = fields.role else { return refuse("role", "is missing") };
-    if Role::from_name(&json::unescape(role.of(text)).unwrap_or_default()).is_none() {
+    if Role::from_name(&json::unescape(role.slice(text)).unwrap_or_default()).is_none() {
         return refuse("role", "must be system, developer, user, assistant or tool");
     }
-    if !fields.content.is_none_or(|c| matches!(kind(c.of(text)), Kind::String | Kind::Array | Kind::Null)) {
+    if !fields.content.is_none_or(|c| matches!(kind(c.slice(text)), Kind::String | Kind::Array | Kind::Null)) {
         return refuse("content", "must be a string, an array of parts or null");
     }
-    if let Some(calls) = fields.calls.map(|c| c.of(text)) {
+    if let Some(calls) = fields.calls.map(|c| c.slice(text)) {
         match kind(calls) {
             Kind::Null => {}
-            Kind::Array if json::elements(calls).all(|c| call_id(c.of(calls)).is_some()) => {}
+            Kind::Array if json::elements(calls).all(|c| call_id(c.slice(calls)).is_some()) => {}
             _ => return refuse("tool_calls", "must be an array of objects, each with a string id"),
         }
     }
-    if !fields.answers.is_none_or(|(_, id)| matches!(kind(id.of(text)), Kind::String | Kind::Null)) {
+    if !fields.answers.is_none_or(|(_, id)| matches!(kind(id.slice(text)), Kind::String | Kind::Null)) {
         return refuse("tool_call_id", "must be a string");
     }
     Ok(())
@@ -52,7 +53,7 @@ pub(super) fn check_fields(text: &str) -> Result<(), MessageError> {
 
 /// A key that stands twice would be read differently by different readers.
 fn check_keys(text: &str) -> Result<(), MessageError> {
-    let said = |key: Span| json::unescape(key.of(text)).unwrap_or(Cow::Borrowed(key.of(text)));
+    let said = |key: Span| json::unescape(key.slice(text)).unwrap_or(Cow::Borrowed(key.slice(text)));
     let mut keys: Vec<Cow<'_, str>> = json::members(text).map(|(key, _)| said(key)).collect();
     keys.sort_unstable();
     let twice = keys.windows(2).find_map(|pair| match pair {
@@ -81,7 +82,7 @@ fn kind(value: &str) -> Kind {
 
 /// Where the fields that matter stand in the text.
 #[derive(Default)]
-pub(super) struct Fields {
+pub(super) struct MessageFields {
     role: Option<Span>,
     content: Option<Span>,
     calls: Option<Span>,
@@ -92,11 +93,11 @@ pub(super) struct Fields {
     pub(super) value: Option<Span>,
 }
 
-impl Fields {
+impl MessageFields {
     pub(super) fn read(text: &str) -> Self {
         let mut fields = Self::default();
         for (key, value) in json::members(text) {
-            match json::unescape(key.of(text)).as_deref() {
+            match json::unescape(key.slice(text)).as_deref() {
                 Some("role") => fields.role = Some(value),
                 Some("content") => fields.content = Some(value),
                 Some("tool_calls") => fields.calls = Some(value),
@@ -112,63 +113,63 @@ impl Fields {
     /// Where the text begins that a framing precedes: in the content, or in its first part that has one.
     pub(super) fn text_start(&self, text: &str) -> Option<u32> {
         let content = self.content?;
-        let said = |literal: Span| (kind(literal.of(text)) == Kind::String).then_some(literal.start + 1);
-        let parts = || json::elements(content.of(text)).map(|part| part.shifted(content.start));
+        let said = |literal: Span| (kind(literal.slice(text)) == Kind::String).then_some(literal.start + 1);
+        let parts = || json::elements(content.slice(text)).map(|part| part.shifted(content.start));
         said(content).or_else(|| parts().find_map(|part| member(text, part, "text").and_then(said)))
     }
 
     pub(super) fn role(&self, text: &str) -> Option<Role> {
-        Role::from_name(&json::unescape(self.role?.of(text))?)
+        Role::from_name(&json::unescape(self.role?.slice(text))?)
     }
 
     pub(super) fn content(&self, text: &str) -> Option<Content> {
-        let literal = self.content.filter(|c| kind(c.of(text)) == Kind::String)?;
-        Some(Content { literal, said_units: json::said_units(literal.of(text)) })
+        let literal = self.content.filter(|c| kind(c.slice(text)) == Kind::String)?;
+        Some(Content { literal, unescaped_units: json::unescaped_units(literal.slice(text)) })
     }
 
-    pub(super) fn tools(&self, text: &str) -> Option<Tools> {
+    pub(super) fn tools(&self, text: &str) -> Option<ToolUse> {
         match self.role(text)? {
             Role::Assistant => {
                 let calls = read_calls(text, self.calls?);
-                (!calls.is_empty()).then(|| Tools { calls, ..Tools::default() })
+                (!calls.is_empty()).then(|| ToolUse { calls, ..ToolUse::default() })
             }
-            Role::Tool => Some(Tools {
+            Role::Tool => Some(ToolUse {
                 answer: Some(self.answer(text)?),
                 file: self.content(text).and_then(|c| FilePayload::read(text, c.literal)),
-                ..Tools::default()
+                ..ToolUse::default()
             }),
             _ => None,
         }
     }
 
-    fn answer(&self, text: &str) -> Option<Answer> {
-        Some(Answer {
-            id: self.answers.and_then(|(_, id)| json::unescape(id.of(text))).map(|id| id.into()),
+    fn answer(&self, text: &str) -> Option<ToolAnswer> {
+        Some(ToolAnswer {
+            id: self.answers.and_then(|(_, id)| json::unescape(id.slice(text))).map(|id| id.into()),
             role: self.role?,
             id_member: self.answers.map(|(member, _)| with_comma(text, member)),
         })
     }
 }
 
-fn read_calls(text: &str, calls: Span) -> Vec<Call> {
-    let list = calls.of(text);
+fn read_calls(text: &str, calls: Span) -> Vec<ToolCall> {
+    let list = calls.slice(text);
     json::elements(list)
         .filter_map(|call| {
             let call = call.shifted(calls.start);
             let arguments = member(text, call, "function").and_then(|f| member(text, f, "arguments"));
-            Some(Call { id: call_id(call.of(text))?, file: arguments.and_then(|a| FilePayload::read(text, a)) })
+            Some(ToolCall { id: call_id(call.slice(text))?, file: arguments.and_then(|a| FilePayload::read(text, a)) })
         })
         .collect()
 }
 
 fn call_id(call: &str) -> Option<Box<str>> {
     let id = json::member(call, "id")?;
-    json::unescape(id.of(call)).map(|id| id.into())
+    json::unescape(id.slice(call)).map(|id| id.into())
 }
 
 /// The value of `name` in the object that stands at `object`.
 fn member(text: &str, object: Span, name: &str) -> Option<Span> {
-    json::member(object.of(text), name).map(|value| value.shifted(object.start))
+    json::member(object.slice(text), name).map(|value| value.shifted(object.start))
 }
 
 /// Widens a member to the comma that must go with it.

@@ -98,7 +98,7 @@ fn a_call_that_names_its_id_twice_goes_by_the_last() {
 fn half_a_character_is_kept_and_counted_as_it_is_spelled() {
     let half = message(r#"{"role":"tool","tool_call_id":"\ud83d","content":"\ude00"}"#);
     assert_eq!(half.units(), half.as_str().len() as u32);
-    assert_eq!((half.said(), half.content().unwrap().said_units), (None, 1));
+    assert_eq!((half.content_text(), half.content().unwrap().unescaped_units), (None, 1));
     assert!(half.tools().unwrap().answer.as_ref().unwrap().id.is_none());
     assert!(refused(r#"{"role":"assistant","tool_calls":[{"id":"\ud83d"}]}"#).starts_with("tool_calls"));
 }

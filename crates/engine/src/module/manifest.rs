@@ -1,7 +1,7 @@
 //! The manifest: which texts there are, when each is called for, and what it may cost.
 //!
-//! Refuses a text that costs more than it may, and a placeholder that nobody fills. The same manifest and the same
-//! situation give the same texts, in the same order.
+//! Refuses a text that costs more than it may, and a placeholder that nobody fills. The same manifest and the
+//! same situation give the same texts, in the same order.
 
 use std::hash::{Hash, Hasher};
 
@@ -24,7 +24,7 @@ const ROOT: &str = "modules";
 pub struct Manifest {
     budget_tokens: u32,
     modules: Vec<Entry>,
-    print: u64,
+    fingerprint: u64,
 }
 
 #[derive(Debug, Clone)]
@@ -41,9 +41,13 @@ struct Entry {
 pub struct Situation<'s> {
     /// Whether the short prompt is made, rather than the full one.
     pub fast: bool,
+    /// How open the question is, from 1 to 3.
     pub openness: u8,
+    /// How intense the question is.
     pub intensity: f32,
+    /// Whether the conversation is guided.
     pub guided: bool,
+    /// Whether the caller forced the guidance.
     pub forced: bool,
     /// The names of those that fired.
     pub heuristics: &'s [&'s str],
@@ -51,9 +55,11 @@ pub struct Situation<'s> {
     pub memories: bool,
     /// The level that the client suggests.
     pub opening: Option<u8>,
+    /// Whether the exchange will be remembered.
     pub saves: bool,
     /// Whether it is a brief greeting: only what is pinned is said then.
     pub greeting: bool,
+    /// The steps that the answer should take.
     pub steps: &'s str,
     /// Empty where it is not known.
     pub name: &'s str,
@@ -62,10 +68,13 @@ pub struct Situation<'s> {
 /// A module that the situation calls for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Chosen {
+    /// The name of the module.
     pub name: String,
     /// With its placeholders filled.
     pub text: String,
+    /// Its priority.
     pub priority: u32,
+    /// Whether it is pinned.
     pub pinned: bool,
     /// What called for it.
     pub why: String,
@@ -74,7 +83,7 @@ pub struct Chosen {
 impl Manifest {
     /// Reads what stands under `modules`; `text` gives the text of a name that was checked.
     pub fn decode(value: &Value, text: impl Fn(&str) -> Option<String>) -> Result<Self, DecodeError> {
-        let mut fields = Fields::of(ROOT, value)?;
+        let mut fields = Fields::from_value(ROOT, value)?;
         let budget_tokens = fields.number("budget_tokens", 1, BUDGET_TOKENS_MAX as u32)?;
         let budget_tokens =
             budget_tokens.ok_or_else(|| DecodeError::new(fields.path("budget_tokens"), "is missing"))?;
@@ -95,7 +104,7 @@ impl Manifest {
             raw.hash(&mut hasher);
             modules.push(module);
         }
-        Ok(Self { budget_tokens, modules, print: hasher.finish() })
+        Ok(Self { budget_tokens, modules, fingerprint: hasher.finish() })
     }
 
     /// The heuristics that some module waits for, each with the path of its name.
@@ -121,13 +130,14 @@ impl Manifest {
         called.filter_map(chosen).filter(|chosen| !chosen.text.is_empty()).collect()
     }
 
+    /// The tokens that all modules of one prompt may cost.
     pub fn budget_tokens(&self) -> u32 {
         self.budget_tokens
     }
 
     /// Changes when any text or rule changes.
-    pub fn print(&self) -> u64 {
-        self.print
+    pub fn fingerprint(&self) -> u64 {
+        self.fingerprint
     }
 
     /// The components that put these modules in a recipe.
@@ -140,7 +150,7 @@ impl Manifest {
 impl Entry {
     /// Reads an entry of the list; the module, and its text as written.
     fn decode(path: &str, entry: &Value, text: impl Fn(&str) -> Option<String>) -> Result<(Self, String), DecodeError> {
-        let mut fields = Fields::of(path, entry)?;
+        let mut fields = Fields::from_value(path, entry)?;
         let missing = |fields: &Fields<'_>, name| DecodeError::new(fields.path(name), "is missing");
         let name = fields.string("name")?.ok_or_else(|| missing(&fields, "name"))?;
         if !is_name(name) {
@@ -150,7 +160,7 @@ impl Entry {
         let tokens = fields.number("tokens", 1, TEXT_TOKENS_MAX)?.ok_or_else(|| missing(&fields, "tokens"))?;
         let (priority, pinned) = decode_weight(&mut fields)?;
         let when = match fields.value("when") {
-            Some(when) => When::decode(Fields::of(fields.path("when"), when)?)?,
+            Some(when) => When::decode(Fields::from_value(fields.path("when"), when)?)?,
             None => When::default(),
         };
         let (name_path, tokens_path) = (fields.path("name"), fields.path("tokens"));

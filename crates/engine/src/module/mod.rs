@@ -1,7 +1,8 @@
 //! Modules: texts that a situation calls for.
 //!
-//! Owns [`Module`], a text of a recipe and how it is weighed where not all fit, and [`Manifest`], the file that says
-//! which texts there are and when. What does not fit a prompt is decided by the filter `moduleBudget`.
+//! Owns [`Module`], a text of a recipe and how it is weighed where not all fit, and [`Manifest`], the file
+//! that says which texts there are and when. What does not fit a prompt is decided by the filter
+//! `moduleBudget`.
 
 mod manifest;
 mod text;
@@ -14,29 +15,33 @@ use crate::decode::{DecodeError, Fields};
 use crate::message::Message;
 
 /// Modules of one manifest.
-pub const MODULES_MAX: usize = 100;
+pub(crate) const MODULES_MAX: usize = 100;
 /// Bytes of a module's name.
-pub const NAME_BYTES_MAX: usize = 64;
+pub(crate) const NAME_BYTES_MAX: usize = 64;
 /// The highest priority; the lowest is 0.
-pub const PRIORITY_MAX: u32 = 1_000;
-pub const PRIORITY_DEFAULT: u32 = 50;
+pub(crate) const PRIORITY_MAX: u32 = 1_000;
+pub(crate) const PRIORITY_DEFAULT: u32 = 50;
 /// Tokens that one text may cost.
-pub const TEXT_TOKENS_MAX: u32 = 100_000;
+pub(crate) const TEXT_TOKENS_MAX: u32 = 100_000;
 /// Heuristics that one module may wait for.
-pub const HEURISTICS_MAX: usize = 64;
+pub(crate) const HEURISTICS_MAX: usize = 64;
 
 /// A module of a recipe.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Module {
+    /// The name that explanations show.
     pub name: Box<str>,
+    /// Modules of higher priority are kept first.
     pub priority: u32,
+    /// Whether it is kept before all that are not pinned.
     pub pinned: bool,
+    /// Its text as a message.
     pub message: Message,
 }
 
 impl Module {
     /// Reads the fields of a component.
-    pub fn decode(fields: &mut Fields<'_>) -> Result<Self, DecodeError> {
+    pub(crate) fn decode(fields: &mut Fields<'_>) -> Result<Self, DecodeError> {
         let missing = |fields: &Fields<'_>, name| DecodeError::new(fields.path(name), "is missing");
         let name = fields.string("name")?.ok_or_else(|| missing(fields, "name"))?;
         if !(1..=NAME_BYTES_MAX).contains(&name.len()) || name.contains(char::is_control) {

@@ -302,10 +302,10 @@ fn mistakes_name_their_path() {
 
 #[test]
 fn the_print_changes_with_any_text_or_rule() {
-    let print = |list: Value, text: &str| with_text(list, |_| Some(text.to_owned())).unwrap().print();
+    let fingerprint = |list: Value, text: &str| with_text(list, |_| Some(text.to_owned())).unwrap().fingerprint();
     let list = || json!([{"name": "m", "tokens": 9, "when": {"openness": [1]}}]);
-    assert_eq!(print(list(), "a"), print(list(), "a"));
-    let mut others: Vec<u64> = vec![print(list(), "a"), print(list(), "b")];
+    assert_eq!(fingerprint(list(), "a"), fingerprint(list(), "a"));
+    let mut others: Vec<u64> = vec![fingerprint(list(), "a"), fingerprint(list(), "b")];
     for (at, value) in [
         ("/0/name", json!("n")),
         ("/0/tokens", json!(8)),
@@ -314,9 +314,10 @@ fn the_print_changes_with_any_text_or_rule() {
     ] {
         let mut list = list();
         *list.pointer_mut(at).unwrap() = value;
-        others.push(print(list, "a"));
+        others.push(fingerprint(list, "a"));
     }
-    let budget = |tokens| Manifest::decode(&json!({"budget_tokens": tokens, "list": []}), |_| None).unwrap().print();
+    let budget =
+        |tokens| Manifest::decode(&json!({"budget_tokens": tokens, "list": []}), |_| None).unwrap().fingerprint();
     others.extend([budget(1), budget(2)]);
     let count = others.len();
     others.sort_unstable();

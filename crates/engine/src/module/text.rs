@@ -7,7 +7,7 @@ const VALUE_CHARS_MAX: usize = 200;
 
 /// A text in lines, read once.
 #[derive(Debug, Clone)]
-pub struct Text(Vec<Vec<Part>>);
+pub(super) struct Text(Vec<Vec<Part>>);
 
 #[derive(Debug, Clone, PartialEq)]
 enum Part {
@@ -40,7 +40,7 @@ impl Slot {
 
 impl Text {
     /// Reads a text; what is wrong with it says its line.
-    pub fn parse(text: &str) -> Result<Self, String> {
+    pub(super) fn parse(text: &str) -> Result<Self, String> {
         if text.trim().is_empty() {
             return Err("is empty".to_owned());
         }
@@ -49,7 +49,7 @@ impl Text {
     }
 
     /// The text with its values. A line that holds nothing but empty values goes.
-    pub fn fill(&self, situation: &Situation<'_>) -> String {
+    pub(super) fn fill(&self, situation: &Situation<'_>) -> String {
         let lines: Vec<String> = self.0.iter().filter_map(|line| fill(line, situation)).collect();
         lines.join("\n").trim().to_owned()
     }

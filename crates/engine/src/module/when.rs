@@ -9,7 +9,7 @@ const INTENSITY_MAX: f64 = 10.0;
 
 /// All that is given must hold.
 #[derive(Debug, Clone, Default)]
-pub struct When {
+pub(super) struct When {
     modes: Option<Vec<Mode>>,
     openness: Option<Vec<u8>>,
     intensity_min: Option<f32>,
@@ -31,7 +31,7 @@ enum Mode {
 }
 
 impl When {
-    pub fn decode(mut fields: Fields<'_>) -> Result<Self, DecodeError> {
+    pub(super) fn decode(mut fields: Fields<'_>) -> Result<Self, DecodeError> {
         let when = Self {
             modes: list(&mut fields, "mode", "must be fast or full", mode)?,
             openness: list(&mut fields, "openness", "must be 1, 2 or 3", level)?,
@@ -56,7 +56,7 @@ impl When {
     }
 
     /// What of the situation calls for it, in words; `None` where it is not called for.
-    pub fn holds(&self, situation: &Situation<'_>) -> Option<String> {
+    pub(super) fn holds(&self, situation: &Situation<'_>) -> Option<String> {
         let mode = if situation.fast { Mode::Fast } else { Mode::Full };
         if !self.modes.as_deref().unwrap_or(&[Mode::Full]).contains(&mode) {
             return None;

@@ -1,12 +1,12 @@
 //! The bytes of a piece: those of a stored message, with what was changed in them.
 //!
-//! Owns the forms that a message takes on its way to the prompt. The frequent ones cost no allocation; any other is a
-//! list of edits.
+//! Owns the forms that a message takes on its way to the prompt. The frequent ones cost no allocation; any
+//! other is a list of edits.
 
 use std::hash::{Hash, Hasher};
 
 use super::Framing;
-use super::edit::{Edit, Edited, Splice};
+use super::edit::{Edit, EditedMessage, Splice};
 use crate::json::{self, Span};
 use crate::message::{Message, Role};
 use crate::payload::{FilePayload, Placeholder};
@@ -26,14 +26,14 @@ pub(super) enum Body<'a> {
         placeholder: &'a Placeholder,
         framing: Option<&'a Framing>,
     },
-    Edited(Box<Edited<'a>>),
+    Edited(Box<EditedMessage<'a>>),
     Made(Box<Message>),
 }
 
 impl<'a> Body<'a> {
     /// The message that the bytes come from.
     #[inline]
-    pub fn base(&self) -> &Message {
+    pub(super) fn base(&self) -> &Message {
         match self {
             Self::Stored(base) | Self::Framed { base, .. } | Self::Hidden { base, .. } => base,
             Self::Edited(edited) => edited.base,
@@ -42,7 +42,7 @@ impl<'a> Body<'a> {
     }
 
     /// The stored message that the bytes come from.
-    pub fn source(&self) -> Option<&'a Message> {
+    pub(super) fn source(&self) -> Option<&'a Message> {
         match self {
             Self::Stored(base) | Self::Framed { base, .. } | Self::Hidden { base, .. } => Some(base),
             Self::Edited(edited) => Some(edited.base),
@@ -50,14 +50,14 @@ impl<'a> Body<'a> {
         }
     }
 
-    pub fn role(&self) -> Option<Role> {
+    pub(super) fn role(&self) -> Option<Role> {
         match self {
             Self::Edited(edited) => edited.role,
             _ => self.base().role(),
         }
     }
 
-    pub fn write(&self, out: &mut Vec<u8>) {
+    pub(super) fn write(&self, out: &mut Vec<u8>) {
         match self {
             Self::Stored(message) => out.extend_from_slice(message.raw()),
             Self::Made(message) => out.extend_from_slice(message.raw()),
@@ -78,7 +78,7 @@ impl<'a> Body<'a> {
 
     /// UTF-16 code units of the compact JSON.
     #[inline]
-    pub fn units(&self) -> u32 {
+    pub(super) fn units(&self) -> u32 {
         let base = i64::from(self.base().units());
         let units = match self {
             Self::Stored(_) | Self::Made(_) => base,
@@ -92,23 +92,23 @@ impl<'a> Body<'a> {
     }
 
     /// Tells one form of a message from another.
-    pub fn hash(&self, hasher: &mut impl Hasher) {
+    pub(super) fn hash(&self, hasher: &mut impl Hasher) {
         match self {
             Self::Stored(_) | Self::Made(_) => {}
-            Self::Framed { framing, .. } => (0, framing.print).hash(hasher),
+            Self::Framed { framing, .. } => (0, framing.fingerprint).hash(hasher),
             Self::Hidden { file, placeholder, framing, .. } => {
-                (1, file.literal, placeholder.text(), framing.map(|f| f.print)).hash(hasher)
+                (1, file.literal, placeholder.text(), framing.map(|f| f.fingerprint)).hash(hasher)
             }
             Self::Edited(edited) => edited.hash_edits(hasher),
         }
     }
 
     /// UTF-16 code units of the text, where the content is one string.
-    pub fn content_units(&self) -> Option<u32> {
+    pub(super) fn content_units(&self) -> Option<u32> {
         let content = self.base().content()?;
-        let framed = |framing: Option<&Framing>| framing.map_or(0, |f| f.said_units);
+        let framed = |framing: Option<&Framing>| framing.map_or(0, |f| f.unescaped_units);
         Some(match self {
-            Self::Framed { framing, .. } => content.said_units + framing.said_units,
+            Self::Framed { framing, .. } => content.unescaped_units + framing.unescaped_units,
             Self::Hidden { file, placeholder, framing, .. } if file.literal == content.literal => {
                 file.said_units_hidden(placeholder) + framed(*framing)
             }
@@ -116,17 +116,17 @@ impl<'a> Body<'a> {
                 Some(Splice::Hidden(file, placeholder, framing)) => {
                     file.said_units_hidden(placeholder) + framed(*framing)
                 }
-                Some(splice) => json::said_units(&splice.text()),
-                None => content.said_units + framed(edited.framing_in(content.literal)),
+                Some(splice) => json::unescaped_units(&splice.text()),
+                None => content.unescaped_units + framed(edited.framing_in(content.literal)),
             },
-            _ => content.said_units,
+            _ => content.unescaped_units,
         })
     }
 
     /// Cuts the text to the first `units_max` UTF-16 code units, where the content is one string.
-    pub fn cut(&mut self, units_max: u32) {
+    pub(super) fn cut(&mut self, units_max: u32) {
         let Some(content) = self.base().content() else { return };
-        let original = content.literal.of(self.base().as_str());
+        let original = content.literal.slice(self.base().as_str());
         let framed = |framing: &Framing| format!("\"{}{}", framing.escaped, original.get(1..).unwrap_or("\""));
         let shorter = match &*self {
             Self::Framed { framing, .. } => json::truncate(&framed(framing), units_max),
@@ -145,7 +145,7 @@ impl<'a> Body<'a> {
     }
 
     /// Whether what stood at this literal was written anew, so that it is no longer the JSON that it came as.
-    pub fn is_rewritten(&self, literal: Span) -> bool {
+    pub(super) fn is_rewritten(&self, literal: Span) -> bool {
         match self {
             Self::Edited(edited) => matches!(edited.splice_at(literal), Some(Splice::Text(_))),
             _ => false,
@@ -153,7 +153,7 @@ impl<'a> Body<'a> {
     }
 
     /// Hides the contents of a file.
-    pub fn hide(&mut self, file: &'a FilePayload, placeholder: &'a Placeholder) {
+    pub(super) fn hide(&mut self, file: &'a FilePayload, placeholder: &'a Placeholder) {
         match self {
             Self::Stored(base) => *self = Self::Hidden { base, file, placeholder, framing: None },
             Self::Framed { base, framing } if base.text_start().is_some_and(|start| file.literal.holds(start)) => {
@@ -170,7 +170,7 @@ impl<'a> Body<'a> {
 
     /// Puts a text before its own; whether it has one.
     #[inline]
-    pub fn frame(&mut self, framing: &'a Framing) -> bool {
+    pub(super) fn frame(&mut self, framing: &'a Framing) -> bool {
         let Some(text_start) = self.base().text_start() else { return false };
         match self {
             Self::Stored(base) => *self = Self::Framed { base, framing },
@@ -179,10 +179,10 @@ impl<'a> Body<'a> {
         true
     }
 
-    pub fn splice(&mut self, edits: Vec<Edit<'a>>) {
+    pub(super) fn splice(&mut self, edits: Vec<Edit<'a>>) {
         if let Self::Made(message) = self {
             let mut raw = Vec::new();
-            edits.into_iter().fold(Edited::of(message), Edited::with).write(&mut raw);
+            edits.into_iter().fold(EditedMessage::unchanged(message), EditedMessage::with).write(&mut raw);
             *self = Self::Made(Box::new(Message::from_stored(raw.into())));
         } else if let Some(edited) = self.edited() {
             edits.into_iter().for_each(|edit| edited.put(edit));
@@ -190,15 +190,15 @@ impl<'a> Body<'a> {
     }
 
     /// Its edits, begun where there are none; `None` for a message that was made here.
-    fn edited(&mut self) -> Option<&mut Edited<'a>> {
+    fn edited(&mut self) -> Option<&mut EditedMessage<'a>> {
         let begun = match self {
-            Self::Stored(base) => Some(Edited::of(base)),
+            Self::Stored(base) => Some(EditedMessage::unchanged(base)),
             Self::Framed { base, framing } => {
                 let edit = base.text_start().map(|start| Edit::framing(start, framing));
-                Some(edit.into_iter().fold(Edited::of(base), Edited::with))
+                Some(edit.into_iter().fold(EditedMessage::unchanged(base), EditedMessage::with))
             }
             Self::Hidden { base, file, placeholder, framing } => {
-                Some(Edited::of(base).with(Edit::hidden(file, placeholder, *framing)))
+                Some(EditedMessage::unchanged(base).with(Edit::hidden(file, placeholder, *framing)))
             }
             Self::Edited(_) | Self::Made(_) => None,
         };
@@ -212,7 +212,7 @@ impl<'a> Body<'a> {
     }
 
     /// Says that another speaks now.
-    pub fn set_role(&mut self, role: Role) {
+    pub(super) fn set_role(&mut self, role: Role) {
         if let Self::Edited(edited) = self {
             edited.role = Some(role);
         }

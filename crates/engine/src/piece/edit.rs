@@ -1,7 +1,7 @@
 //! Changes to a message, as splices over the bytes it came as.
 //!
-//! Owns what a changed message costs and how it is written. Invariants: the count kept beside the edits is that of the
-//! bytes that will be written, and no edit lies within another.
+//! Owns what a changed message costs and how it is written. Invariants: the count kept beside the edits is
+//! that of the bytes that will be written, and no edit lies within another.
 
 use std::hash::{Hash, Hasher};
 
@@ -12,14 +12,15 @@ use crate::payload::{FilePayload, Placeholder};
 
 /// A stored message with edits, in the order of their spans.
 #[derive(Debug, Clone)]
-pub(super) struct Edited<'a> {
+pub(super) struct EditedMessage<'a> {
     pub(super) base: &'a Message,
     pub(super) role: Option<Role>,
     pub(super) units: i64,
     pub(super) edits: Vec<Edit<'a>>,
 }
 
-/// What stands at a span instead of the bytes that came, and how many UTF-16 code units of compact JSON it gains.
+/// What stands at a span instead of the bytes that came, and how many UTF-16 code units of compact JSON it
+/// gains.
 #[derive(Debug, Clone)]
 pub(super) struct Edit<'a> {
     pub(super) at: Span,
@@ -59,8 +60,8 @@ impl<'a> Edit<'a> {
     }
 }
 
-impl<'a> Edited<'a> {
-    pub(super) fn of(base: &'a Message) -> Self {
+impl<'a> EditedMessage<'a> {
+    pub(super) fn unchanged(base: &'a Message) -> Self {
         Self { base, role: base.role(), units: i64::from(base.units()), edits: Vec::new() }
     }
 
@@ -102,9 +103,9 @@ impl<'a> Edited<'a> {
             edit.at.hash(hasher);
             match &edit.splice {
                 Splice::Hidden(_, placeholder, framing) => {
-                    (0, placeholder.text(), framing.map(|f| f.print)).hash(hasher)
+                    (0, placeholder.text(), framing.map(|f| f.fingerprint)).hash(hasher)
                 }
-                Splice::Framing(framing) => (1, framing.print).hash(hasher),
+                Splice::Framing(framing) => (1, framing.fingerprint).hash(hasher),
                 Splice::Members(members) => (2, members).hash(hasher),
                 Splice::Text(text) => (3, text).hash(hasher),
             }

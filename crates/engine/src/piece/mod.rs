@@ -1,8 +1,9 @@
 //! Candidates for the prompt.
 //!
-//! Owns [`Piece`]: a message with where it comes from, what it costs and what became of it. A piece cannot be built
-//! without origin, cost and reason, and none is ever thrown away: one that is out stays in the draft, marked dropped,
-//! so that the explanation partitions the input. Changes are splices over the original bytes, written at the end.
+//! Owns [`Piece`]: a message with where it comes from, what it costs and what became of it. A piece cannot be
+//! built without origin, cost and reason, and none is ever thrown away: one that is out stays in the draft,
+//! marked dropped, so that the explanation partitions the input. Changes are splices over the original bytes,
+//! written at the end.
 
 mod body;
 mod edit;
@@ -13,13 +14,13 @@ use std::hash::{BuildHasher, Hash, Hasher};
 
 use rustc_hash::{FxBuildHasher, FxHasher};
 
-use crate::component::Item;
-use crate::group::Shown;
+use crate::group::ShownGroup;
 use crate::json::{self, Span};
+use crate::loaded::CollectionItem;
 use crate::message::{Message, Role};
 use crate::module::Module;
 use crate::payload::{FilePayload, Placeholder};
-use crate::recall::Source;
+use crate::recall::RecallSource;
 use crate::tokens::{self, OVERHEAD_TOKENS, Tokenizer};
 use body::Body;
 use edit::Edit;
@@ -30,21 +31,25 @@ pub use why::{Fate, FileLimit, Why};
 /// One candidate.
 #[derive(Debug, Clone)]
 pub struct Piece<'a> {
+    /// Where it comes from.
     pub origin: Origin<'a>,
+    /// Its cost.
     pub tokens: u32,
+    /// What became of it.
     pub fate: Fate,
     /// The component or filter that decided.
     pub by: &'static str,
+    /// Why the last decision was made.
     pub why: Why<'a>,
     /// What else was done to it before that.
     earlier: Option<Box<Earlier<'a>>>,
-    tag: Tag,
+    tag: DocIdMode,
     body: Body<'a>,
 }
 
 /// What becomes of the id of the document that a message comes from.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
-pub enum Tag {
+pub enum DocIdMode {
     /// It is not on the message.
     #[default]
     None,
@@ -63,34 +68,43 @@ struct Earlier<'a> {
 /// Where a piece comes from.
 #[derive(Debug, Clone, Copy)]
 pub enum Origin<'a> {
+    /// A turn of the thread.
     Turn {
+        /// Its place in the thread.
         seq: u64,
+        /// The id of its document.
         id: &'a str,
     },
+    /// A message given with the request.
     Inline {
+        /// Its place among them, from 0.
         index: usize,
     },
     /// What is being asked now.
     Question,
     /// A component that is not the log: its name, and the document where there is one.
     Component {
+        /// The name of the component or of its collection.
         name: &'a str,
-        item: Option<&'a Item>,
+        /// The document.
+        item: Option<&'a CollectionItem>,
     },
     /// What a search found.
     Recall {
-        from: Source,
+        /// Where the search looked.
+        from: RecallSource,
     },
+    /// A module of the recipe.
     Module(&'a Module),
     /// Stands in for the turns of a group.
-    Group(&'a Shown),
+    Group(&'a ShownGroup),
     /// Made by a filter, to stand after another piece.
     Made,
 }
 
 impl<'a> Piece<'a> {
     #[inline(always)]
-    pub fn stored(origin: Origin<'a>, by: &'static str, message: &'a Message, tokenizer: Tokenizer) -> Self {
+    pub(crate) fn stored(origin: Origin<'a>, by: &'static str, message: &'a Message, tokenizer: Tokenizer) -> Self {
         let tokens = message.tokens(tokenizer);
         Self {
             origin,
@@ -99,22 +113,29 @@ impl<'a> Piece<'a> {
             by,
             why: Why::Emitted,
             earlier: None,
-            tag: Tag::None,
+            tag: DocIdMode::None,
             body: Body::Stored(message),
         }
     }
 
-    pub fn made(origin: Origin<'a>, by: &'static str, why: Why<'a>, message: Message, tokenizer: Tokenizer) -> Self {
+    pub(crate) fn made(
+        origin: Origin<'a>,
+        by: &'static str,
+        why: Why<'a>,
+        message: Message,
+        tokenizer: Tokenizer,
+    ) -> Self {
         let (tokens, body) = (message.tokens(tokenizer), Body::Made(Box::new(message)));
-        Self { origin, tokens, fate: Fate::Made, by, why, earlier: None, tag: Tag::None, body }
+        Self { origin, tokens, fate: Fate::Made, by, why, earlier: None, tag: DocIdMode::None, body }
     }
 
     /// What stands in for the turns of a group.
-    pub fn stand_in(by: &'static str, why: Why<'a>, group: &'a Shown, tokenizer: Tokenizer) -> Self {
+    pub(crate) fn stand_in(by: &'static str, why: Why<'a>, group: &'a ShownGroup, tokenizer: Tokenizer) -> Self {
         let stored = Self::stored(Origin::Group(group), by, &group.placeholder, tokenizer);
         Self { fate: Fate::Made, why, ..stored }
     }
 
+    /// Whether it is not in the prompt.
     pub fn is_out(&self) -> bool {
         matches!(self.fate, Fate::Dropped | Fate::Collapsed)
     }
@@ -130,7 +151,7 @@ impl<'a> Piece<'a> {
     }
 
     /// Whether it belongs to the conversation, rather than to what stands around it.
-    pub fn is_log(&self) -> bool {
+    pub(crate) fn is_log(&self) -> bool {
         !matches!(self.origin, Origin::Component { .. } | Origin::Recall { .. } | Origin::Module(_))
     }
 
@@ -139,14 +160,16 @@ impl<'a> Piece<'a> {
     }
 
     /// Whether a user said it, rather than a component or a filter in a user's name.
-    pub fn is_user_turn(&self) -> bool {
+    pub(crate) fn is_user_turn(&self) -> bool {
         self.is_log() && !self.is_made() && self.base().is(Role::User)
     }
 
+    /// Who speaks.
     pub fn role(&self) -> Option<Role> {
         self.body.role()
     }
 
+    /// Whether this role speaks.
     pub fn is(&self, role: Role) -> bool {
         self.role() == Some(role)
     }
@@ -162,7 +185,7 @@ impl<'a> Piece<'a> {
     }
 
     /// The message it was stored as, for as long as the documents live; `None` for one that was made here.
-    pub fn source(&self) -> Option<&'a Message> {
+    pub(crate) fn source(&self) -> Option<&'a Message> {
         self.body.source()
     }
 
@@ -171,12 +194,12 @@ impl<'a> Piece<'a> {
         matches!(self.body, Body::Stored(_))
     }
 
-    /// What tells its bytes from any other's, where that is known without writing them. Of a turn it is where it
-    /// stands, as long as nobody replaces it, and what was done to it.
-    pub fn print(&self) -> Option<u64> {
+    /// What tells its bytes from any other's, where that is known without writing them. Of a turn it is where
+    /// it stands, as long as nobody replaces it, and what was done to it.
+    pub(crate) fn fingerprint(&self) -> Option<u64> {
         let of = match self.origin {
             Origin::Turn { seq, .. } => seq,
-            Origin::Group(group) => group.print,
+            Origin::Group(group) => group.fingerprint,
             _ => return None,
         };
         let is_stored = !matches!(self.body, Body::Made(_));
@@ -184,12 +207,12 @@ impl<'a> Piece<'a> {
     }
 
     /// Puts it out, for good. What was done to it before no longer matters.
-    pub fn drop(&mut self, by: &'static str, why: Why<'a>) {
+    pub(crate) fn drop(&mut self, by: &'static str, why: Why<'a>) {
         self.put_out(Fate::Dropped, by, why);
     }
 
     /// Puts it out because another piece stands in for it.
-    pub fn collapse(&mut self, by: &'static str, why: Why<'a>) {
+    pub(crate) fn collapse(&mut self, by: &'static str, why: Why<'a>) {
         self.put_out(Fate::Collapsed, by, why);
     }
 
@@ -199,7 +222,7 @@ impl<'a> Piece<'a> {
     }
 
     /// Says what became of it, without changing it. What was done to it before is remembered.
-    pub fn mark(&mut self, fate: Fate, by: &'static str, why: Why<'a>) {
+    pub(crate) fn mark(&mut self, fate: Fate, by: &'static str, why: Why<'a>) {
         let last = std::mem::replace(&mut self.why, why);
         if matches!(self.fate, Fate::Cut | Fate::Redacted | Fate::Moved) || last.changes() {
             self.earlier.get_or_insert_default().done.push((self.fate, last));
@@ -209,7 +232,7 @@ impl<'a> Piece<'a> {
     }
 
     /// Says why it stays, unless more than that has become of it already.
-    pub fn keep(&mut self, by: &'static str, why: Why<'a>) {
+    pub(crate) fn keep(&mut self, by: &'static str, why: Why<'a>) {
         if self.fate == Fate::Kept {
             self.mark(Fate::Kept, by, why);
         }
@@ -231,13 +254,14 @@ impl<'a> Piece<'a> {
         self.earlier.iter().flat_map(|earlier| earlier.done.iter().rev())
     }
 
-    /// Hides the contents of a file it carries. It costs what it did until it is counted again, once for all its files.
-    pub fn hide(&mut self, file: &'a FilePayload, placeholder: &'a Placeholder) {
+    /// Hides the contents of a file it carries. It costs what it did until it is counted again, once for all
+    /// its files.
+    pub(crate) fn hide(&mut self, file: &'a FilePayload, placeholder: &'a Placeholder) {
         self.body.hide(file, placeholder);
     }
 
     #[inline]
-    pub fn count_again(&mut self, tokenizer: Tokenizer) {
+    pub(crate) fn count_again(&mut self, tokenizer: Tokenizer) {
         let text = match tokenizer {
             Tokenizer::Approx => tokens::approx(self.units()),
             exact => self.text_tokens(exact),
@@ -246,24 +270,24 @@ impl<'a> Piece<'a> {
     }
 
     /// Whether its text was cut, so that it is no longer the JSON that it came as.
-    pub fn is_rewritten(&self, literal: Span) -> bool {
+    pub(crate) fn is_rewritten(&self, literal: Span) -> bool {
         self.body.is_rewritten(literal)
     }
 
     /// UTF-16 code units of its text, where the content is one string.
-    pub fn content_units(&self) -> Option<u32> {
+    pub(crate) fn content_units(&self) -> Option<u32> {
         self.body.content_units()
     }
 
     /// Cuts its text to the first `units_max` UTF-16 code units.
-    pub fn cut(&mut self, units_max: u32, tokenizer: Tokenizer) {
+    pub(crate) fn cut(&mut self, units_max: u32, tokenizer: Tokenizer) {
         self.body.cut(units_max);
         self.count_again(tokenizer);
     }
 
     /// Puts a text before its own. It costs what it did until it is counted again.
     #[inline]
-    pub fn frame(&mut self, framing: &'a Framing) {
+    pub(crate) fn frame(&mut self, framing: &'a Framing) {
         if self.body.frame(framing) {
             self.why = Why::Framed;
         }
@@ -271,12 +295,12 @@ impl<'a> Piece<'a> {
 
     /// Puts the id of its document on it. It costs what it did until it is counted again.
     #[inline]
-    pub fn tag(&mut self, tag: Tag) {
+    pub(crate) fn tag(&mut self, tag: DocIdMode) {
         let Some(id) = self.id() else { return };
         match (self.base().doc_id(), tag) {
             (None, tag) => self.tag = tag,
-            (Some(own), Tag::Shown) => {
-                let edit = Edit::text(own, json::literal(id), own.of(self.base().as_str()));
+            (Some(own), DocIdMode::Shown) => {
+                let edit = Edit::text(own, json::literal(id), own.slice(self.base().as_str()));
                 self.body.splice(vec![edit]);
             }
             (Some(_), _) => {}
@@ -284,20 +308,20 @@ impl<'a> Piece<'a> {
     }
 
     /// Adds members, each after a comma, unless it has the first of them already.
-    pub fn annotate(&mut self, members: &'a str, tokenizer: Tokenizer) {
+    pub(crate) fn annotate(&mut self, members: &'a str, tokenizer: Tokenizer) {
         let text = self.base().as_str();
         let first = members.trim_start_matches(',').split(':').next().unwrap_or("");
         let Some(end) = text.rfind('}') else { return };
-        if !json::members(text).any(|(key, _)| key.of(text) == first) {
+        if !json::members(text).any(|(key, _)| key.slice(text) == first) {
             self.edit(vec![Edit::members(end as u32, members)], tokenizer);
         }
     }
 
     /// Turns an answer nobody asked for into a message of another role.
-    pub fn recast(&mut self, role: Role, strip_id: bool, tokenizer: Tokenizer) {
+    pub(crate) fn recast(&mut self, role: Role, strip_id: bool, tokenizer: Tokenizer) {
         let text = self.base().as_str();
         let Some(answer) = self.base().tools().and_then(|t| t.answer.as_ref()) else { return };
-        let edit = |at: Span, instead| Edit::text(at, instead, at.of(text));
+        let edit = |at: Span, instead| Edit::text(at, instead, at.slice(text));
         let mut edits = vec![edit(answer.role, json::literal(role.name()))];
         edits.extend(answer.id_member.filter(|_| strip_id).map(|member| edit(member, String::new())));
         self.edit(edits, tokenizer);
@@ -307,7 +331,7 @@ impl<'a> Piece<'a> {
     /// Writes the message as the model will see it.
     pub fn write(&self, out: &mut Vec<u8>) {
         self.body.write(out);
-        if self.tag == Tag::Shown {
+        if self.tag == DocIdMode::Shown {
             self.write_tag(out);
         }
     }
@@ -322,15 +346,15 @@ impl<'a> Piece<'a> {
     }
 
     /// Tokens of its text.
-    pub fn text_tokens(&self, tokenizer: Tokenizer) -> u32 {
+    pub(crate) fn text_tokens(&self, tokenizer: Tokenizer) -> u32 {
         match (tokenizer, &self.body) {
             (Tokenizer::Approx, _) => tokens::approx(self.units()),
-            (exact, Body::Stored(message)) if self.tag == Tag::None => message.text_tokens(exact),
-            (exact, Body::Made(message)) if self.tag == Tag::None => message.text_tokens(exact),
+            (exact, Body::Stored(message)) if self.tag == DocIdMode::None => message.text_tokens(exact),
+            (exact, Body::Made(message)) if self.tag == DocIdMode::None => message.text_tokens(exact),
             (exact, _) => self.base().edited_tokens(exact, self.form(), || {
                 let mut raw = Vec::new();
                 self.body.write(&mut raw);
-                if self.tag != Tag::None {
+                if self.tag != DocIdMode::None {
                     self.write_tag(&mut raw);
                 }
                 exact.count(&json::compact(&String::from_utf8_lossy(&raw)))
@@ -341,14 +365,14 @@ impl<'a> Piece<'a> {
     /// UTF-16 code units of its compact JSON, with its id where that counts.
     #[inline]
     fn units(&self) -> u32 {
-        let tagged = self.id().filter(|_| self.tag != Tag::None);
+        let tagged = self.id().filter(|_| self.tag != DocIdMode::None);
         self.body.units() + tagged.map_or(0, |id| DOC_ID.len() as u32 + json::literal_units(id))
     }
 
     /// What tells this form of a message from another.
     fn form(&self) -> u64 {
         let mut hasher = FxHasher::default();
-        self.id().filter(|_| self.tag != Tag::None).hash(&mut hasher);
+        self.id().filter(|_| self.tag != DocIdMode::None).hash(&mut hasher);
         self.body.hash(&mut hasher);
         hasher.finish()
     }

@@ -10,51 +10,142 @@ use crate::Role;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Fate {
+    /// It is in the prompt as it came, perhaps after a framing.
     Kept,
+    /// It is in the prompt, with a shorter text.
     Cut,
+    /// It is in the prompt, with the contents of files hidden.
     Redacted,
+    /// It is in the prompt, at another place.
     Moved,
+    /// A filter or a component made it.
     Made,
+    /// It is not in the prompt: a placeholder stands in for it.
     Collapsed,
+    /// It is not in the prompt.
     Dropped,
 }
 
-/// Why it became so.
+/// Why a piece is in the prompt, or is not. Its display form is the sentence that explanations show.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Why<'a> {
+    /// Nothing was decided about it.
     Emitted,
+    /// A framing was put before its text.
     Framed,
+    /// It is an instruction at the beginning of the thread.
     Leads,
+    /// It is the newest turn of the user.
     NewestUser,
+    /// It lies inside the window.
     InWindow,
-    Fits { room_tokens: u32 },
-    OutsideWindow { window: &'static str, size: u32 },
-    NoRoom { tokens: u32, room_tokens: u32 },
+    /// It fits the budget of the modules.
+    Fits {
+        /// What was left of the budget.
+        room_tokens: u32,
+    },
+    /// It lies outside the window.
+    OutsideWindow {
+        /// What the window counts.
+        window: &'static str,
+        /// How many of these it holds.
+        size: u32,
+    },
+    /// It does not fit what is left of the budget.
+    NoRoom {
+        /// Its cost.
+        tokens: u32,
+        /// What was left.
+        room_tokens: u32,
+    },
+    /// A newer turn did not fit, and the history has no gaps.
     AfterGap,
-    TooLarge { tokens: u32, room_tokens: u32 },
+    /// It is larger than the whole budget.
+    TooLarge {
+        /// Its cost.
+        tokens: u32,
+        /// The room for it.
+        room_tokens: u32,
+    },
+    /// It is the only system message that could stay.
     OnlySystem,
-    Evicted { max_tokens: u32, keep_tokens: u32 },
-    ContentCut { from_units: u32, to_units: u32 },
-    FileHidden { path: &'a str, limit: FileLimit },
-    Unanswered { call: &'a str },
-    Orphan { call: Option<&'a str>, role: Role },
-    FollowsCall { call: &'a str },
+    /// It was evicted from a stable window.
+    Evicted {
+        /// The size at which the window evicts.
+        max_tokens: u32,
+        /// The size down to which it evicts.
+        keep_tokens: u32,
+    },
+    /// Its text was too long.
+    ContentCut {
+        /// UTF-16 code units that it had.
+        from_units: u32,
+        /// UTF-16 code units that it has.
+        to_units: u32,
+    },
+    /// The contents of a file in it were hidden.
+    FileHidden {
+        /// The path of the file.
+        path: &'a str,
+        /// The option that left no room.
+        limit: FileLimit,
+    },
+    /// It answers a call that has no answer.
+    Unanswered {
+        /// The id of the call.
+        call: &'a str,
+    },
+    /// It answers a call that is not in the prompt.
+    Orphan {
+        /// The id of the call.
+        call: Option<&'a str>,
+        /// The role that it has now.
+        role: Role,
+    },
+    /// It was moved to follow its call.
+    FollowsCall {
+        /// The id of the call.
+        call: &'a str,
+    },
+    /// It repeats an earlier piece.
     Repeats,
+    /// All turns that it sums up are in the prompt.
     Covered,
-    InGroup { group: &'a str },
-    StandsFor { group: &'a str, turns: usize },
-    Expanded { group: &'a str },
-    Refused { why: &'a str },
+    /// It belongs to a collapsed group.
+    InGroup {
+        /// The name of the group.
+        group: &'a str,
+    },
+    /// It stands in for the turns of a group.
+    StandsFor {
+        /// The name of the group.
+        group: &'a str,
+        /// How many turns.
+        turns: usize,
+    },
+    /// It belongs to a group that is expanded.
+    Expanded {
+        /// The name of the group.
+        group: &'a str,
+    },
+    /// A model refused it.
+    Refused {
+        /// The words of the model's server.
+        why: &'a str,
+    },
 }
 
 /// The option that left no room for a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FileLimit {
+    /// `filesLimit`: newer files take all places.
     Files,
+    /// `versionsPerFile`: newer versions of the file take all places.
     Versions,
 }
 
 impl Fate {
+    /// Its name in explanations.
     pub fn name(self) -> &'static str {
         match self {
             Self::Kept => "kept",

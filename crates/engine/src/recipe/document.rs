@@ -1,7 +1,8 @@
 //! Recipe documents: a recipe together with the JSON that says the same.
 //!
-//! Owns how code makes and changes recipes. Traces store the JSON, so a recipe that code makes has one too. There is
-//! one set of rules: what is built here goes through [`Recipe::decode`], as does what a client sends.
+//! Owns how code makes and changes recipes. Traces store the JSON, so a recipe that code makes has one too.
+//! There is one set of rules: what is built here goes through [`Recipe::decode`], as does what a client
+//! sends.
 
 use serde::Serialize;
 use serde_json::value::RawValue;
@@ -9,7 +10,7 @@ use serde_json::{Map, Value};
 
 use super::{ComponentSpec, FilterSpec, Recipe};
 use crate::decode::DecodeError;
-use crate::piece::Tag;
+use crate::piece::DocIdMode;
 use crate::tokens::Tokenizer;
 
 /// A recipe, and the JSON it was read from.
@@ -21,7 +22,8 @@ pub struct RecipeDocument {
 
 /// Makes a recipe from typed parts.
 ///
-/// Fields that were not set are not written. An error is the same [`DecodeError`] that decoding the JSON would give.
+/// Fields that were not set are not written. An error is the same [`DecodeError`] that decoding the JSON
+/// would give.
 ///
 /// ```
 /// use novelo_engine::recipe::{ComponentSpec, FilterSpec, RecipeBuilder, WindowSize};
@@ -99,7 +101,7 @@ impl RecipeBuilder {
     }
 
     /// Sets whether messages carry the ids of their documents.
-    pub fn doc_ids(mut self, tag: Tag) -> Self {
+    pub fn doc_ids(mut self, tag: DocIdMode) -> Self {
         self.doc_ids = tag_name(tag);
         self
     }
@@ -164,7 +166,7 @@ impl RecipeDocument {
 
     /// The same with these filters instead of its own, as a request gives them.
     pub fn with_filters(&self, filters: Value) -> Result<Self, DecodeError> {
-        super::decode_filters("filters", filters.as_array().map(Vec::as_slice).unwrap_or_default())?;
+        super::check_filters("filters", filters.as_array().map(Vec::as_slice).unwrap_or_default())?;
         self.with("filters", filters)
     }
 
@@ -174,7 +176,7 @@ impl RecipeDocument {
     }
 
     /// The same with the ids of documents on its messages, or without them.
-    pub fn with_doc_ids(&self, tag: Tag) -> Result<Self, DecodeError> {
+    pub fn with_doc_ids(&self, tag: DocIdMode) -> Result<Self, DecodeError> {
         self.with("docIds", to_value(&tag_name(tag)))
     }
 
@@ -193,10 +195,10 @@ fn to_value(part: &impl Serialize) -> Value {
     serde_json::to_value(part).expect("parts of a recipe have no key that is not a string")
 }
 
-fn tag_name(tag: Tag) -> Option<&'static str> {
+fn tag_name(tag: DocIdMode) -> Option<&'static str> {
     match tag {
-        Tag::None => None,
-        Tag::Counted => Some("counted"),
-        Tag::Shown => Some("shown"),
+        DocIdMode::None => None,
+        DocIdMode::Counted => Some("counted"),
+        DocIdMode::Shown => Some("shown"),
     }
 }

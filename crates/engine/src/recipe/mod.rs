@@ -1,12 +1,12 @@
 //! Recipes: what goes into a prompt, as data.
 //!
-//! Owns the shape of a recipe and its validation: components (a tree whose leaves emit), filters in order, a budget, a
-//! tokenizer. Each error names the path of the field at fault. A decoded recipe is valid; nothing checks it again.
+//! Owns the shape of a recipe and its validation: components (a tree whose leaves emit), filters in order, a
+//! budget, a tokenizer. Each error names the path of the field at fault. A decoded recipe is valid; nothing
+//! checks it again.
 
 mod document;
 mod spec;
 
-use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::Role;
@@ -15,65 +15,71 @@ use crate::filter::Filter;
 use crate::limits::{BUDGET_TOKENS_MAX, RECIPE_DEPTH_MAX, RECIPE_FILTERS_MAX, RECIPE_NODES_MAX};
 use crate::message::Message;
 use crate::module::Module;
-use crate::piece::{Framing, Tag};
-use crate::reach::Level;
+use crate::piece::{DocIdMode, Framing};
 use crate::recall::Recall;
+use crate::time_scope::Level;
 use crate::tokens::Tokenizer;
 
+pub use crate::loaded::Shape;
 pub use document::{RecipeBuilder, RecipeDocument};
 pub use spec::{
     BackfillOptions, ComponentSpec, FileLimitOptions, FilterSpec, ModuleSpec, RecallSpec, SizeLimitOptions, WindowSize,
 };
 
-/// Components, filters, budget and tokenizer.
+/// What goes into a prompt: components, filters, a budget and a tokenizer. [`RecipeBuilder`] makes one from
+/// types.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Recipe {
     /// The leaves, in the order in which they emit.
     pub components: Vec<Component>,
-    pub filters: Vec<Filter>,
+    pub(crate) filters: Vec<Filter>,
+    /// The budget of the whole prompt.
     pub budget_tokens: Option<u32>,
+    /// What counts the tokens.
     pub tokenizer: Tokenizer,
     /// Whether collections are also read where they lie above the thread.
     pub promotes: bool,
-    pub doc_ids: Tag,
+    /// Whether messages carry the ids of their documents.
+    pub doc_ids: DocIdMode,
 }
 
 /// What proposes pieces.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Component {
+    /// A message of fixed text.
     Literal {
+        /// Who speaks.
         role: Role,
+        /// The text.
         value: String,
     },
     /// The turns of the thread.
     History {
+        /// A text to put before that of each turn.
         framing: Option<Framing>,
     },
+    /// The summary of the thread.
     Summary,
+    /// What is known about the user.
     UserData,
     /// Documents of another collection of the thread.
     Collection {
+        /// The name of the collection.
         name: String,
+        /// The texts to put before that of each document.
         framings: Framings,
+        /// How documents are shown.
         shape: Shape,
     },
     /// What a search finds for the question, and what is shown where it finds nothing.
     Recall {
+        /// What is searched.
         recall: Recall,
+        /// What is shown where nothing was found.
         empty: Option<Message>,
     },
+    /// A text that competes with the other modules for a budget of its own.
     Module(Module),
-}
-
-/// What a document of a collection is shown as.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Shape {
-    /// A message where it is one, else a system message of its JSON.
-    #[default]
-    Message,
-    /// A system message of its JSON, with a label of where it was read.
-    Data,
 }
 
 /// What goes before the text of each document.
@@ -95,7 +101,7 @@ impl Framings {
     }
 
     /// What goes before documents of this level; the label before the framing where there are labels.
-    pub fn at(&self, level: Level) -> Option<&Framing> {
+    pub(crate) fn at(&self, level: Level) -> Option<&Framing> {
         let labelled = self.labelled.iter().find(|(of, _)| *of == level).map(|(_, framing)| framing);
         labelled.or(self.plain.as_ref())
     }
@@ -105,12 +111,25 @@ const KINDS: [&str; 10] =
     ["literal", "module", "history", "summary", "userData", "recall", "collection", "group", "yoj", "ista"];
 
 impl Recipe {
-    /// Reads a recipe that stands at `path`.
+    /// Reads a recipe that stands at `path` of a request or a file. An error names the field at fault.
+    ///
+    /// ```
+    /// use novelo_engine::Recipe;
+    /// use serde_json::json;
+    ///
+    /// let given = json!({"components": [{"kind": "history"}], "budget_tokens": 8000});
+    /// let recipe = Recipe::decode("recipe", &given)?;
+    /// assert_eq!(recipe.budget_tokens, Some(8_000));
+    ///
+    /// let error = Recipe::decode("recipe", &json!({"filtres": []})).unwrap_err();
+    /// assert_eq!(error.to_string(), "recipe.filtres is not known; did you mean filters?");
+    /// # Ok::<(), novelo_engine::decode::DecodeError>(())
+    /// ```
     pub fn decode(path: &str, value: &Value) -> Result<Self, DecodeError> {
-        let mut fields = Fields::of(path, value)?;
+        let mut fields = Fields::from_value(path, value)?;
         let mut components = Vec::new();
         if let Some(intro) = fields.value("intro") {
-            let mut intro = Fields::of(fields.path("intro"), intro)?;
+            let mut intro = Fields::from_value(fields.path("intro"), intro)?;
             components.extend(intro.string("system")?.map(|text| literal(Role::System, text)));
             intro.finish()?;
         }
@@ -119,7 +138,7 @@ impl Recipe {
         let recipe = Self {
             filters: decode_filters(&fields.path("filters"), fields.list("filters")?)?,
             budget_tokens: decode_budget(&mut fields)?,
-            tokenizer: decode_tokenizer(&mut fields)?.unwrap_or_default(),
+            tokenizer: Tokenizer::decode(&mut fields)?.unwrap_or_default(),
             promotes: fields.flag("promoteUpstream")?.unwrap_or(false),
             doc_ids: decode_doc_ids(&mut fields)?,
             components,
@@ -127,6 +146,14 @@ impl Recipe {
         fields.string("description")?;
         fields.finish()?;
         Ok(recipe)
+    }
+
+    /// The number of turns that its first `historyWindow` shows, where that counts turns.
+    pub fn window_turns(&self) -> Option<u32> {
+        self.filters.iter().find_map(|filter| match filter {
+            Filter::HistoryWindow(window) => window.turns(),
+            _ => None,
+        })
     }
 
     /// The tokenizers that it counts with.
@@ -139,8 +166,13 @@ impl Recipe {
     }
 }
 
+/// Checks a list of filters that stands at `path`, as a request gives them.
+pub fn check_filters(path: &str, entries: &[Value]) -> Result<(), DecodeError> {
+    decode_filters(path, entries).map(drop)
+}
+
 /// Reads a list of filters that stands at `path`.
-pub fn decode_filters(path: &str, entries: &[Value]) -> Result<Vec<Filter>, DecodeError> {
+fn decode_filters(path: &str, entries: &[Value]) -> Result<Vec<Filter>, DecodeError> {
     if entries.len() > RECIPE_FILTERS_MAX {
         let problem = format!("has {} entries; the cap RECIPE_FILTERS_MAX is {RECIPE_FILTERS_MAX}", entries.len());
         return Err(DecodeError::new(path, problem));
@@ -148,24 +180,16 @@ pub fn decode_filters(path: &str, entries: &[Value]) -> Result<Vec<Filter>, Deco
     entries.iter().enumerate().map(|(i, entry)| Filter::decode(&format!("{path}[{i}]"), entry)).collect()
 }
 
-/// Reads the field `tokenizer`.
-pub fn decode_tokenizer(fields: &mut Fields<'_>) -> Result<Option<Tokenizer>, DecodeError> {
-    let Some(name) = fields.string("tokenizer")? else { return Ok(None) };
-    let known = Tokenizer::ALL.map(Tokenizer::name).join(", ");
-    let refuse = || DecodeError::new(fields.path("tokenizer"), format!("must be one of {known}"));
-    Tokenizer::from_name(name).map(Some).ok_or_else(refuse)
-}
-
 /// Reads the field `budget_tokens`.
-pub fn decode_budget(fields: &mut Fields<'_>) -> Result<Option<u32>, DecodeError> {
+fn decode_budget(fields: &mut Fields<'_>) -> Result<Option<u32>, DecodeError> {
     fields.number("budget_tokens", 1, BUDGET_TOKENS_MAX as u32)
 }
 
-fn decode_doc_ids(fields: &mut Fields<'_>) -> Result<Tag, DecodeError> {
+fn decode_doc_ids(fields: &mut Fields<'_>) -> Result<DocIdMode, DecodeError> {
     match fields.string("docIds")? {
-        None => Ok(Tag::None),
-        Some("counted") => Ok(Tag::Counted),
-        Some("shown") => Ok(Tag::Shown),
+        None => Ok(DocIdMode::None),
+        Some("counted") => Ok(DocIdMode::Counted),
+        Some("shown") => Ok(DocIdMode::Shown),
         Some(_) => Err(DecodeError::new(fields.path("docIds"), "must be counted or shown")),
     }
 }
@@ -198,7 +222,7 @@ impl Tree<'_> {
     }
 
     fn node(&mut self, path: &str, node: &Value, depth: usize) -> Result<(), DecodeError> {
-        let mut fields = Fields::of(path, node)?;
+        let mut fields = Fields::from_value(path, node)?;
         let kind = fields.string("kind")?.ok_or_else(|| DecodeError::new(fields.path("kind"), "is missing"))?;
         let children = fields.list("children")?;
         if matches!(kind, "literal" | "module") && fields.value("children").is_some() {

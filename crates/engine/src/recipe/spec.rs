@@ -1,7 +1,8 @@
 //! Components and filters as a recipe document writes them, as types.
 //!
-//! Owns the field names of recipe documents for code that makes recipes. Each type serializes to exactly the JSON that
-//! a person would write, and leaves out every option that was not set. Defaults and ranges belong to the decoder.
+//! Owns the field names of recipe documents for code that makes recipes. Each type serializes to exactly the
+//! JSON that a person would write, and leaves out every option that was not set. Defaults and ranges belong
+//! to the decoder.
 
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
@@ -10,14 +11,14 @@ use super::Shape;
 use crate::Role;
 use crate::message::Message;
 use crate::module::Chosen;
-use crate::recall::Source;
+use crate::recall::RecallSource;
 use crate::tokens::Tokenizer;
 
 /// A component of a recipe document: what proposes messages for the prompt.
 ///
 /// ```
 /// use novelo_engine::Role;
-/// use novelo_engine::recall::Source;
+/// use novelo_engine::recall::RecallSource;
 /// use novelo_engine::recipe::{ComponentSpec, RecallSpec};
 ///
 /// let json = |component: &ComponentSpec| serde_json::to_string(component).unwrap();
@@ -27,7 +28,7 @@ use crate::tokens::Tokenizer;
 ///     json(&ComponentSpec::literal(Role::User, "Hello")),
 ///     r#"{"kind":"literal","role":"user","value":"Hello"}"#
 /// );
-/// let memories = RecallSpec { hits: Some(3), ..RecallSpec::from(Source::Memories) };
+/// let memories = RecallSpec { hits: Some(3), ..RecallSpec::from(RecallSource::Memories) };
 /// assert_eq!(json(&memories.into()), r#"{"kind":"recall","from":"memories","hits":3}"#);
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -68,12 +69,13 @@ pub enum ComponentSpec {
     Module(ModuleSpec),
 }
 
-/// The options of a search whose hits go into the prompt. Options that are `None` take the defaults of the source.
+/// The options of a search whose hits go into the prompt. Options that are `None` take the defaults of the
+/// source.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RecallSpec {
     /// Where to search.
-    pub from: Source,
+    pub from: RecallSource,
     /// The number of hits, at most.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hits: Option<u32>,
@@ -117,9 +119,10 @@ impl ComponentSpec {
         Self::Literal { role: Some(role), value: text.into() }
     }
 
-    /// A message that is already there, as fixed text. `None` if it has no role, or its content is not one string.
+    /// A message that is already there, as fixed text. `None` if it has no role, or its content is not one
+    /// string.
     pub fn from_message(message: &Message) -> Option<Self> {
-        Some(Self::literal(message.role()?, message.said()?))
+        Some(Self::literal(message.role()?, message.content_text()?))
     }
 
     /// The turns of the thread, as they are stored.
@@ -133,13 +136,13 @@ impl ComponentSpec {
     }
 
     /// What a search finds, with the defaults of its source.
-    pub fn recall(from: Source) -> Self {
+    pub fn recall(from: RecallSource) -> Self {
         RecallSpec::from(from).into()
     }
 }
 
-impl From<Source> for RecallSpec {
-    fn from(from: Source) -> Self {
+impl From<RecallSource> for RecallSpec {
+    fn from(from: RecallSource) -> Self {
         Self { from, hits: None, per_level: None, chars: None, heading: None, empty: None }
     }
 }
@@ -176,7 +179,8 @@ impl From<&Chosen> for ComponentSpec {
 ///     r#"{"name":"historyWindow","options":{"turns":20}}"#
 /// );
 /// let limit = SizeLimitOptions { max_tokens: Some(8_000), ..SizeLimitOptions::default() };
-/// assert_eq!(json(&FilterSpec::SizeLimiter(limit)), r#"{"name":"sizeLimiter","options":{"maxTokens":8000}}"#);
+/// let limiter = FilterSpec::SizeLimiter(limit);
+/// assert_eq!(json(&limiter), r#"{"name":"sizeLimiter","options":{"maxTokens":8000}}"#);
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub enum FilterSpec {

@@ -1,8 +1,9 @@
 //! What text costs.
 //!
-//! Owns the one count of tokens. A message costs its compact JSON plus a fixed overhead: `approx` divides UTF-16 code
-//! units by four, the exact tokenizers count real tokens of the same text. Counts are made once per message and kept
-//! beside it; [`counted`] tells how many were made, so that a test can prove that warm work makes none.
+//! Owns the one count of tokens. A message costs its compact JSON plus a fixed overhead: `approx` divides
+//! UTF-16 code units by four, the exact tokenizers count real tokens of the same text. Counts are made once
+//! per message and kept beside it; [`counted`] tells how many were made, so that a test can prove that warm
+//! work makes none.
 
 mod vocabulary;
 
@@ -10,24 +11,39 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde::Serialize;
+
+use crate::decode::{DecodeError, Fields};
 use vocabulary::Vocabulary;
 
 /// Tokens that frame a message, beside its text.
 pub const OVERHEAD_TOKENS: u32 = 8;
 
 /// How tokens are counted.
+///
+/// ```
+/// use novelo_engine::Tokenizer;
+///
+/// let text = "Frigatebirds sleep while they fly.";
+/// assert_eq!(Tokenizer::Approx.count(text), 9);
+/// assert_eq!(Tokenizer::O200kBase.count(text), 8);
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Tokenizer {
+    /// An estimate: UTF-16 code units divided by four.
     #[default]
     Approx,
+    /// Exact counts of `o200k_base`, which GPT-4o and later models use.
     O200kBase,
+    /// Exact counts of `cl100k_base`, which GPT-4 and GPT-3.5 use.
     Cl100kBase,
 }
 
 impl Tokenizer {
+    /// All tokenizers.
     pub const ALL: [Self; 3] = [Self::Approx, Self::O200kBase, Self::Cl100kBase];
 
+    /// Its name in recipes.
     pub fn name(self) -> &'static str {
         match self {
             Self::Approx => "approx",
@@ -36,8 +52,17 @@ impl Tokenizer {
         }
     }
 
+    /// The tokenizer of this name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|t| t.name() == name)
+    }
+
+    /// Reads the field `tokenizer`.
+    pub(crate) fn decode(fields: &mut Fields<'_>) -> Result<Option<Self>, DecodeError> {
+        let Some(name) = fields.string("tokenizer")? else { return Ok(None) };
+        let known = Self::ALL.map(Self::name).join(", ");
+        let refuse = || DecodeError::new(fields.path("tokenizer"), format!("must be one of {known}"));
+        Self::from_name(name).map(Some).ok_or_else(refuse)
     }
 
     /// Loads the vocabulary. The first count with an exact tokenizer does it too, and then takes longer.
@@ -45,6 +70,7 @@ impl Tokenizer {
         self.vocabulary();
     }
 
+    /// Whether its vocabulary is loaded.
     pub fn is_loaded(self) -> bool {
         match self {
             Self::Approx => true,
@@ -72,7 +98,7 @@ impl Tokenizer {
 }
 
 /// The estimate for a text of this many UTF-16 code units.
-pub fn approx(units: u32) -> u32 {
+pub(crate) fn approx(units: u32) -> u32 {
     units.div_ceil(4)
 }
 

@@ -1,8 +1,9 @@
 //! Byte-pair encoding, for counting only.
 //!
-//! Owns the vocabularies of the exact tokenizers and the way in which text falls into tokens: it is split into words,
-//! and in each word the neighbours whose union ranks lowest are merged, until none do. Agrees with the reference
-//! implementations to the token; `tests/tokenizers.rs` compares. Linear up to a logarithm, also on hostile text.
+//! Owns the vocabularies of the exact tokenizers and the way in which text falls into tokens: it is split
+//! into words, and in each word the neighbours whose union ranks lowest are merged, until none do. Agrees
+//! with the reference implementations to the token; `tests/tokenizers.rs` compares. Linear up to a logarithm,
+//! also on hostile text.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -13,19 +14,19 @@ use rustc_hash::FxHashMap;
 
 /// One vocabulary, loaded.
 #[derive(Debug)]
-pub struct Vocabulary {
+pub(super) struct Vocabulary {
     ranks: FxHashMap<&'static [u8], u32>,
     words: Regex,
 }
 
-/// The data that makes a vocabulary: its tokens as the build script wrote them, and how it splits words. The trailing
-/// rule of both, that space before a word belongs to the word, is [`space_end`].
-pub struct Source {
+/// The data that makes a vocabulary: its tokens as the build script wrote them, and how it splits words. The
+/// trailing rule of both, that space before a word belongs to the word, is [`space_end`].
+pub(super) struct VocabularySource {
     pub tokens: &'static [u8],
     pub words: &'static [&'static str],
 }
 
-pub const O200K: Source = Source {
+pub(super) const O200K: VocabularySource = VocabularySource {
     tokens: include_bytes!(concat!(env!("OUT_DIR"), "/o200k_base")),
     words: &[
         r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?",
@@ -36,7 +37,7 @@ pub const O200K: Source = Source {
     ],
 };
 
-pub const CL100K: Source = Source {
+pub(super) const CL100K: VocabularySource = VocabularySource {
     tokens: include_bytes!(concat!(env!("OUT_DIR"), "/cl100k_base")),
     words: &[
         r"(?i:'s|'t|'re|'ve|'m|'ll|'d)",
@@ -48,7 +49,7 @@ pub const CL100K: Source = Source {
 };
 
 impl Vocabulary {
-    pub fn load(source: &Source) -> Self {
+    pub(super) fn load(source: &VocabularySource) -> Self {
         let mut ranks = FxHashMap::default();
         let mut rest = source.tokens;
         while let Some((token, after)) = split_token(rest) {
@@ -60,7 +61,7 @@ impl Vocabulary {
     }
 
     /// Tokens of a text.
-    pub fn count(&self, text: &str) -> u32 {
+    pub(super) fn count(&self, text: &str) -> u32 {
         let mut rest = text;
         let mut tokens = 0;
         while !rest.is_empty() {
@@ -92,8 +93,8 @@ impl Vocabulary {
     }
 }
 
-/// A run of space that no other rule takes: all of it at the end of the text, else all but its last character, which
-/// belongs to what follows.
+/// A run of space that no other rule takes: all of it at the end of the text, else all but its last
+/// character, which belongs to what follows.
 fn space_end(text: &str) -> usize {
     let run = text.find(|c: char| !c.is_whitespace()).unwrap_or(text.len());
     match text.get(..run).and_then(|space| space.char_indices().next_back()) {

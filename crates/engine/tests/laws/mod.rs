@@ -1,13 +1,14 @@
 //! The laws of an assembly, checked from outside.
 //!
-//! They compare what went in with what came out, and panic where one is broken. Tokens are counted here by a few slow
-//! lines that share nothing with the engine. Property tests, real transcripts and the fuzz target all use these.
+//! They compare what went in with what came out, and panic where one is broken. Tokens are counted here by a
+//! few slow lines that share nothing with the engine. Property tests, real transcripts and the fuzz target
+//! all use these.
 
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "a panic is how a test fails")]
 
-use novelo_engine::piece::{Fate, Origin, Piece, Tag};
+use novelo_engine::piece::{DocIdMode, Fate, Origin, Piece};
 use novelo_engine::recipe::Component;
-use novelo_engine::{Assembly, Explanation, Loaded, Message, OverBudget, Recipe, Role, Tokenizer, assemble};
+use novelo_engine::{Assembly, Loaded, Message, OverBudget, Recipe, Role, Tokenizer, assemble};
 use serde_json::value::RawValue;
 
 /// Assembles, twice, and checks what must hold for any input at all.
@@ -42,8 +43,8 @@ pub fn paired(assembly: &Assembly<'_>) {
     let mut calls: Vec<&str> = Vec::new();
     let mut answered: Vec<&str> = Vec::new();
     for message in messages.iter().chain([&Message::text(Role::User, "the end")]) {
-        if let Some(answer) = message.tools().and_then(|t| t.answer.as_ref()) {
-            let id = answer.id.as_deref().expect("an answer names its call");
+        if message.is(Role::Tool) {
+            let id = message.answered_call_id().expect("an answer names its call");
             assert!(calls.contains(&id), "an answer that nobody called for: {}", message.as_str());
             answered.push(id);
             continue;
@@ -52,9 +53,9 @@ pub fn paired(assembly: &Assembly<'_>) {
         assert_eq!(answered, calls, "calls and answers differ, before {}", message.as_str());
         answered.clear();
         calls.clear();
-        for call in message.calls() {
-            if !calls.contains(&&*call.id) {
-                calls.push(&call.id);
+        for call in message.call_ids() {
+            if !calls.contains(&call) {
+                calls.push(call);
             }
         }
     }
@@ -82,7 +83,7 @@ fn within_budget(assembly: &Assembly<'_>) {
 }
 
 fn partitioned(recipe: &Recipe, loaded: &Loaded<'_>, assembly: &Assembly<'_>) {
-    let rows = Explanation::of(assembly).pieces;
+    let rows = assembly.explain().pieces;
     let mut seqs: Vec<u64> = rows.iter().filter_map(|row| row.seq).collect();
     seqs.sort_unstable();
     let has_history = recipe.components.iter().any(|c| matches!(c, Component::History { .. }));
@@ -124,7 +125,7 @@ fn in_order(assembly: &Assembly<'_>) {
 /// What is kept as it was has the bytes that it came with.
 fn untouched(recipe: &Recipe, loaded: &Loaded<'_>, assembly: &Assembly<'_>) {
     let framed = |c: &Component| matches!(c, Component::History { framing: Some(_) });
-    let dressed = recipe.components.iter().any(framed) || recipe.doc_ids == Tag::Shown;
+    let dressed = recipe.components.iter().any(framed) || recipe.doc_ids == DocIdMode::Shown;
     for piece in assembly.messages() {
         let came = match piece.origin {
             Origin::Turn { .. } if dressed || piece.reasons().contains("which is expanded") => continue,

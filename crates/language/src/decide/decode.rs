@@ -1,13 +1,14 @@
 //! The rules as users write them, checked field by field.
 //!
-//! Refuses unknown fields, what says nothing (a group without phrases, a heuristic that nothing can fire, an answer without
-//! words), names that stand twice, numbers out of range, placeholders that nobody fills, and anything past the caps below. Every
-//! problem names the path of its field, which begins with the root key of its file.
+//! Refuses unknown fields, what says nothing (a group without phrases, a heuristic that nothing can fire, an
+//! answer without words), names that stand twice, numbers out of range, placeholders that are not filled, and
+//! anything past the caps below. Every problem names the path of its field, which begins with the root key of
+//! its file.
 
 use novelo_engine::decode::{DecodeError, Fields};
 use serde_json::Value;
 
-use super::phrase::{Lexicon, List};
+use super::phrase::{List, PhraseLexicon};
 use super::{Amplifiers, Emphasis, Example, Files, Group, INTENSITY_MAX, Rules};
 use crate::plan::ontology::decode::{
     Decoded, ENTRIES_MAX, GROUPS_MAX, NAME_BYTES_MAX, check_count, check_name, entry_words, map,
@@ -27,7 +28,7 @@ const NAME: &str = "{name}";
 
 pub fn rules(files: &Files<'_>) -> Decoded<Rules> {
     let mut rules = Rules {
-        lexicon: Lexicon::default(),
+        lexicon: PhraseLexicon::default(),
         groups: Vec::new(),
         amplifiers: Amplifiers::default(),
         emphasis: Emphasis::default(),
@@ -49,7 +50,7 @@ pub fn rules(files: &Files<'_>) -> Decoded<Rules> {
 }
 
 fn signals(rules: &mut Rules, value: &Value) -> Decoded<()> {
-    let mut fields = Fields::of("signals", value)?;
+    let mut fields = Fields::from_value("signals", value)?;
     let path = fields.path("negations");
     let negations = fields.list("negations")?;
     check_count(&path, negations.len(), ENTRIES_MAX)?;
@@ -66,10 +67,10 @@ fn signals(rules: &mut Rules, value: &Value) -> Decoded<()> {
     }
     let lexicon = &mut rules.lexicon;
     if let Some((at, value)) = within(&mut fields, "amplifiers") {
-        rules.amplifiers = amplifiers(lexicon, Fields::of(at, value)?)?;
+        rules.amplifiers = amplifiers(lexicon, Fields::from_value(at, value)?)?;
     }
     if let Some((at, value)) = within(&mut fields, "emphasis") {
-        rules.emphasis = emphasis(Fields::of(at, value)?)?;
+        rules.emphasis = emphasis(Fields::from_value(at, value)?)?;
     }
     phrases(lexicon, &mut fields, "vulnerability", List::Vulnerability, 0)?;
     phrases(lexicon, &mut fields, "heavy", List::Heavy, 0)?;
@@ -81,13 +82,13 @@ fn signals(rules: &mut Rules, value: &Value) -> Decoded<()> {
 }
 
 /// Groups of phrases, each with a name; those that add to the intensity with a weight.
-fn groups(lexicon: &mut Lexicon, fields: &mut Fields<'_>, list: List, name: &'static str) -> Decoded<Vec<Group>> {
+fn groups(lexicon: &mut PhraseLexicon, fields: &mut Fields<'_>, list: List, name: &'static str) -> Decoded<Vec<Group>> {
     let path = fields.path(name);
     let entries = fields.list(name)?;
     check_count(&path, entries.len(), GROUPS_MAX)?;
     let mut groups: Vec<Group> = Vec::with_capacity(entries.len());
     for (n, value) in entries.iter().enumerate() {
-        let mut fields = Fields::of(format!("{path}[{n}]"), value)?;
+        let mut fields = Fields::from_value(format!("{path}[{n}]"), value)?;
         let name = named(&mut fields, groups.iter().map(|group| group.name.as_str()))?.to_owned();
         let weight = match list {
             List::Intensity => weight(&mut fields, "weight")?,
@@ -125,7 +126,7 @@ fn weight(fields: &mut Fields<'_>, name: &'static str) -> Decoded<f64> {
     }
 }
 
-fn amplifiers(lexicon: &mut Lexicon, mut fields: Fields<'_>) -> Decoded<Amplifiers> {
+fn amplifiers(lexicon: &mut PhraseLexicon, mut fields: Fields<'_>) -> Decoded<Amplifiers> {
     let amplifiers = Amplifiers { weight: weight(&mut fields, "weight")?, at_most: weight(&mut fields, "at_most")? };
     phrases(lexicon, &mut fields, "any", List::Amplifier, 0)?;
     fields.finish()?;
@@ -151,7 +152,7 @@ fn heuristics(rules: &mut Rules, value: &Value) -> Decoded<()> {
     check_count(ROOT, list.len(), GROUPS_MAX)?;
     for (n, value) in list.iter().enumerate() {
         let path = format!("{ROOT}[{n}]");
-        let mut fields = Fields::of(&path, value)?;
+        let mut fields = Fields::from_value(&path, value)?;
         let name = named(&mut fields, rules.heuristics.iter().map(String::as_str))?;
         check_name(&fields.path("name"), name)?;
         fields.string("about")?;
@@ -183,13 +184,13 @@ fn similarity(fields: &mut Fields<'_>) -> Decoded<f32> {
 }
 
 fn greetings(rules: &mut Rules, value: &Value) -> Decoded<()> {
-    let mut fields = Fields::of("greetings", value)?;
+    let mut fields = Fields::from_value("greetings", value)?;
     let words_max = fields.number("words_max", 1, GREETING_WORDS_MAX)?.unwrap_or(GREETING_WORDS);
     rules.greeting_words_max = words_max as usize;
     some_phrases(&mut rules.lexicon, &mut fields, List::Greeting)?;
     phrases(&mut rules.lexicon, &mut fields, "fillers", List::Filler, 0)?;
     let (path, value) = within(&mut fields, "answers").ok_or_else(|| missing(&fields, "answers"))?;
-    let mut answers = Fields::of(path, value)?;
+    let mut answers = Fields::from_value(path, value)?;
     rules.named = answer_list(&mut answers, "named", true)?;
     rules.unnamed = answer_list(&mut answers, "unnamed", false)?;
     answers.finish()?;
@@ -216,7 +217,7 @@ fn answer_list(fields: &mut Fields<'_>, name: &'static str, has_name: bool) -> D
 }
 
 fn safety(rules: &mut Rules, value: &Value) -> Decoded<()> {
-    let mut fields = Fields::of("safety", value)?;
+    let mut fields = Fields::from_value("safety", value)?;
     some_phrases(&mut rules.lexicon, &mut fields, List::Crisis)?;
     phrases(&mut rules.lexicon, &mut fields, "except", List::Except, 0)?;
     let path = fields.path("locales");
@@ -232,7 +233,7 @@ fn safety(rules: &mut Rules, value: &Value) -> Decoded<()> {
 }
 
 /// The phrases that a file is about, of which there must be some.
-fn some_phrases(lexicon: &mut Lexicon, fields: &mut Fields<'_>, list: List) -> Decoded<()> {
+fn some_phrases(lexicon: &mut PhraseLexicon, fields: &mut Fields<'_>, list: List) -> Decoded<()> {
     match phrases(lexicon, fields, "phrases", list, 0)? {
         0 => Err(DecodeError::new(fields.path("phrases"), "must have at least one phrase")),
         _ => Ok(()),
@@ -241,7 +242,7 @@ fn some_phrases(lexicon: &mut Lexicon, fields: &mut Fields<'_>, list: List) -> D
 
 /// Learns the phrases of a list, and says how many there are.
 fn phrases(
-    lexicon: &mut Lexicon,
+    lexicon: &mut PhraseLexicon,
     fields: &mut Fields<'_>,
     name: &'static str,
     list: List,

@@ -8,9 +8,9 @@ use serde_json::value::to_raw_value;
 use super::run::Work;
 use super::tenths;
 use crate::answer::guided_answer::MessageSense;
-use crate::context::load::cut;
 use crate::error::{Code, Error, Result};
 use crate::remember::memories::{self, NewMemory};
+use crate::text::cut;
 use crate::thread::kept::{Kept, unless_forgotten};
 use crate::trace::MemoryMark;
 

@@ -135,7 +135,7 @@ pub async fn name(work: &Work<'_>) -> Option<String> {
 /// How memories are recalled, and what is shown where there are none.
 pub fn recall(work: &Work<'_>) -> Result<Recall> {
     let component = component(work);
-    Ok(Recall::decode(&mut Fields::of("memories", &component)?)?)
+    Ok(Recall::decode(&mut Fields::from_value("memories", &component)?)?)
 }
 
 /// The same as a part of a recipe.

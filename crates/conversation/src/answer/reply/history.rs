@@ -1,14 +1,14 @@
 //! What was said in a thread, as far as a follow-up may refer to it.
 
 use novelo_engine::{Role, scope};
-use novelo_language::rewrite::Said;
+use novelo_language::rewrite::Utterance;
 use novelo_store::Range;
 
 use super::offline;
 use crate::app::Shared;
-use crate::context::load::cut;
 use crate::error::{Error, Result};
 use crate::search::said;
+use crate::text::cut;
 use crate::thread::refused::Refusals;
 
 /// User turns that are looked back at, each with what followed it.
@@ -53,7 +53,7 @@ impl History {
         self.0.is_empty()
     }
 
-    pub fn said(&self) -> Vec<Said<'_>> {
-        self.0.iter().map(|(speaker, text)| Said { speaker, text }).collect()
+    pub fn said(&self) -> Vec<Utterance<'_>> {
+        self.0.iter().map(|(speaker, text)| Utterance { speaker, text }).collect()
     }
 }

@@ -28,7 +28,7 @@ pub fn quotes(question: &str, sources: &[Source]) -> Option<String> {
 /// What an answer speaks of: of one that was made here, what is quoted, without the names of sources; that nothing was
 /// found speaks of nothing.
 pub fn words(answer: &str) -> Cow<'_, str> {
-    if [Language::English, Language::Portuguese, Language::Russian].into_iter().any(|it| nothing(it) == answer) {
+    if Language::ALL.into_iter().any(|it| nothing(it) == answer) {
         return "".into();
     }
     let quoted = |line: &str| Some(without_heading(line.strip_prefix('“')?.rsplit_once(BY)?.0).to_owned());
@@ -56,11 +56,7 @@ impl Source {
 
 /// What is answered where nothing was found.
 pub fn nothing(language: Language) -> &'static str {
-    match language {
-        Language::English => "I found nothing about this.",
-        Language::Portuguese => "Não encontrei nada sobre isso.",
-        Language::Russian => "Я ничего об этом не нашёл.",
-    }
+    language.nothing_found()
 }
 
 #[cfg(test)]
@@ -72,7 +68,7 @@ mod tests {
     #[test]
     fn what_is_quoted_says_whose_words_it_is() {
         let source = |name: &str, text: &str, file: Option<&str>| Source {
-            from: recall::Source::Documents,
+            from: recall::RecallSource::Documents,
             id: "1".into(),
             name: name.into(),
             text: text.into(),

@@ -8,9 +8,9 @@ use super::Asked;
 use crate::answer::event::Partial;
 use crate::answer::generation::Generation;
 use crate::app::Shared;
-use crate::context::load::cut;
 use crate::error::{Code, Error, Relayed, Result};
 use crate::model::{Failure, UpstreamError};
+use crate::text::cut;
 use crate::thread::kept::Kept;
 
 /// Of the reason that is kept with a refused message.

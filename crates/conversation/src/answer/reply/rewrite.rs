@@ -3,16 +3,16 @@
 //! No model is asked for the first question of a thread, which is taken as it is, nor where a caller asked for one call of
 //! one model. What a model says is not trusted to be the question: what cannot be is left to the rules.
 
-use novelo_language::rewrite::{Said, rewrite as by_rules};
+use novelo_language::rewrite::{Utterance, rewrite as by_rules};
 use novelo_recall::quote::shares_word;
 use serde_json::{Map, json};
 
 use super::history::History;
 use super::{Asked, Manner, Rewritten, RewrittenBy};
 use crate::app::Shared;
-use crate::context::load::cut;
 use crate::model::{Ask, Job, Model};
 use crate::policy::{self, Policies};
+use crate::text::cut;
 
 /// Characters of one message that the model is shown, and of all.
 const LINE_CHARS_MAX: usize = 600;
@@ -47,7 +47,7 @@ fn unchanged(question: &str) -> Rewritten {
 pub async fn by_model(
     policies: &Policies,
     model: &Model,
-    history: &[Said<'_>],
+    history: &[Utterance<'_>],
     question: &str,
 ) -> Result<Rewritten, &'static str> {
     let prompt = policies.prompt(policy::Prompt::Rewrite);
@@ -66,9 +66,9 @@ pub async fn by_model(
 }
 
 /// A line each, the newest that fit, oldest first.
-fn lines(history: &[Said<'_>]) -> String {
+fn lines(history: &[Utterance<'_>]) -> String {
     let mut room = HISTORY_CHARS_MAX;
-    let line = |said: &Said<'_>| {
+    let line = |said: &Utterance<'_>| {
         let text = said.text.split_whitespace().collect::<Vec<_>>().join(" ");
         format!("{}: {}", said.speaker, cut(&text, LINE_CHARS_MAX))
     };
@@ -84,7 +84,7 @@ fn lines(history: &[Said<'_>]) -> String {
 }
 
 /// Whether a rewrite speaks of what was asked, or, where that says nothing by itself, of what was said before.
-fn is_about(history: &[Said<'_>], question: &str, rewrite: &str) -> bool {
+fn is_about(history: &[Utterance<'_>], question: &str, rewrite: &str) -> bool {
     shares_word(question, rewrite) || history.iter().any(|said| shares_word(said.text, rewrite))
 }
 
@@ -128,10 +128,10 @@ mod tests {
     #[test]
     fn the_newest_lines_that_fit_are_shown() {
         let long = "x".repeat(LINE_CHARS_MAX + 1);
-        let said: Vec<Said<'_>> = (0..40).map(|_| Said { speaker: "user", text: &long }).collect();
+        let said: Vec<Utterance<'_>> = (0..40).map(|_| Utterance { speaker: "user", text: &long }).collect();
         let shown = lines(&said);
         assert_eq!(shown.lines().count(), HISTORY_CHARS_MAX / (LINE_CHARS_MAX + 6));
-        let two = [Said { speaker: "user", text: "a\nb" }, Said { speaker: "assistant", text: "c" }];
+        let two = [Utterance { speaker: "user", text: "a\nb" }, Utterance { speaker: "assistant", text: "c" }];
         assert_eq!(lines(&two), "user: a b\nassistant: c");
     }
 }

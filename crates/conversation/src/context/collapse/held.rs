@@ -73,7 +73,7 @@ impl Held {
     /// The names that the index lists for a response.
     pub fn names(&self, response: &str) -> Vec<Cow<'_, str>> {
         let Some(names) = self.listed.get(response).and_then(|d| member(text(d), "groups")) else { return Vec::new() };
-        json::elements(names).filter_map(|name| json::unescape(name.of(names))).collect()
+        json::elements(names).filter_map(|name| json::unescape(name.slice(names))).collect()
     }
 }
 
@@ -81,7 +81,7 @@ impl Held {
 pub fn entries(message: &Document) -> Vec<Entry<'_>> {
     let Some(groups) = member(text(message), "groups") else { return Vec::new() };
     let entry = |(key, value): (json::Span, json::Span)| {
-        let (key, value) = (key.of(groups), value.of(groups));
+        let (key, value) = (key.slice(groups), value.slice(groups));
         let response = member(value, "responseId").and_then(json::unescape);
         Entry { key, name: json::unescape(key).unwrap_or(Cow::Borrowed(key)), response, value }
     };
@@ -100,5 +100,5 @@ pub fn text(document: &Document) -> &str {
 
 /// A member of an object, as it stands.
 fn member<'t>(object: &'t str, name: &str) -> Option<&'t str> {
-    json::member(object, name).map(|value| value.of(object))
+    json::member(object, name).map(|value| value.slice(object))
 }

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeSet;
 
-use novelo_engine::group::{Defined, define, listed};
+use novelo_engine::group::{GroupDefinition, define, listed};
 use novelo_engine::limits::BATCH_OPS_MAX;
 use novelo_store::{Error as StoreError, Op, PutTerms, Store};
 use serde_json::{Value, json};
@@ -43,14 +43,14 @@ pub async fn run_given(
     store: &Store,
     places: &Places,
     response: Option<&str>,
-    groups: &[Defined],
+    groups: &[GroupDefinition],
     now: f64,
 ) -> Result<Indexed> {
     let _pens = pens([places].into_iter()).await;
     replace(store, places, &Wanted::new(response, groups, now)).await
 }
 
-pub(super) async fn load(store: &Store, places: &[Places], response: &str) -> Result<Option<Vec<Defined>>> {
+pub(super) async fn load(store: &Store, places: &[Places], response: &str) -> Result<Option<Vec<GroupDefinition>>> {
     for places in places {
         let at = places.responses.document(response).map_err(|e| Error::bad_id("responseId", &e))?;
         let Some(document) = store.get(&at).await? else { continue };

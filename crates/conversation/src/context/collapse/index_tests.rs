@@ -1,6 +1,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 
-use novelo_engine::group::{Defined, define};
+use novelo_engine::group::{GroupDefinition, define};
 use novelo_engine::limits::{BATCH_OPS_MAX, GROUPS_PER_MESSAGE_MAX};
 use novelo_engine::path::{DocumentPath, Prefix};
 use novelo_engine::scope::Root;
@@ -32,7 +32,7 @@ async fn threads() -> Vec<Thread> {
 }
 
 impl Thread {
-    async fn run(&self, response: &str, groups: &[Defined], now: f64) -> Indexed {
+    async fn run(&self, response: &str, groups: &[GroupDefinition], now: f64) -> Indexed {
         run_given(&self.store, &self.places, Some(response), groups, now).await.unwrap()
     }
 
@@ -85,7 +85,7 @@ fn path(at: &str) -> DocumentPath {
 }
 
 /// Groups of messages, as `NAME: m1 m2`.
-fn groups(lines: &[&str]) -> Vec<Defined> {
+fn groups(lines: &[&str]) -> Vec<GroupDefinition> {
     let group = |line: &&str| {
         let (name, messages) = line.split_once(':').unwrap();
         let items: Vec<_> = messages.split_whitespace().map(|id| json!({"type": "message", "id": id})).collect();
@@ -95,7 +95,7 @@ fn groups(lines: &[&str]) -> Vec<Defined> {
 }
 
 /// So many groups of the message `m`, numbered.
-fn many(prefix: &str, count: usize) -> Vec<Defined> {
+fn many(prefix: &str, count: usize) -> Vec<GroupDefinition> {
     let lines: Vec<_> = (0..count).map(|n| format!("{prefix}{n}: m")).collect();
     groups(&lines.iter().map(String::as_str).collect::<Vec<_>>())
 }
@@ -557,8 +557,9 @@ fn responses_are_known_by_their_paths() {
 #[tokio::test]
 async fn groups_without_a_response_add_to_those_of_before() {
     for thread in threads().await {
-        let add =
-            async |groups: &[Defined], now| run_given(&thread.store, &thread.places, None, groups, now).await.unwrap();
+        let add = async |groups: &[GroupDefinition], now| {
+            run_given(&thread.store, &thread.places, None, groups, now).await.unwrap()
+        };
         add(&groups(&["A: m1 m2", "B: m1"]), 1.0).await;
         add(&groups(&["B: m2", "C: m3"]), 2.0).await;
         let messages = thread.outline().await.into_iter().filter(|at| at.starts_with("/messageToGroups"));

@@ -7,7 +7,7 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
-use novelo_engine::group::Defined;
+use novelo_engine::group::GroupDefinition;
 use novelo_engine::json;
 use novelo_engine::limits::GROUPS_PER_MESSAGE_MAX;
 use novelo_engine::path::{CollectionPath, DocumentPath};
@@ -24,7 +24,7 @@ pub const UNKNOWN: &str = "unknown";
 /// What a response says.
 pub struct Wanted<'a> {
     pub response: &'a str,
-    pub groups: &'a [Defined],
+    pub groups: &'a [GroupDefinition],
     pub now: f64,
     /// Whether it says all that its response has, or adds to it.
     pub adds: bool,
@@ -35,7 +35,7 @@ pub struct Wanted<'a> {
 
 impl<'a> Wanted<'a> {
     /// Without a response the groups add to those that came without one before.
-    pub fn new(response: Option<&'a str>, groups: &'a [Defined], now: f64) -> Self {
+    pub fn new(response: Option<&'a str>, groups: &'a [GroupDefinition], now: f64) -> Self {
         let mut of: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
         for group in groups {
             group.turns.iter().for_each(|message| of.entry(message).or_default().push(&group.name));
@@ -167,7 +167,7 @@ impl<'a> Plan<'a> {
     fn rewrite(&mut self, document: &Document, kept: &[&Entry<'_>], adds_none: bool) -> Result<()> {
         let text = text(document);
         let is_groups = |key: &str| json::unescape(key).is_some_and(|key| key == "groups");
-        let members: Vec<_> = json::members(text).map(|(key, value)| (key.of(text), value.of(text))).collect();
+        let members: Vec<_> = json::members(text).map(|(key, value)| (key.slice(text), value.slice(text))).collect();
         if adds_none && kept.is_empty() && members.iter().all(|(key, _)| is_groups(key)) {
             return self.delete(&self.places.message_to_groups, document);
         }

@@ -9,11 +9,11 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use novelo_engine::component::{self, Item};
 use novelo_engine::limits::{CONTEXT_TURNS_MAX, PAGE_MAX};
+use novelo_engine::loaded::CollectionItem;
 use novelo_engine::path::CollectionPath;
-use novelo_engine::reach::Stretch;
 use novelo_engine::recipe::Shape;
+use novelo_engine::time_scope::TimeRange;
 use novelo_store::{Cursor, Document, Store, Version, Window};
 use rustc_hash::FxHasher;
 
@@ -28,7 +28,7 @@ pub type Collections = Cache<(CollectionPath, Shape), (Version, Arc<Collected>)>
 pub struct Collected {
     times: Vec<f64>,
     pub values: Vec<Bytes>,
-    pub items: Vec<Item>,
+    pub items: Vec<CollectionItem>,
     /// Tells these documents from others.
     pub print: u64,
 }
@@ -39,7 +39,7 @@ impl Collected {
         let mut hasher = FxHasher::default();
         for (id, time, value) in documents {
             (&id, &value).hash(&mut hasher);
-            collected.items.push(component::item(&id, value.clone(), shape));
+            collected.items.push(CollectionItem::from_document(&id, value.clone(), shape));
             collected.times.push(time);
             collected.values.push(value);
         }
@@ -48,7 +48,7 @@ impl Collected {
     }
 
     /// The documents of a stretch.
-    pub fn within(&self, stretch: Stretch) -> Range<usize> {
+    pub fn within(&self, stretch: TimeRange) -> Range<usize> {
         let after = |bound: Option<f64>, none| bound.map_or(none, |b| self.times.partition_point(|time| *time <= b));
         let end = after(stretch.end, self.times.len());
         after(stretch.begin, 0).min(end)..end
@@ -70,7 +70,7 @@ pub async fn read(
     kept: &Collections,
     of: &CollectionPath,
     shape: Shape,
-    stretch: Stretch,
+    stretch: TimeRange,
 ) -> Result<Option<Arc<Collected>>> {
     let version = store.version(of).await?;
     if version.last_seq == 0 {
@@ -81,7 +81,7 @@ pub async fn read(
         return Ok(Some(collected).filter(|c| !c.items.is_empty()));
     }
     let whole = version.last_seq <= CONTEXT_TURNS_MAX as u64;
-    let documents = scan(store, of, if whole { Stretch::default() } else { stretch }).await?;
+    let documents = scan(store, of, if whole { TimeRange::default() } else { stretch }).await?;
     let documents = documents.into_iter().map(|d| (d.id, d.create_time, d.value));
     let collected = Arc::new(Collected::new(documents, shape));
     if !whole {
@@ -94,7 +94,7 @@ pub async fn read(
 }
 
 /// The seqs of the newest documents of a stretch, as many as a context looks at, and how many are older.
-pub async fn newest(store: &Store, of: &CollectionPath, stretch: Stretch) -> Result<(VecDeque<u64>, u64)> {
+pub async fn newest(store: &Store, of: &CollectionPath, stretch: TimeRange) -> Result<(VecDeque<u64>, u64)> {
     let (mut seqs, mut before, mut after) = (VecDeque::new(), 0, None);
     loop {
         let window = Window { begin: stretch.begin, end: stretch.end, after, limit: PAGE_MAX };
@@ -110,7 +110,7 @@ pub async fn newest(store: &Store, of: &CollectionPath, stretch: Stretch) -> Res
 }
 
 /// The documents of a stretch, oldest first.
-async fn scan(store: &Store, of: &CollectionPath, stretch: Stretch) -> Result<Vec<Document>> {
+async fn scan(store: &Store, of: &CollectionPath, stretch: TimeRange) -> Result<Vec<Document>> {
     let mut documents: Vec<Document> = Vec::new();
     loop {
         let after = documents.last().map(|d| Cursor { create_time: d.create_time, seq: d.seq });
@@ -136,7 +136,7 @@ mod tests {
     fn a_stretch_is_open_at_its_beginning_and_closed_at_its_end() {
         let document = |time: f64| (format!("{time}").into(), time, Bytes::from_static(b"{}"));
         let collected = Collected::new([1.0, 2.0, 2.0, 3.0].map(document), Shape::Data);
-        let within = |begin, end| collected.within(Stretch { begin, end });
+        let within = |begin, end| collected.within(TimeRange { begin, end });
         assert_eq!(within(None, None), 0..4);
         assert_eq!(within(Some(1.0), Some(2.0)), 1..3);
         assert_eq!(within(Some(0.0), Some(1.9)), 0..1);

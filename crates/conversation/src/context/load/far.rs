@@ -2,19 +2,19 @@
 
 use std::time::Duration;
 
-use novelo_engine::filter::Filter;
 use novelo_engine::path::{self, CollectionPath};
-use novelo_engine::recall::{self, Hit, Recall, Recalled};
+use novelo_engine::recall::{self, Recall, RecallHit, Recalled};
 use novelo_engine::{Need, Recipe, Role, Turn};
 use novelo_store::{Range, Store};
 use serde_json::Value;
 
 use super::Near;
-use crate::app::Shared;
+use crate::context::Contexts;
 use crate::context::request::Request;
 use crate::error::{Code, Result};
-use crate::remember::levels::Levels;
+use crate::search::levels::Levels;
 use crate::search::{Ask, Corpus, Found, Passage, Picked, Place, Ranking, has_any, said, search};
+use crate::text::cut;
 use crate::trace::RecalledInput;
 
 /// Messages that a question is made of where none is asked, and the characters taken of each.
@@ -23,7 +23,7 @@ const ASKED_CHARS: usize = 150;
 
 impl Near {
     /// Recalls what a recipe asks for.
-    pub async fn recall(&mut self, app: &Shared, recipe: &Recipe, request: &Request) -> Result<()> {
+    pub async fn recall(&mut self, app: &Contexts, recipe: &Recipe, request: &Request) -> Result<()> {
         let recalls = recipe.needs().into_iter().filter_map(|need| match need {
             Need::Recall(recall) => Some(recall),
             _ => None,
@@ -51,11 +51,7 @@ impl Near {
 
     /// The seq of the first turn that a window shows.
     fn shown_from(&self, recipe: &Recipe) -> u64 {
-        let window = recipe.filters.iter().find_map(|filter| match filter {
-            Filter::HistoryWindow(window) => window.turns(),
-            _ => None,
-        });
-        let first = match window {
+        let first = match recipe.window_turns() {
             Some(turns) => self.turns.iter().rev().take(turns as usize).last(),
             None => self.turns.iter().next(),
         };
@@ -102,7 +98,7 @@ impl Near {
 /// Searches for one recall of a recipe, so that a caller knows what was found before it asks for the prompt. A search
 /// that is late, or that fails, finds nothing and says why.
 pub async fn recall_one(
-    app: &Shared,
+    app: &Contexts,
     user: &str,
     recall: &Recall,
     query: &str,
@@ -114,7 +110,7 @@ pub async fn recall_one(
 
 /// The same; `None` where the user has nothing that could be found.
 async fn find(
-    app: &Shared,
+    app: &Contexts,
     user: &str,
     recall: &Recall,
     query: &str,
@@ -162,7 +158,7 @@ async fn within<T>(limit: Duration, search: impl Future<Output = Result<T>>) -> 
 /// A passage that went into a prompt.
 #[derive(Debug, Clone)]
 pub struct Source {
-    pub from: recall::Source,
+    pub from: recall::RecallSource,
     /// The thread of a turn, the document of a passage.
     pub parent: Box<str>,
     pub id: Box<str>,
@@ -174,58 +170,54 @@ pub struct Source {
 }
 
 impl Source {
-    fn of(from: recall::Source, passage: &Passage) -> Self {
+    fn of(from: recall::RecallSource, passage: &Passage) -> Self {
         let (file, line) = passage.place_in_file();
         let (parent, id, text) = (passage.parent().into(), passage.id.clone(), passage.text.as_str().into());
         Self { from, parent, id, text, file, line, score: passage.score }
     }
 }
 
-fn corpus(from: recall::Source) -> Corpus {
+fn corpus(from: recall::RecallSource) -> Corpus {
     match from {
-        recall::Source::Memories => Corpus::Memories,
-        recall::Source::Turns => Corpus::Turns,
-        recall::Source::Documents => Corpus::Documents,
+        recall::RecallSource::Memories => Corpus::Memories,
+        recall::RecallSource::Turns => Corpus::Turns,
+        recall::RecallSource::Documents => Corpus::Documents,
     }
 }
 
 fn pick(ranking: &Ranking<'_>, recall: &Recall, levels: Levels, is_shown: impl Fn(Place<'_>) -> bool) -> Picked {
     let most = recall.hits_max as usize;
     match (recall.from, recall.per_level) {
-        (recall::Source::Memories, Some(each)) => levels.pick(ranking, each as usize, most),
-        (recall::Source::Turns, _) => ranking.pick_relevant(most, |place| !is_shown(place)),
+        (recall::RecallSource::Memories, Some(each)) => levels.pick(ranking, each as usize, most),
+        (recall::RecallSource::Turns, _) => ranking.pick_relevant(most, |place| !is_shown(place)),
         _ => ranking.pick_relevant(most, |_| true),
     }
 }
 
 fn recalled(recall: &Recall, found: Found) -> Recalled {
     let texts: Vec<String> = found.hits.iter().map(|passage| passage.text.clone()).collect();
-    let hits: Vec<Hit> = found.hits.into_iter().map(hit).collect();
+    let hits: Vec<RecallHit> = found.hits.into_iter().map(hit).collect();
     let near = found.near.into_iter().map(hit).collect();
     let message = recall.show(texts.iter().map(String::as_str).zip(hits.iter().map(words)));
     Recalled { recall: recall.clone(), message, hits, near, problems: found.notes }
 }
 
-fn hit(passage: Passage) -> Hit {
+fn hit(passage: Passage) -> RecallHit {
     let why = passage.why.and_then(|why| serde_json::to_value(why).ok()).unwrap_or(Value::Null);
-    Hit { of: passage.of.to_string(), id: passage.id.into(), seq: passage.seq, score: passage.score, why }
+    RecallHit { collection: passage.of.to_string(), id: passage.id.into(), seq: passage.seq, score: passage.score, why }
 }
 
 /// The words of the query that found something.
-fn words(hit: &Hit) -> Vec<&str> {
+fn words(hit: &RecallHit) -> Vec<&str> {
     let of = |name: &str| hit.why.get(name).and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
     of("matched").chain(of("alike")).collect()
 }
 
-async fn text_again(store: &Store, from: recall::Source, hit: &Hit) -> Result<Option<String>> {
-    let of = path::decode(&hit.of).and_then(|segments| CollectionPath::new(&segments)).map_err(super::bad_id)?;
+async fn text_again(store: &Store, from: recall::RecallSource, hit: &RecallHit) -> Result<Option<String>> {
+    let of =
+        path::decode(&hit.collection).and_then(|segments| CollectionPath::new(&segments)).map_err(super::bad_id)?;
     let turns = store.turns(&of, Range::Between { first: hit.seq, last: hit.seq }).await?;
     Ok(turns.iter().next().and_then(|turn| Some(corpus(from).text(turn)?.into_owned())))
-}
-
-/// The first characters of a text.
-pub fn cut(text: &str, chars_max: usize) -> String {
-    text.chars().take(chars_max).collect()
 }
 
 #[cfg(test)]

@@ -1,5 +1,5 @@
 use novelo_engine::decode::Fields;
-use novelo_engine::reach::Reach;
+use novelo_engine::time_scope::TimeScope;
 use serde_json::json;
 use tokio::time::sleep;
 
@@ -49,15 +49,15 @@ fn component() -> Value {
 
 fn recall() -> Recall {
     let component = component();
-    let mut fields = Fields::of("component", &component).unwrap();
+    let mut fields = Fields::from_value("component", &component).unwrap();
     Recall::decode(&mut fields).unwrap()
 }
 
-async fn prompt(app: &Shared, recalled: Vec<(Recalled, Vec<Source>)>) -> (String, usize) {
+async fn prompt(app: &App, recalled: Vec<(Recalled, Vec<Source>)>) -> (String, usize) {
     let recipe = json!({"components": [component()]});
     let request = Request {
         user: Some("u".into()),
-        reach: Reach::thread("t", 0.0),
+        reach: TimeScope::thread("t", 0.0),
         query: Some("parrot".into()),
         recipe: RecipeChoice::Given(recipe),
         recalled,

@@ -12,14 +12,14 @@ mod shown;
 use std::ops::Range;
 use std::sync::Arc;
 
-use novelo_engine::component::{self, RefusedTurn, show_summary, show_user_data};
 use novelo_engine::group::Membership;
 use novelo_engine::limits::CONTEXT_TURNS_MAX;
+use novelo_engine::loaded::{self, RefusedTurn, show_summary, show_user_data};
 use novelo_engine::path::{CollectionPath, DocumentPath, PathError, Prefix};
-use novelo_engine::reach::{Level, Reach, Reading, Stretch};
 use novelo_engine::recall::Recalled;
 use novelo_engine::recipe::Shape;
 use novelo_engine::scope::{Root, THREADS, TURNS};
+use novelo_engine::time_scope::{Level, LevelScope, TimeRange, TimeScope};
 use novelo_engine::{Message, Need, Recipe};
 use novelo_store::{Range as Seqs, Store, Turns};
 
@@ -28,7 +28,7 @@ use crate::context::collapse::{Found, FoundGroups};
 use crate::error::{Error, Result};
 use crate::thread::refused::Refusals;
 use collection::{Collected, Collections};
-pub use far::{Source, cut, recall_one};
+pub use far::{Source, recall_one};
 pub use shown::Shown;
 
 /// What was loaded for one request.
@@ -38,7 +38,7 @@ pub struct Near {
     /// The first turns of a thread that is too long to be looked at whole.
     lead: Turns,
     turns_before: u64,
-    stretch: Stretch,
+    stretch: TimeRange,
     in_time: bool,
     summary: Option<Shown>,
     user_data: Option<Shown>,
@@ -129,12 +129,12 @@ impl Near {
         store: &Store,
         caches: &Caches,
         whose: Whose<'_>,
-        reach: &Reach,
+        reach: &TimeScope,
         recipe: &Recipe,
     ) -> Result<Self> {
         let Some(local) = &reach.local else { return Ok(Self::default()) };
         let above = if recipe.promotes { reach.above.as_slice() } else { &[] };
-        let near = Self { stretch: local.stretch, in_time: reach.in_time, ..Self::default() };
+        let near = Self { stretch: local.range, in_time: reach.in_time, ..Self::default() };
         let mut loader = Loader { store, caches, whose, near };
         for need in recipe.needs() {
             match (need, reach.thread_id()) {
@@ -197,12 +197,12 @@ impl Loader<'_> {
         Ok(true)
     }
 
-    async fn collection(&mut self, reading: &Reading, name: &str, shape: Shape) -> Result<()> {
+    async fn collection(&mut self, reading: &LevelScope, name: &str, shape: Shape) -> Result<()> {
         for root in self.whose.roots() {
             let of = reading.collection(root, name).map_err(bad_id)?;
-            let read = collection::read(self.store, &self.caches.collections, &of, shape, reading.stretch).await?;
+            let read = collection::read(self.store, &self.caches.collections, &of, shape, reading.range).await?;
             let Some(read) = read else { continue };
-            let (name, level, range) = (name.to_owned(), reading.level, read.within(reading.stretch));
+            let (name, level, range) = (name.to_owned(), reading.level, read.within(reading.range));
             self.near.collections.push(Chosen { name, shape, level, of: read, range });
             self.near.outside |= root == Root::Legacy;
             return Ok(());
@@ -212,14 +212,14 @@ impl Loader<'_> {
 
     async fn summary(&mut self, thread: &str) -> Result<()> {
         let Some(user) = self.whose.user else { return Ok(()) };
-        let path = component::summary_path(user, thread).map_err(bad_id)?;
+        let path = loaded::summary_path(user, thread).map_err(bad_id)?;
         self.near.summary = shown::load(self.store, &self.caches.shown, &path, show_summary).await?;
         Ok(())
     }
 
     async fn user_data(&mut self) -> Result<()> {
         let Some(user) = self.whose.user else { return Ok(()) };
-        let path = component::user_data_path(user).map_err(bad_id)?;
+        let path = loaded::user_data_path(user).map_err(bad_id)?;
         self.near.user_data = shown::load(self.store, &self.caches.shown, &path, show_user_data).await?;
         Ok(())
     }

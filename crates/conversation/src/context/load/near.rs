@@ -4,10 +4,10 @@ use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 use bytes::Bytes;
-use novelo_engine::component::{Read, RefusedTurn, show_summary, show_user_data};
 use novelo_engine::group::Groups;
+use novelo_engine::loaded::{LoadedCollection, RefusedTurn, show_summary, show_user_data};
 use novelo_engine::path::{self, CollectionPath, DocumentPath};
-use novelo_engine::reach::Stretch;
+use novelo_engine::time_scope::TimeRange;
 use novelo_engine::{Loaded, Message, Role, Turn, scope};
 use novelo_store::{Range, Store};
 use serde_json::value::RawValue;
@@ -23,7 +23,7 @@ impl Near {
     pub fn ask(&mut self, question: Option<&str>) {
         let newest = self.turns.iter().rev().find(|turn| !self.is_refused(turn.seq)).map(|t| &t.message);
         let newest = self.inline.last().or(newest).filter(|m| m.is(Role::User));
-        let asked = |q: &&str| newest.and_then(|m| m.said()).as_deref() == Some(*q);
+        let asked = |q: &&str| newest.and_then(|m| m.content_text()).as_deref() == Some(*q);
         self.question = question.filter(|q| !asked(q)).map(|q| Message::text(Role::User, q));
     }
 
@@ -48,7 +48,7 @@ impl Near {
     fn stretch_of_turns(&self) -> Vec<&Turn> {
         let all = self.lead().chain(self.turns.iter());
         let mut turns = Vec::with_capacity(self.turns.len() + LEAD_TURNS_MAX);
-        match self.stretch == Stretch::default() {
+        match self.stretch == TimeRange::default() {
             true => turns.extend(all),
             false => turns.extend(all.filter(|turn| self.stretch.holds(turn.create_time))),
         }
@@ -129,7 +129,7 @@ impl Near {
             user_data: inputs.user_data.as_deref().and_then(|raw| Shown::new(bytes(raw), show_user_data)),
             inline: inputs.messages.iter().map(|raw| Message::from_stored(bytes(raw))).collect(),
             turns_before: inputs.turns_before,
-            stretch: Stretch { begin: inputs.begin, end: inputs.end },
+            stretch: TimeRange { begin: inputs.begin, end: inputs.end },
             in_time: inputs.in_time,
             collections: inputs.collections.iter().map(chosen).collect(),
             groups: inputs.groups.as_ref().map(|groups| Arc::new(Found::again(groups))),
@@ -172,16 +172,20 @@ impl Hash for Near {
         self.refused.hash(hasher);
         for recalled in &self.recalled {
             recalled.message.as_ref().map(Message::raw).hash(hasher);
-            recalled.hits.iter().chain(&recalled.near).for_each(|h| (&h.of, h.seq, h.score.to_bits()).hash(hasher));
+            recalled
+                .hits
+                .iter()
+                .chain(&recalled.near)
+                .for_each(|h| (&h.collection, h.seq, h.score.to_bits()).hash(hasher));
             recalled.problems.hash(hasher);
         }
     }
 }
 
 impl Chosen {
-    fn read(&self) -> Read<'_> {
+    fn read(&self) -> LoadedCollection<'_> {
         let items = self.of.items.get(self.range.clone()).unwrap_or_default();
-        Read { name: &self.name, shape: self.shape, level: self.level, items }
+        LoadedCollection { name: &self.name, shape: self.shape, level: self.level, items }
     }
 }
 

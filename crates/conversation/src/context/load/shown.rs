@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use novelo_engine::Message;
-use novelo_engine::component::summary_upto;
+use novelo_engine::loaded::summary_upto;
 use novelo_engine::path::DocumentPath;
 use novelo_store::Store;
 

@@ -1,15 +1,15 @@
 //! The making of a summary: by a model where one is set and answers, else by the sentences that say most.
 
-use novelo_recall::extract::{self, Said};
+use novelo_recall::extract::{self, Utterance};
 use novelo_store::{Error, Turns};
 use serde_json::{Map, json};
 
 use super::{By, Summary};
-use crate::app::Shared;
-use crate::context::load::cut;
 use crate::model::{Ask, Failure, Job, Model};
 use crate::policy::Prompt;
+use crate::remember::UserMemory;
 use crate::search::said;
+use crate::text::cut;
 use crate::thread::refused::Refusals;
 
 /// Turns that one round sums up, and characters of each that are looked at.
@@ -20,7 +20,7 @@ const MODEL_TURNS_MAX: u64 = 24;
 const MODEL_TURN_CHARS_MAX: usize = 1_000;
 
 /// How many turns the next round may take.
-pub fn turns_max(app: &Shared) -> u64 {
+pub fn turns_max(app: &UserMemory) -> u64 {
     if app.models.get(Job::Summary).is_some() { MODEL_TURNS_MAX } else { TURNS_MAX }
 }
 
@@ -31,7 +31,7 @@ pub struct Told {
 }
 
 /// The summary with turns behind it. What a caller said stays as it is; what was made here is made anew.
-pub async fn continued(app: &Shared, before: Summary, turns: Told) -> Result<Summary, Error> {
+pub async fn continued(app: &UserMemory, before: Summary, turns: Told) -> Result<Summary, Error> {
     let chars_max = usize::try_from(app.config.number("memory.summary_chars")).unwrap_or(usize::MAX);
     if let Some(model) = app.models.get(Job::Summary) {
         match by_model(app, model, before.made(), &turns, chars_max).await {
@@ -41,7 +41,7 @@ pub async fn continued(app: &Shared, before: Summary, turns: Told) -> Result<Sum
     }
     let summed = tokio::task::spawn_blocking(move || {
         let lines = lines(&turns, TURN_CHARS_MAX);
-        let said: Vec<Said<'_>> = lines.iter().map(|(speaker, text)| Said { speaker, text }).collect();
+        let said: Vec<Utterance<'_>> = lines.iter().map(|(speaker, text)| Utterance { speaker, text }).collect();
         let made = extract::summarise(Some(before.made()).filter(|made| !made.trim().is_empty()), &said, chars_max);
         before.with(made, By::Extract)
     });
@@ -49,7 +49,7 @@ pub async fn continued(app: &Shared, before: Summary, turns: Told) -> Result<Sum
 }
 
 async fn by_model(
-    app: &Shared,
+    app: &UserMemory,
     model: &Model,
     before: &str,
     turns: &Told,

@@ -1,7 +1,7 @@
 //! An ontology as users write it, checked field by field.
 //!
-//! Refuses unknown fields, empty intents, unknown buckets, weights that are not above zero, and anything past the caps below.
-//! Every problem names the path of its field.
+//! Refuses unknown fields, empty intents, unknown buckets, weights that are not above zero, and anything past
+//! the caps below. Every problem names the path of its field.
 
 use novelo_engine::decode::{DecodeError, Fields, nearest};
 use rustc_hash::FxHashMap;
@@ -29,7 +29,7 @@ const ROOT: &str = "ontology";
 pub(crate) type Decoded<T> = Result<T, DecodeError>;
 
 pub fn ontology(value: &Value) -> Decoded<Ontology> {
-    let mut fields = Fields::of(ROOT, value)?;
+    let mut fields = Fields::from_value(ROOT, value)?;
     let threshold = threshold(&mut fields, Threshold::default())?;
     let unknown = unknown(&mut fields)?;
     let (subject, shape, index) = subject(&mut fields)?;
@@ -61,7 +61,7 @@ struct Draft {
 fn threshold(fields: &mut Fields<'_>, default: Threshold) -> Decoded<Threshold> {
     let path = fields.path("threshold");
     let Some(value) = fields.value("threshold") else { return Ok(default) };
-    let mut fields = Fields::of(path, value)?;
+    let mut fields = Fields::from_value(path, value)?;
     let min_score = bounded(&mut fields, "min_score")?.unwrap_or(default.min_score);
     let min_gap = bounded(&mut fields, "min_gap")?.unwrap_or(default.min_gap);
     fields.finish()?;
@@ -71,7 +71,7 @@ fn threshold(fields: &mut Fields<'_>, default: Threshold) -> Decoded<Threshold> 
 fn unknown(fields: &mut Fields<'_>) -> Decoded<Unknown> {
     let path = fields.path("unknown_words");
     let Some(value) = fields.value("unknown_words") else { return Ok(Unknown::default()) };
-    let mut fields = Fields::of(path, value)?;
+    let mut fields = Fields::from_value(path, value)?;
     let weight = bounded(&mut fields, "weight")?.unwrap_or_default();
     let max = bounded(&mut fields, "max")?.unwrap_or(weight);
     fields.finish()?;
@@ -92,7 +92,7 @@ fn bounded(fields: &mut Fields<'_>, name: &'static str) -> Decoded<Option<f64>> 
 fn subject(fields: &mut Fields<'_>) -> Decoded<(String, Shape, Option<String>)> {
     let path = fields.path("subject");
     let value = fields.value("subject").ok_or_else(|| DecodeError::new(&path, "is missing"))?;
-    let mut fields = Fields::of(path, value)?;
+    let mut fields = Fields::from_value(path, value)?;
     let name_path = fields.path("name");
     let name = fields.string("name")?.ok_or_else(|| DecodeError::new(&name_path, "is missing"))?;
     check_name(&name_path, name)?;
@@ -178,7 +178,7 @@ impl Draft {
             check_name(&path, name)?;
             let mut fields = match value.is_null() {
                 true => Fields::none(path),
-                false => Fields::of(path, value)?,
+                false => Fields::from_value(path, value)?,
             };
             self.signals(&mut fields, Target::Bucket(n))?;
             let is_required = fields.flag("required")?.unwrap_or_default();
@@ -195,7 +195,7 @@ impl Draft {
         for (n, (name, value)) in members.enumerate() {
             let path = format!("{path}.{name}");
             check_name(&path, name)?;
-            let mut fields = Fields::of(&path, value)?;
+            let mut fields = Fields::from_value(&path, value)?;
             let entity_path = fields.path("entity");
             let entity = fields.string("entity")?.unwrap_or(name);
             check_name(&entity_path, entity)?;
@@ -308,7 +308,7 @@ fn check_length(path: &str, text: &str) -> Decoded<()> {
     if fits { Ok(()) } else { Err(DecodeError::new(path, format!("must have at most {ENTRY_BYTES_MAX} bytes"))) }
 }
 
-/// Names are told on the wire and are those of files.
+/// Names appear on the wire and are the names of files.
 pub(crate) fn check_name(path: &str, name: &str) -> Decoded<()> {
     let fits = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-';
     match !name.is_empty() && name.len() <= NAME_BYTES_MAX && name.bytes().all(fits) {

@@ -99,7 +99,7 @@ pub fn routes(server: Server) -> Router<Server> {
 
 /// Gives each request a course, and its answer the name of it. A request that is refused has a course too.
 async fn traced(State(app): State<App>, mut request: Request, next: Next) -> Response {
-    let tracer = Tracer::begin(&app, "ask-eco");
+    let tracer = Tracer::begin(&app.recorder, "ask-eco");
     request.extensions_mut().insert(tracer.clone());
     let mut response = next.run(request).await;
     if let Some(error) = response.extensions().get::<Arc<Error>>() {

@@ -48,7 +48,7 @@ pub async fn chat(State(app): State<App>, caller: Caller, headers: HeaderMap, Ra
     check::text("message", &wire.message, ("QUESTION_BYTES_MAX", QUESTION_BYTES_MAX))?;
     let preset = Arc::new(Preset::given("recipe", recipe(&app))?);
     let (says, manner) = (Says::Question(wire.message), Manner::Assist(Some(Skills { caller, task })));
-    let tracer = Tracer::begin(&app, SURFACE);
+    let tracer = Tracer::begin(&app.recorder, SURFACE);
     tracer.about(&user, &session);
     let asked = Asked { user: Some(user), thread: Some(session), says, preset, manner, tracer };
     Ok(thread::answer(&app, asked, sse::is_wanted(wire.stream, &headers)).await)

@@ -2,7 +2,7 @@
 
 use axum::extract::State;
 use axum::response::Response;
-use novelo_engine::reach::Reach;
+use novelo_engine::time_scope::TimeScope;
 use novelo_store::Range;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -15,13 +15,13 @@ use novelo_conversation::app::App;
 use novelo_conversation::caller::Caller;
 use novelo_conversation::context;
 use novelo_conversation::context::answer::Answer;
-use novelo_conversation::context::load::cut;
 use novelo_conversation::context::request::{RecipeChoice, Request};
 use novelo_conversation::error::Result;
 use novelo_conversation::remember::reset::DEFAULT_SESSION;
 use novelo_conversation::remember::{check, place};
 use novelo_conversation::search::member;
 use novelo_conversation::telemetry::now;
+use novelo_conversation::text::cut;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -54,7 +54,7 @@ pub async fn make(State(app): State<App>, caller: Caller, Raw(body): Raw) -> Api
     };
     app.touched(&user, &session);
     let request = Request {
-        reach: Reach::thread(&session, now()),
+        reach: TimeScope::thread(&session, now()),
         recipe: RecipeChoice::Given(recipe(&app, wire.include_vector.unwrap_or(true))),
         user: Some(user),
         query,

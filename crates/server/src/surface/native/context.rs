@@ -5,7 +5,7 @@ use axum::response::{IntoResponse, Response};
 use novelo_engine::Tokenizer;
 use novelo_engine::limits::{BUDGET_TOKENS_MAX, INLINE_MESSAGES_MAX};
 use novelo_engine::path::check_id;
-use novelo_engine::reach::Reach;
+use novelo_engine::time_scope::TimeScope;
 use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -82,11 +82,11 @@ fn user(user: Option<String>, caller: &Caller) -> Result<Option<String>> {
 }
 
 /// The thread, where there is one.
-fn reach(user: Option<&str>, thread: Option<String>) -> Result<Reach> {
-    let Some(thread) = thread else { return Ok(Reach::default()) };
+fn reach(user: Option<&str>, thread: Option<String>) -> Result<TimeScope> {
+    let Some(thread) = thread else { return Ok(TimeScope::default()) };
     check_id(&thread).map_err(|e| Error::bad_id("thread", &e))?;
     match user {
-        Some(_) => Ok(Reach::thread(&thread, now())),
+        Some(_) => Ok(TimeScope::thread(&thread, now())),
         None => Err(Error::invalid("user", "is missing: a thread belongs to one")),
     }
 }

@@ -18,7 +18,7 @@ use novelo_conversation::app::App;
 use novelo_conversation::caller::Caller;
 use novelo_conversation::context::collapse::{Places, retract};
 use novelo_conversation::error::{Code, Error, Result};
-use novelo_conversation::forget;
+use novelo_conversation::remember::forget;
 use novelo_conversation::telemetry::now;
 
 const LIMIT_DEFAULT: usize = 100;
@@ -165,9 +165,10 @@ pub fn put_terms(path: &str, text: &str, merge: bool, if_version: Option<u64>) -
     if merge && !text.starts_with('{') {
         return Err(Error::invalid(path, "must be an object to be merged"));
     }
-    let own_time = json::members(text).find(|(key, _)| key.of(text) == r#""create_time""#);
-    let numeric =
-        own_time.map(|(_, value)| value.of(text)).filter(|v| v.starts_with(|c: char| c == '-' || c.is_ascii_digit()));
+    let own_time = json::members(text).find(|(key, _)| key.slice(text) == r#""create_time""#);
+    let numeric = own_time
+        .map(|(_, value)| value.slice(text))
+        .filter(|v| v.starts_with(|c: char| c == '-' || c.is_ascii_digit()));
     let create_time = numeric.map(|v| time(&format!("{path}.create_time"), v)).transpose()?;
     Ok(PutTerms { merge, if_version, create_time, now: now(), expires_at: None })
 }

@@ -113,16 +113,16 @@ pub fn accept_messages(raw: &[&RawValue], most: usize, cap: &str) -> Result<Vec<
 fn own_fields(i: usize, message: &Message) -> Result<(Option<Box<str>>, Option<f64>)> {
     let text = message.as_str();
     let (mut id, mut create_time) = (None, None);
-    for (key, value) in json::members(text).filter(|(_, value)| value.of(text) != "null") {
-        match key.of(text) {
+    for (key, value) in json::members(text).filter(|(_, value)| value.slice(text) != "null") {
+        match key.slice(text) {
             r#""id""# => {
                 let path = format!("messages[{i}].id");
-                let given = value.of(text).starts_with('"').then(|| json::unescape(value.of(text))).flatten();
+                let given = value.slice(text).starts_with('"').then(|| json::unescape(value.slice(text))).flatten();
                 let given = given.ok_or_else(|| Error::invalid(path.as_str(), "must be a string"))?;
                 check_id(&given).map_err(|e| Error::bad_id(&path, &e))?;
                 id = Some(given.into());
             }
-            r#""create_time""# => create_time = Some(time(&format!("messages[{i}].create_time"), value.of(text))?),
+            r#""create_time""# => create_time = Some(time(&format!("messages[{i}].create_time"), value.slice(text))?),
             _ => {}
         }
     }

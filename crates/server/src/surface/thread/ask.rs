@@ -72,7 +72,7 @@ pub fn asked(app: &App, surface: &str, user: String, thread: String, question: S
     let preset = app.policies.preset(PRESET);
     let preset = preset.ok_or_else(|| Error::new(Code::Internal, format!("there is no preset {PRESET}")))?;
     let (says, manner) = (Says::Question(question), Manner::Assist(None));
-    let tracer = Tracer::begin(app, surface);
+    let tracer = Tracer::begin(&app.recorder, surface);
     tracer.about(&user, &thread);
     Ok(Asked { user: Some(user), thread: Some(thread), says, preset, manner, tracer })
 }

@@ -48,7 +48,7 @@ pub struct SourcesBody<'r> {
 
 #[derive(Serialize)]
 struct SourceBody<'r> {
-    from: recall::Source,
+    from: recall::RecallSource,
     id: &'r str,
     name: &'r str,
     text: &'r str,

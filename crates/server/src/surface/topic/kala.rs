@@ -2,13 +2,13 @@
 
 use novelo_engine::decode::{DecodeError, Fields};
 use novelo_engine::path::check_id;
-use novelo_engine::reach::Reach;
+use novelo_engine::time_scope::TimeScope;
 use serde_json::Value;
 
 /// What a kala reads. Kinds that are not known read as a session does, or nothing; members that are not known may be
 /// there.
-pub fn reach(kala: Option<&Value>, now: f64) -> Result<Reach, DecodeError> {
-    let mut fields = kala.map_or_else(|| Ok(Fields::none("kala")), |kala| Fields::of("kala", kala))?;
+pub fn reach(kala: Option<&Value>, now: f64) -> Result<TimeScope, DecodeError> {
+    let mut fields = kala.map_or_else(|| Ok(Fields::none("kala")), |kala| Fields::from_value("kala", kala))?;
     let kind = fields.string("kind")?.filter(|kind| !kind.is_empty());
     let kind = kind.ok_or_else(|| DecodeError::new("kala.kind", "is missing"))?;
     match kind {
@@ -18,20 +18,20 @@ pub fn reach(kala: Option<&Value>, now: f64) -> Result<Reach, DecodeError> {
             if length_s.is_some_and(|length| length < 0.0) {
                 return Err(DecodeError::new("kala.windowSeconds", "must not be negative"));
             }
-            Ok(Reach::segment(id, end, length_s))
+            Ok(TimeScope::segment(id, end, length_s))
         }
-        "Topic" => Ok(Reach::topic(thread(&mut fields, "topicId")?, now)),
-        "WeekKala" => Ok(Reach::week(moment(&mut fields, "weekEnd")?)),
-        "TermKala" => Ok(Reach::term(moment(&mut fields, "begin")?, moment(&mut fields, "end")?)),
+        "Topic" => Ok(TimeScope::topic(thread(&mut fields, "topicId")?, now)),
+        "WeekKala" => Ok(TimeScope::week(moment(&mut fields, "weekEnd")?)),
+        "TermKala" => Ok(TimeScope::term(moment(&mut fields, "begin")?, moment(&mut fields, "end")?)),
         "SessionKala" => session(&mut fields, now),
         _ if fields.value("sessionId").is_some() => session(&mut fields, now),
-        _ => Ok(Reach::default()),
+        _ => Ok(TimeScope::default()),
     }
 }
 
-fn session(fields: &mut Fields<'_>, now: f64) -> Result<Reach, DecodeError> {
+fn session(fields: &mut Fields<'_>, now: f64) -> Result<TimeScope, DecodeError> {
     let id = thread(fields, "sessionId")?;
-    Ok(Reach::session(id, fields.float("sessionEnd")?.unwrap_or(now)))
+    Ok(TimeScope::session(id, fields.float("sessionEnd")?.unwrap_or(now)))
 }
 
 fn thread<'v>(fields: &mut Fields<'v>, name: &'static str) -> Result<&'v str, DecodeError> {

@@ -198,7 +198,7 @@ async fn asked(app: &App, place: &Place, messages: Vec<Message>, manner: Manner)
             says: Says::Messages(messages),
             preset: Arc::new(preset),
             manner,
-            tracer: Tracer::begin(app, SURFACE),
+            tracer: Tracer::begin(&app.recorder, SURFACE),
         });
     };
     let (instructions, said): (Vec<Message>, Vec<Message>) =
@@ -212,7 +212,7 @@ async fn asked(app: &App, place: &Place, messages: Vec<Message>, manner: Manner)
         Refusals::lift(&app.store, user, thread, &unsaid.asked_again).await?;
     }
     let preset = Arc::new(preset(app, &instructions)?);
-    let tracer = Tracer::begin(app, SURFACE);
+    let tracer = Tracer::begin(&app.recorder, SURFACE);
     tracer.about(user, thread);
     let (user, thread) = (Some(user.clone()), Some(thread.clone()));
     Ok(Asked { user, thread, says: Says::Messages(unsaid.new), preset, manner, tracer })
