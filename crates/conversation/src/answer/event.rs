@@ -12,7 +12,7 @@ use crate::model::{More, ToolCall};
 /// What happens while a question is answered, in this order.
 #[derive(Debug)]
 pub enum Event {
-    Question(Understood),
+    Question(UnderstoodQuestion),
     /// The prompt is made. Comes again when it had to be shortened.
     Prompt(Prompted),
     /// The prompt of a guided answer is ready, or will be.
@@ -23,7 +23,7 @@ pub enum Event {
     /// The text so far is void: the answer starts over.
     Anew,
     /// The model called a skill, with this result.
-    Skill(Called),
+    Skill(SkillCall),
     /// The model calls a tool that the client runs: the index of the call, and the call.
     Call(usize, ToolCall),
     /// Other members of the model server's response, for a client of that server.
@@ -48,7 +48,7 @@ impl Event {
 
 /// An event as a reader gets it.
 #[derive(Debug, Clone)]
-pub struct Told {
+pub struct LoggedEvent {
     /// The name of the reply and the number of the event. A client resumes after it with `Last-Event-ID`.
     pub id: String,
     /// From 1 on.
@@ -61,7 +61,7 @@ pub struct Told {
     pub event: Arc<Event>,
 }
 
-impl Told {
+impl LoggedEvent {
     /// The id of the event before it.
     pub fn before(&self) -> String {
         let name = self.id.rsplit_once('.').map_or("", |(name, _)| name);
@@ -71,7 +71,7 @@ impl Told {
 
 /// The thread of a question, and the question as it was understood.
 #[derive(Debug, Clone)]
-pub struct Understood {
+pub struct UnderstoodQuestion {
     pub thread: Option<String>,
     pub rewritten: Rewritten,
 }
@@ -104,7 +104,7 @@ impl RewrittenBy {
 /// What the model is given.
 #[derive(Debug, Clone)]
 pub struct Prompted {
-    pub sources: Arc<[Source]>,
+    pub sources: Arc<[PassageSource]>,
     pub tokens: u32,
     pub budget_tokens: Option<u32>,
     pub trace_id: String,
@@ -112,7 +112,7 @@ pub struct Prompted {
 
 /// A passage of the prompt.
 #[derive(Debug, Clone)]
-pub struct Source {
+pub struct PassageSource {
     pub from: recall::RecallSource,
     pub id: Box<str>,
     /// What it is a part of: the name of the document, or the thread of a turn.
@@ -125,7 +125,7 @@ pub struct Source {
 
 /// A skill that the model called.
 #[derive(Debug, Clone)]
-pub struct Called {
+pub struct SkillCall {
     pub name: String,
     pub arguments: String,
     /// JSON: the result, or the error.
@@ -135,7 +135,7 @@ pub struct Called {
 /// The whole answer to a question.
 #[derive(Debug)]
 pub struct Reply {
-    pub understood: Understood,
+    pub understood: UnderstoodQuestion,
     pub prompted: Prompted,
     pub generated: Generated,
 }

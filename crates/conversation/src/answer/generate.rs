@@ -1,8 +1,8 @@
 //! The one loop in which models generate answers.
 //!
-//! Owns what every kind of answer needs: streaming, tools, prompts that are too long, a second try, clients that leave
-//! and shutdown. What differs between the kinds is in `GenerationKind`. What replaces an answer that failed is not
-//! decided here.
+//! Owns what every kind of answer needs: streaming, tools, prompts that are too long, a second try, clients
+//! that leave and shutdown. What differs between the kinds is in `GenerationKind`. What replaces an answer
+//! that failed is not decided here.
 
 use std::time::Duration;
 
@@ -13,8 +13,8 @@ use tokio::sync::watch;
 
 use super::event::{Event, Partial};
 use super::generation::Generation;
-use super::log::Log;
-use super::prompt::{Prompt, PromptRequest, room_tokens};
+use super::log::EventLog;
+use super::prompt::{AnswerPrompt, PromptRequest, room_tokens};
 use super::skills::{self, Skills};
 use crate::app::Shared;
 use crate::error::{Code, Result};
@@ -37,8 +37,8 @@ pub struct StopSignals {
 pub enum GenerationKind {
     /// Streams, and runs skills. Asks again where that may help.
     Assistant,
-    /// Passes everything on to a client of the model's server, which runs its own tools. What the model said cannot be
-    /// taken back, and what its server refuses is for the client to act on.
+    /// Passes everything on to a client of the model's server, which runs its own tools. What the model said
+    /// cannot be taken back, and what its server refuses is for the client to act on.
     Relay,
     /// Streams, and asks again after any failure. To say nothing is a failure.
     GuidedStream,
@@ -60,7 +60,7 @@ pub enum Outcome {
 /// What an answer is generated with.
 pub struct Generator<'g> {
     pub app: &'g Shared,
-    pub log: &'g Log,
+    pub log: &'g EventLog,
     pub kind: GenerationKind,
     pub model: &'g Model,
     /// Further members of the request to the model.
@@ -81,7 +81,8 @@ impl GenerationKind {
         matches!(self, Self::GuidedStream | Self::GuidedWhole)
     }
 
-    /// Whether the model is asked once more, for the whole answer. A prompt that is too long is never sent again.
+    /// Whether the model is asked once more, for the whole answer. A prompt that is too long is never sent
+    /// again.
     fn asks_again(self, generation: &Generation, failure: &Failure) -> bool {
         match self {
             Self::Assistant => failure.may_pass(),
@@ -97,10 +98,11 @@ impl GenerationKind {
 }
 
 impl Generator<'_> {
-    /// Lets the model answer until it is done, or stopped. A prompt that had to be shortened replaces `prompt`.
+    /// Lets the model answer until it is done, or stopped. A prompt that had to be shortened replaces
+    /// `prompt`.
     pub async fn generate(
         &self,
-        prompt: &mut Prompt,
+        prompt: &mut AnswerPrompt,
         generation: &mut Generation,
         stops: &mut StopSignals,
     ) -> Result<Outcome> {
@@ -118,7 +120,7 @@ impl Generator<'_> {
         Ok(Outcome::Stopped(stopped))
     }
 
-    async fn answer(&self, prompt: &mut Prompt, generation: &mut Generation) -> Result<Outcome> {
+    async fn answer(&self, prompt: &mut AnswerPrompt, generation: &mut Generation) -> Result<Outcome> {
         let mut messages = prompt.messages.clone();
         let (mut rounds, mut shortened) = (0, 0);
         loop {
@@ -161,7 +163,7 @@ impl Generator<'_> {
             Ok(completion) => return Ok(self.completed(completion, generation)),
             Err(failure) => failure,
         };
-        let tracer = &self.log.terms.tracer;
+        let tracer = &self.log.options.tracer;
         tracer.error(if self.kind == GenerationKind::GuidedWhole { "model" } else { "stream" }, failure.in_words());
         if generation.generated.retried_after.is_some() || !self.kind.asks_again(generation, &failure) {
             return Err(failure);
@@ -236,7 +238,7 @@ impl Generator<'_> {
     }
 
     /// Makes a shorter prompt where the model's server says that it is too long; whether that could be done.
-    async fn shorten(&self, prompt: &mut Prompt, failure: &Failure) -> Result<bool> {
+    async fn shorten(&self, prompt: &mut AnswerPrompt, failure: &Failure) -> Result<bool> {
         let Failure::TooLong { prompt_tokens, window_tokens, .. } = failure else { return Ok(false) };
         let tokens = prompt.prompted.tokens;
         let room = match prompt_tokens.filter(|tokens| *tokens > 0).zip(*window_tokens) {
@@ -250,7 +252,7 @@ impl Generator<'_> {
             Err(error) if error.code == Code::OverBudget => return Ok(false),
             made => *prompt = made?,
         }
-        self.log.terms.tracer.prompt(&prompt.prompted.trace_id);
+        self.log.options.tracer.prompt(&prompt.prompted.trace_id);
         if !self.kind.is_guided() {
             self.log.push(Event::Prompt(prompt.prompted.clone()));
         }

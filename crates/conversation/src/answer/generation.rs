@@ -1,14 +1,14 @@
 //! An answer while a model generates it.
 //!
-//! Owns the text and its events: the first piece, the text, the end. What is in it outlives the call that fills it, so
-//! that an answer that is cut short is kept.
+//! Owns the text and its events: the first piece, the text, the end. What is in it outlives the call that
+//! fills it, so that an answer that is cut short is kept.
 
 use novelo_engine::{Message, Role};
 use novelo_language::finish::{Block, Cleaner};
 use serde_json::{Map, Value, json};
 
-use super::event::{Called, Event, Partial};
-use super::log::Log;
+use super::event::{Event, Partial, SkillCall};
+use super::log::EventLog;
 use crate::error::Error;
 use crate::model::{Delta, Failure, More, ToolCall, Usage};
 
@@ -21,7 +21,7 @@ pub struct Generated {
     pub model: Option<String>,
     pub usage: Option<Usage>,
     /// The skills that were called.
-    pub calls: Vec<Called>,
+    pub calls: Vec<SkillCall>,
     /// Why the text is not complete.
     pub partial: Option<Partial>,
     /// The failure after which the model was asked again, with success.
@@ -87,7 +87,7 @@ impl Generation {
     }
 
     /// Adds a piece of a stream. With `relays` everything is passed on to a client of the model's server.
-    pub fn add(&mut self, delta: &Delta, relays: bool, log: &Log) {
+    pub fn add(&mut self, delta: &Delta, relays: bool, log: &EventLog) {
         match delta {
             Delta::Text(text) => {
                 let text = match &mut self.filter {
@@ -103,7 +103,7 @@ impl Generation {
     }
 
     /// Shows what the filter held back until the end of the stream.
-    pub fn finish_stream(&mut self, log: &Log) {
+    pub fn finish_stream(&mut self, log: &EventLog) {
         if let Some(filter) = &mut self.filter {
             let (rest, block) = filter.restart().finish();
             self.block = block;
@@ -111,9 +111,9 @@ impl Generation {
         }
     }
 
-    /// Takes a text that came in one piece, in place of what there is so far. A guided client cannot take back what it
-    /// was shown: it finds the new text in the last event. Other clients are told to start over.
-    pub fn replace(&mut self, text: String, log: &Log) -> Result<(), Failure> {
+    /// Takes a text that came in one piece, in place of what there is so far. A guided client cannot take
+    /// back what it was shown: it finds the new text in the last event. Other clients are told to start over.
+    pub fn replace(&mut self, text: String, log: &EventLog) -> Result<(), Failure> {
         let Some(filter) = &mut self.filter else {
             if !self.generated.text.is_empty() {
                 self.generated.text.clear();
@@ -138,19 +138,19 @@ impl Generation {
     }
 
     /// Adds text to the answer, and sends it.
-    pub fn show(&mut self, text: String, log: &Log) {
+    pub fn show(&mut self, text: String, log: &EventLog) {
         self.generated.text.push_str(&text);
         self.send(text, log);
     }
 
     /// Sends text that is not a part of the answer.
-    pub fn send(&mut self, text: String, log: &Log) {
+    pub fn send(&mut self, text: String, log: &EventLog) {
         if text.is_empty() {
             return;
         }
         let now_ms = log.since_ms();
         if self.shown_ms.is_none() {
-            log.terms.tracer.first_token();
+            log.options.tracer.first_token();
             self.open(log);
         }
         let (first_ms, _) = self.shown_ms.unwrap_or((now_ms, now_ms));
@@ -160,14 +160,14 @@ impl Generation {
     }
 
     /// Sends `First`, once.
-    fn open(&mut self, log: &Log) {
+    fn open(&mut self, log: &EventLog) {
         if !std::mem::replace(&mut self.is_open, true) {
             log.push(Event::First);
         }
     }
 
     /// Passes on other members of the response. The head of the first frame holds for all frames.
-    pub fn add_more(&mut self, mut more: More, log: &Log) {
+    pub fn add_more(&mut self, mut more: More, log: &EventLog) {
         self.generated.more.add(more.clone());
         self.has_begun |= more.says_something();
         if !self.is_open && log.head.get().is_none() {
@@ -194,7 +194,7 @@ impl Generation {
     }
 
     /// Sends that the text is complete, where there is any.
-    pub fn end(&self, log: &Log) {
+    pub fn end(&self, log: &EventLog) {
         if let Some((first_ms, last_ms)) = self.shown_ms {
             log.push(Event::Spoken { first_ms, last_ms });
         }

@@ -44,8 +44,8 @@ pub struct MessageSense {
 pub struct GuidedMeta {
     /// `fast`, `stream` or `full`; `shortcut` where no model was needed.
     pub mode: Cow<'static, str>,
-    /// Why it is not the model's first and complete answer: `timeout`, `error`, `length`, `no_model`, `safety`,
-    /// `greeting`, `client_left`, `server_stopped`.
+    /// Why it is not the model's first and complete answer: `timeout`, `error`, `length`, `no_model`,
+    /// `safety`, `greeting`, `client_left`, `server_stopped`.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub reason: Option<Cow<'static, str>>,
     #[serde(rename = "nivel")]

@@ -1,9 +1,9 @@
 //! The events of one reply.
 //!
-//! Owns the events and their readers. The writer never waits: a reader that stops reading costs memory, bounded by the
-//! length of an answer, and delays nobody. Events are numbered from 1, and a number never changes its event, so that a
-//! reader can resume. Events that were read are kept for that in a ring of limited size; a reader learns how many it
-//! missed.
+//! Owns the events and their readers. The writer never waits: a reader that stops reading costs memory,
+//! bounded by the length of an answer, and delays nobody. Events are numbered from 1, and a number never
+//! changes its event, so that a reader can resume. Events that were read are kept for that in a ring of
+//! limited size; a reader learns how many it missed.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -13,25 +13,25 @@ use serde_json::{Map, Value};
 use tokio::sync::watch;
 use tokio::time::Instant;
 
-use super::event::{Event, Source, Told};
+use super::event::{Event, LoggedEvent, PassageSource};
 use super::generation::Generated;
-use super::options::{Form, Patience, Terms};
+use super::options::{Patience, ReplyOptions, ResponseFormat};
 use crate::error::Error;
 use crate::telemetry::now;
 
 /// The events of one reply. Its task writes, readers read. A reader leaves by being dropped.
 #[derive(Debug)]
-pub struct Log {
+pub struct EventLog {
     /// Clients resume the reply by it.
     pub name: String,
-    pub terms: Terms,
+    pub options: ReplyOptions,
     started: Instant,
     started_at: f64,
     events: Mutex<Events>,
     /// The number of events. Readers hold its receivers, so that the writer knows whether there are readers.
     count: watch::Sender<usize>,
-    /// Members of the model server's response that hold for the whole answer. The task sets them before the first
-    /// word.
+    /// Members of the model server's response that hold for the whole answer. The task sets them before the
+    /// first word.
     pub head: Arc<OnceLock<Map<String, Value>>>,
     /// Whether a reader asked to stop.
     dismissed: watch::Sender<bool>,
@@ -61,27 +61,28 @@ struct Held {
 
 /// With more unread events than these, pieces of text are joined.
 const UNREAD_MAX: usize = 1_000;
-/// The size of the events of one reply that are kept after they were read. The last event is kept in addition.
+/// The size of the events of one reply that are kept after they were read. The last event is kept in
+/// addition.
 const RING_BYTES_MAX: usize = 256 * 1024;
 /// The size of an event without its text.
 const EVENT_BYTES: usize = 128;
 
 /// A position in a log.
 #[derive(Debug)]
-pub struct Reader {
-    log: Arc<Log>,
+pub struct EventReader {
+    log: Arc<EventLog>,
     count: watch::Receiver<usize>,
     next: usize,
     resumes: bool,
 }
 
-impl Log {
-    pub fn new(name: String, terms: Terms) -> Arc<Self> {
-        let read_bytes_max = if terms.patience == Patience::None { 0 } else { RING_BYTES_MAX };
+impl EventLog {
+    pub fn new(name: String, options: ReplyOptions) -> Arc<Self> {
+        let read_bytes_max = if options.patience == Patience::None { 0 } else { RING_BYTES_MAX };
         let started = Instant::now();
         Arc::new(Self {
             name,
-            terms,
+            options,
             started,
             started_at: now(),
             events: Mutex::new(Events {
@@ -108,9 +109,9 @@ impl Log {
     }
 
     /// Reads from after the event of this number; 0 is the beginning. A number past the end is the end.
-    pub fn read(self: &Arc<Self>, after: usize) -> Reader {
+    pub fn read(self: &Arc<Self>, after: usize) -> EventReader {
         let next = after.min(self.lock().count());
-        Reader { log: self.clone(), count: self.count.subscribe(), next, resumes: after > 0 }
+        EventReader { log: self.clone(), count: self.count.subscribe(), next, resumes: after > 0 }
     }
 
     /// Milliseconds since the reply began.
@@ -157,8 +158,8 @@ impl Log {
         }
     }
 
-    /// The first event from a position on that is held, with its position, and whether the reply has ended. One lock
-    /// for both, or the last event could come in between.
+    /// The first event from a position on that is held, with its position, and whether the reply has ended.
+    /// One lock for both, or the last event could come in between.
     fn at(&self, place: usize) -> (Option<(usize, Held)>, bool) {
         let mut events = self.lock();
         events.let_go(place);
@@ -201,8 +202,8 @@ impl Events {
         }
     }
 
-    /// Joins text to an unread piece of text, where many events are unread; whether it did. An event that a reader got
-    /// never changes: the last event is read only where all are.
+    /// Joins text to an unread piece of text, where many events are unread; whether it did. An event that a
+    /// reader got never changes: the last event is read only where all are.
     fn join(&mut self, event: &Event) -> bool {
         let has_many = self.count() > self.read + UNREAD_MAX;
         let last = self.held.back_mut().filter(|_| has_many).and_then(|held| Arc::get_mut(&mut held.event));
@@ -222,8 +223,8 @@ fn in_ring(event: &Event) -> usize {
 }
 
 fn bytes(event: &Event) -> usize {
-    let source = |source: &Source| EVENT_BYTES + source.name.len() + source.text.len();
-    let sources = |sources: &[Source]| sources.iter().map(source).sum::<usize>();
+    let source = |source: &PassageSource| EVENT_BYTES + source.name.len() + source.text.len();
+    let sources = |sources: &[PassageSource]| sources.iter().map(source).sum::<usize>();
     EVENT_BYTES
         + match event {
             Event::Question(understood) => understood.rewritten.question.len(),
@@ -242,14 +243,14 @@ fn bytes(event: &Event) -> usize {
         }
 }
 
-impl Reader {
+impl EventReader {
     /// Clients resume the reply by it.
     pub fn name(&self) -> &str {
         &self.log.name
     }
 
-    pub fn form(&self) -> &Form {
-        &self.log.terms.form
+    pub fn format(&self) -> &ResponseFormat {
+        &self.log.options.format
     }
 
     /// Members of the model server's response that hold for the whole answer, once they are known.
@@ -259,12 +260,12 @@ impl Reader {
 
     /// The thread that the answer is stored in.
     pub fn thread(&self) -> Option<&str> {
-        self.log.terms.owner.thread.as_deref()
+        self.log.options.owner.thread.as_deref()
     }
 
     /// The id of the request's trace.
     pub fn trace_id(&self) -> String {
-        self.log.terms.tracer.id().encode()
+        self.log.options.tracer.id().encode()
     }
 
     /// When the reply began, in seconds since 1970.
@@ -284,7 +285,7 @@ impl Reader {
 
     /// Waits for the first event of the answer itself; the error, if it is one. The event is not consumed.
     pub async fn begun(&mut self) -> Option<Error> {
-        while let Some(Told { event, .. }) = self.next().await {
+        while let Some(LoggedEvent { event, .. }) = self.next().await {
             if !matches!(*event, Event::Question(_) | Event::Prompt(_)) {
                 self.next -= 1;
                 return match &*event {
@@ -297,14 +298,14 @@ impl Reader {
     }
 
     /// The next event and its number; `None` after the last one.
-    pub async fn next(&mut self) -> Option<Told> {
+    pub async fn next(&mut self) -> Option<LoggedEvent> {
         loop {
             let (found, has_ended) = self.log.at(self.next);
             if let Some((place, Held { event, at, since_ms })) = found {
                 let missed = place - self.next;
                 self.next = place + 1;
                 let id = format!("{}.{}", self.log.name, self.next);
-                return Some(Told { id, number: self.next, missed, at, since_ms, event });
+                return Some(LoggedEvent { id, number: self.next, missed, at, since_ms, event });
             }
             if has_ended || self.count.changed().await.is_err() {
                 return None;
@@ -313,7 +314,7 @@ impl Reader {
     }
 }
 
-impl Drop for Reader {
+impl Drop for EventReader {
     fn drop(&mut self) {
         self.log.lock().left = Instant::now();
     }

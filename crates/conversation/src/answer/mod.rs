@@ -1,9 +1,10 @@
 //! Answers: one path, and the kinds of answer on it.
 //!
-//! `reply` answers questions from documents, assists with skills and relays to a named model; `guide` answers guided
-//! conversations. Both make a prompt (`prompt`), let a model answer (`generate`) and log events (`log`) that clients
-//! read at their own pace. Invariants: the question is stored before the model that answers is asked; an answer is
-//! stored whole, or marked as partial; the last event is `Done`, `Guided` or `Failed`, and there is exactly one.
+//! `reply` answers questions from documents, assists with skills and relays to a named model; `guide` answers
+//! guided conversations. Both make a prompt (`prompt`), let a model answer (`generate`) and log events
+//! (`log`) that clients read at their own pace. Invariants: the question is stored before the model that
+//! answers is asked; an answer is stored whole, or marked as partial; the last event is `Done`, `Guided` or
+//! `Failed`, and there is exactly one.
 
 mod ended;
 mod event;
@@ -19,11 +20,13 @@ mod replies;
 pub mod reply;
 mod skills;
 
-pub use event::{Called, Event, Partial, Prompted, Reply, Rewritten, RewrittenBy, Source, Told, Understood};
+pub use event::{
+    Event, LoggedEvent, Partial, PassageSource, Prompted, Reply, Rewritten, RewrittenBy, SkillCall, UnderstoodQuestion,
+};
 pub use generation::{Generated, message};
 pub use guided_answer::{GuidedAnswer, GuidedMeta, MessageSense};
-pub use log::{Log, Reader};
-pub use options::{Form, Owner, Patience, Terms};
+pub use log::{EventLog, EventReader};
+pub use options::{Patience, ReplyOptions, ReplyOwner, ResponseFormat};
 pub use path::{AnswerRequest, begin};
 pub use replies::Replies;
 pub use skills::Skills;

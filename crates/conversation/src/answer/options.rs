@@ -1,4 +1,5 @@
-//! What holds for a reply from its start on: its owner, its response format, and how long it waits for readers.
+//! What holds for a reply from its start on: its owner, its response format, and how long it waits for
+//! readers.
 
 use std::time::Duration;
 
@@ -7,9 +8,9 @@ use crate::caller::Caller;
 use crate::trace::Tracer;
 
 #[derive(Debug)]
-pub struct Terms {
-    pub owner: Owner,
-    pub form: Form,
+pub struct ReplyOptions {
+    pub owner: ReplyOwner,
+    pub format: ResponseFormat,
     pub patience: Patience,
     /// The trace of the request. It ends with the reply.
     pub tracer: Tracer,
@@ -17,14 +18,14 @@ pub struct Terms {
 
 /// The owner of a reply. Without a user only admins may read it.
 #[derive(Debug, Clone, Default)]
-pub struct Owner {
+pub struct ReplyOwner {
     pub user: Option<String>,
     pub thread: Option<String>,
 }
 
 /// The response format. A reply is resumed at the address where it began.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Form {
+pub enum ResponseFormat {
     Assist,
     /// OpenAI's, under the name that the caller has for the model.
     Relay {
@@ -46,16 +47,16 @@ pub enum Patience {
     Page,
 }
 
-impl Terms {
-    /// Whether a caller may read the reply: its owner, or with a guest key a guest that knows the name, which cannot
-    /// be guessed.
+impl ReplyOptions {
+    /// Whether a caller may read the reply: its owner, or with a guest key a guest that knows the name, which
+    /// cannot be guessed.
     pub(super) fn admit(&self, caller: &Caller) -> bool {
-        let is_of_a_guest = matches!(&self.form, Form::Guided { guest: Some(_) });
+        let is_of_a_guest = matches!(&self.format, ResponseFormat::Guided { guest: Some(_) });
         self.owner.is_covered_by(caller) || (caller.is_guest() && is_of_a_guest)
     }
 }
 
-impl Owner {
+impl ReplyOwner {
     /// Whether it is this user, in this thread or in any.
     pub fn is(&self, user: &str, thread: Option<&str>) -> bool {
         self.user.as_deref() == Some(user) && (thread.is_none() || self.thread.as_deref() == thread)

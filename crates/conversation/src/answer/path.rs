@@ -1,13 +1,14 @@
 //! The answering path: from a request to the last event, whatever the kind of answer.
 //!
-//! Each kind reads the thread, understands the message, makes the prompt, stores the question, generates and stores the
-//! answer, in this order (`reply::answer`, `guide::answer`). Here it starts, in a task of its own, and here it ends.
+//! Each kind reads the thread, understands the message, makes the prompt, stores the question, generates and
+//! stores the answer, in this order (`reply::answer`, `guide::answer`). Here it starts, in a task of its own,
+//! and here it ends.
 
 use super::event::Event;
 use super::generate::StopSignals;
 use super::guided_answer::GuidedAnswer;
-use super::log::{Log, Reader};
-use super::options::Terms;
+use super::log::{EventLog, EventReader};
+use super::options::ReplyOptions;
 use super::{guide, reply};
 use crate::app::App;
 use crate::error::Result;
@@ -16,18 +17,19 @@ use crate::trace;
 /// What is to be answered, by the kind of answer.
 #[derive(Debug)]
 pub enum AnswerRequest {
-    Reply(reply::Asked),
-    Guided(guide::Asked),
+    Reply(reply::ReplyRequest),
+    Guided(guide::GuidedRequest),
 }
 
 /// Starts to answer, and returns a reader of all events.
-pub fn begin(app: &App, request: AnswerRequest, terms: Terms) -> Result<Reader> {
-    app.replies.start(app, terms, |app, log, stops| async move { run(&app, &request, &log, stops).await })
+pub fn begin(app: &App, request: AnswerRequest, options: ReplyOptions) -> Result<EventReader> {
+    app.replies.start(app, options, |app, log, stops| async move { run(&app, &request, &log, stops).await })
 }
 
-/// Answers, and logs the last event. The trace ends before that, so that a client that has the end can read the trace.
-async fn run(app: &App, request: &AnswerRequest, log: &Log, stops: StopSignals) {
-    let tracer = &log.terms.tracer;
+/// Answers, and logs the last event. The trace ends before that, so that a client that has the end can read
+/// the trace.
+async fn run(app: &App, request: &AnswerRequest, log: &EventLog, stops: StopSignals) {
+    let tracer = &log.options.tracer;
     let answered = match request {
         AnswerRequest::Reply(asked) => {
             let reply = reply::answer(app, asked, log, stops).await;

@@ -7,7 +7,7 @@ use novelo_engine::Message;
 use novelo_engine::recall::{self, Recalled};
 use novelo_engine::time_scope::TimeScope;
 
-use super::event::{Prompted, Source};
+use super::event::{PassageSource, Prompted};
 use crate::app::Shared;
 use crate::context::answer::Answer;
 use crate::context::request::{RecipeChoice, Request};
@@ -35,7 +35,7 @@ pub struct PromptRequest {
 }
 
 #[derive(Debug)]
-pub struct Prompt {
+pub struct AnswerPrompt {
     /// A JSON array.
     pub messages: Bytes,
     pub prompted: Prompted,
@@ -46,9 +46,9 @@ const ANSWER_SHARE: u32 = 4;
 const ANSWER_TOKENS_MAX: u32 = 2_048;
 
 impl PromptRequest {
-    /// Makes the prompt within its budget and the room of the model. Once the messages are stored, they are read from
-    /// the thread.
-    pub async fn make(&self, app: &Shared, room_tokens: Option<u32>, is_stored: bool) -> Result<Prompt> {
+    /// Makes the prompt within its budget and the room of the model. Once the messages are stored, they are
+    /// read from the thread.
+    pub async fn make(&self, app: &Shared, room_tokens: Option<u32>, is_stored: bool) -> Result<AnswerPrompt> {
         let messages = if is_stored && self.thread.is_some() { Vec::new() } else { self.messages.clone() };
         let request = Request {
             user: self.user.clone(),
@@ -65,7 +65,7 @@ impl PromptRequest {
         let made = context::context(app, request).await?;
         let sources = sources(app, self.user.as_deref(), &made.sources).await?;
         let (tokens, budget_tokens, trace_id) = (made.tokens, made.budget_tokens, made.trace.encode());
-        Ok(Prompt { messages: made.messages(), prompted: Prompted { sources, tokens, budget_tokens, trace_id } })
+        Ok(AnswerPrompt { messages: made.messages(), prompted: Prompted { sources, tokens, budget_tokens, trace_id } })
     }
 }
 
@@ -74,19 +74,20 @@ pub async fn model_room_tokens(model: Option<&Model>) -> Option<u32> {
     model?.window_tokens().await.map(room_tokens)
 }
 
-/// The tokens that a prompt may have in a window: some are for the answer, and counts of other tokenizers are a guess.
+/// The tokens that a prompt may have in a window: some are for the answer, and counts of other tokenizers are
+/// a guess.
 pub fn room_tokens(window_tokens: u32) -> u32 {
     (window_tokens - (window_tokens / ANSWER_SHARE).min(ANSWER_TOKENS_MAX)) / 10 * 9
 }
 
-async fn sources(app: &Shared, user: Option<&str>, used: &[load::Source]) -> Result<Arc<[Source]>> {
+async fn sources(app: &Shared, user: Option<&str>, used: &[load::Source]) -> Result<Arc<[PassageSource]>> {
     let Some(user) = user else { return Ok(Arc::default()) };
     let documents = used.iter().filter(|source| source.from == recall::RecallSource::Documents);
     let heads = heads(app, user, documents.map(|source| &*source.parent)).await?;
     let shown = used.iter().map(|used| {
         let load::Source { from, parent, id, text, file, line, score } = used.clone();
         let name = heads.get(&*parent).map_or_else(|| parent.to_string(), |head| head.name.clone());
-        Source { from, id, name, text, file, line, score }
+        PassageSource { from, id, name, text, file, line, score }
     });
     Ok(shown.collect())
 }

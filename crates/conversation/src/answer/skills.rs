@@ -4,9 +4,9 @@ use novelo_engine::Message;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
-use super::event::{Called, Event};
+use super::event::{Event, SkillCall};
 use super::generation::{Generation, message};
-use super::log::Log;
+use super::log::EventLog;
 use crate::app::Shared;
 use crate::caller::Caller;
 use crate::error::{Code, Error};
@@ -37,7 +37,7 @@ pub async fn run(
     skills: Option<(&Skills, &str)>,
     calls: &[ToolCall],
     generation: &mut Generation,
-    log: &Log,
+    log: &EventLog,
 ) -> Vec<Message> {
     let mut messages = vec![message(&generation.generated.text, calls, &Map::new())];
     for call in calls {
@@ -47,7 +47,7 @@ pub async fn run(
         };
         let content = cut(result.get(), RESULT_CHARS_MAX);
         messages.push(json!({"role": "tool", "tool_call_id": call.id, "content": content}));
-        let called = Called { name: call.name.clone(), arguments: call.arguments.clone(), result };
+        let called = SkillCall { name: call.name.clone(), arguments: call.arguments.clone(), result };
         log.push(Event::Skill(called.clone()));
         generation.has_begun = true;
         generation.generated.calls.push(called);

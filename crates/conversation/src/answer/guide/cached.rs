@@ -1,8 +1,9 @@
 //! The cache of answers.
 //!
-//! The same conversation of the same user gets the same answer for a while, unless the thread, the memories or the data
-//! of the user have changed since. Owns `answered/last` below each thread: an answer is a turn, so only the last one can
-//! be served again. It is stored with that turn in one write, found by every node, and forgotten with the thread.
+//! The same conversation of the same user gets the same answer for a while, unless the thread, the memories
+//! or the data of the user have changed since. Owns `answered/last` below each thread: an answer is a turn,
+//! so only the last one can be served again. It is stored with that turn in one write, found by every node,
+//! and forgotten with the thread.
 
 use novelo_engine::path::DocumentPath;
 use novelo_engine::scope;
@@ -16,7 +17,7 @@ use crate::telemetry::now;
 use crate::thread::Words;
 use crate::trace::print;
 
-use super::Asked;
+use super::GuidedRequest;
 use crate::answer::guided_answer::GuidedAnswer;
 
 /// The size of an answer.
@@ -58,8 +59,8 @@ impl State {
 
 impl Key {
     /// `policies` is the fingerprint of the rules and modules in force.
-    pub fn of(asked: &Asked, policies: u64) -> Result<Self> {
-        let Asked { user, thread, messages, is_guest, forced, instructions, name, opening, block, .. } = asked;
+    pub fn of(asked: &GuidedRequest, policies: u64) -> Result<Self> {
+        let GuidedRequest { user, thread, messages, is_guest, forced, instructions, name, opening, block, .. } = asked;
         let said: Vec<Words> = messages.iter().map(Words::of).collect();
         let block = block.as_ref().map(|block| format!("{block:?}"));
         let print = print(&(said, is_guest, forced, instructions, name, opening, block, policies));

@@ -1,9 +1,9 @@
 //! The prompt of a guided answer: modules that fit the message, memories, and the conversation.
 //!
-//! Owns the cache of contexts. Its key contains a fingerprint of the manifest and of all that the choice of modules
-//! depends on, so that a cached context is the one that would be made. A context with memories is never cached. A mark
-//! in the store, `contexts/{print}` of the user, tells every node that the context was made; a node that does not hold
-//! it makes it again.
+//! Owns the cache of contexts. Its key contains a fingerprint of the manifest and of all that the choice of
+//! modules depends on, so that a cached context is the one that would be made. A context with memories is
+//! never cached. A mark in the store, `contexts/{print}` of the user, tells every node that the context was
+//! made; a node that does not hold it makes it again.
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ use serde_json::{Value, json};
 use super::load::{Loaded, Past, component};
 use super::names;
 use super::run::Work;
-use crate::answer::prompt::{Prompt, PromptRequest, model_room_tokens};
+use crate::answer::prompt::{AnswerPrompt, PromptRequest, model_room_tokens};
 use crate::cache::Cache;
 use crate::error::{Error, Result};
 use crate::model::Job;
@@ -46,7 +46,7 @@ pub struct Composed {
 /// A prompt for the moment, and what it was made from.
 pub struct ComposedPrompt {
     pub request: PromptRequest,
-    pub prompt: Prompt,
+    pub prompt: AnswerPrompt,
     pub max_tokens: u32,
     /// The mark that this context was made, to be stored with the question.
     pub marks: Vec<Op>,

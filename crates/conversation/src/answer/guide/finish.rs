@@ -30,7 +30,8 @@ pub fn sense(work: &Work<'_>, decision: &Decision, block: Option<Block>) -> Mess
     }
 }
 
-/// Stores a memory of the message; whether it did. If that fails, the error is traced and the answer is still returned.
+/// Stores a memory of the message; whether it did. If that fails, the error is traced and the answer is still
+/// returned.
 pub async fn remember(work: &Work<'_>, kept: &Kept, sense: &MessageSense) -> bool {
     let tracer = &work.asked.tracer;
     let kept = unless_forgotten(memory(work, kept, sense).await);

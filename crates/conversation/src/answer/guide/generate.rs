@@ -65,7 +65,8 @@ pub async fn generate(
     Ok(text)
 }
 
-/// The fixed sentence in place of an answer that failed. What the client was shown before is stored, and marked.
+/// The fixed sentence in place of an answer that failed. What the client was shown before is stored, and
+/// marked.
 fn sentence(work: &Work<'_>, mut generation: Generation, failure: &Failure) -> GuidedText {
     let message = work.guide.answers.timeout.clone();
     if generation.generated.text.is_empty() {

@@ -13,7 +13,7 @@ use novelo_language::decide::{Fired, Mode, Route};
 use serde_json::{Value, json};
 use tokio::sync::Mutex;
 
-use super::Asked;
+use super::GuidedRequest;
 use super::run::Work;
 use crate::app::Shared;
 use crate::context::load::{Source, recall_one};
@@ -36,7 +36,7 @@ pub struct Past {
 }
 
 impl Past {
-    pub async fn load(app: &Shared, asked: &Asked) -> Result<Self> {
+    pub async fn load(app: &Shared, asked: &GuidedRequest) -> Result<Self> {
         let instructs = |message: &&Message| message.role().is_some_and(Role::instructs);
         let (instructions, said): (Vec<&Message>, Vec<&Message>) = asked.messages.iter().partition(instructs);
         let said: Vec<Message> = said.into_iter().cloned().collect();

@@ -1,8 +1,8 @@
 //! Guided answers: a message is weighed, routed and answered with the modules that fit it.
 //!
-//! Owns one path: cache → shortcut → decision → route → load → prompt → generate → finish → store. The weights and the
-//! instructions for the model are data (`policies/eco`). Invariants: an answer that fell back is neither cached nor
-//! remembered; a cached context gives the same prompt as a new one.
+//! Owns one path: cache → shortcut → decision → route → load → prompt → generate → finish → store. The
+//! weights and the instructions for the model are data (`policies/eco`). Invariants: an answer that fell back
+//! is neither cached nor remembered; a cached context gives the same prompt as a new one.
 
 mod cached;
 mod compose;
@@ -25,7 +25,7 @@ use load::Examples;
 
 /// A conversation as its client sent it, checked.
 #[derive(Debug)]
-pub struct Asked {
+pub struct GuidedRequest {
     pub user: String,
     pub thread: String,
     pub is_guest: bool,

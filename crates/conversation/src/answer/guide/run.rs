@@ -8,19 +8,19 @@ use super::compose::compose;
 use super::generate::{GuidedText, generate};
 use super::load::{Loaded, Past};
 use super::shortcut::{self, Shortcut};
-use super::{Asked, SHORTCUT, finish, names, tenths};
+use super::{GuidedRequest, SHORTCUT, finish, names, tenths};
 use crate::answer::event::Event;
 use crate::answer::generate::StopSignals;
 use crate::answer::generation::{Generated, Generation};
 use crate::answer::guided_answer::{GuidedAnswer, GuidedMeta};
-use crate::answer::log::Log;
+use crate::answer::log::EventLog;
 use crate::app::App;
 use crate::error::Result;
 use crate::policy::Guide;
 use crate::thread::kept::Kept;
 use crate::trace::MemoryMark;
 
-pub async fn answer(app: &App, asked: &Asked, log: &Log, mut stops: StopSignals) -> Result<GuidedAnswer> {
+pub async fn answer(app: &App, asked: &GuidedRequest, log: &EventLog, mut stops: StopSignals) -> Result<GuidedAnswer> {
     let guide = app.policies.guide();
     let work = Work { app, asked, log, guide: &guide, read: guide.rules.read(&asked.text) };
     if asked.is_ready_at_once {
@@ -63,8 +63,8 @@ struct Ending {
 /// What every stage sees. Policies stay the same for the whole request.
 pub struct Work<'w> {
     pub app: &'w App,
-    pub asked: &'w Asked,
-    pub log: &'w Log,
+    pub asked: &'w GuidedRequest,
+    pub log: &'w EventLog,
     pub guide: &'w Guide,
     /// The message as the rules read it.
     pub read: Read,
@@ -101,7 +101,7 @@ impl Work<'_> {
 
     /// Answers without a model, and stores question and answer.
     async fn take_shortcut(&self, shortcut: Shortcut, past: Past) -> Result<GuidedAnswer> {
-        let Asked { user, thread, tracer, .. } = self.asked;
+        let GuidedRequest { user, thread, tracer, .. } = self.asked;
         let Shortcut { message, reason } = shortcut;
         let kept = Kept::begin(self.app, tracer, Some((user, thread)), past.new, Vec::new()).await?;
         self.send(&message);
@@ -142,7 +142,7 @@ impl Work<'_> {
     }
 
     fn route(&self, decision: &Decision) -> Route {
-        let Asked { streams, forced, instructions, tracer, .. } = self.asked;
+        let GuidedRequest { streams, forced, instructions, tracer, .. } = self.asked;
         let asked = decide::Asked { streams: *streams, forced: *forced, overrides: instructions.is_some() };
         let route = route(&self.guide.rules, &self.read, decision, asked);
         tracer.heuristic("lowComplexity", route.simple, "at most 140 characters or 22 words, or no heavy signal");
@@ -189,7 +189,8 @@ impl Work<'_> {
         Ok(answer)
     }
 
-    /// The write that caches the answer. If caching fails, the error is traced and the answer is still returned.
+    /// The write that caches the answer. If caching fails, the error is traced and the answer is still
+    /// returned.
     async fn cache_entry(&self, key: &Key, answer: &GuidedAnswer, last_seq: u64) -> Option<Op> {
         let entry = cached::keep(self.app, &self.asked.user, key, answer, last_seq).await;
         entry.unwrap_or_else(|error| {

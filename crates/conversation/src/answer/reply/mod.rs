@@ -14,8 +14,8 @@ use std::sync::Arc;
 use novelo_engine::{Message, Role};
 use serde_json::{Map, Value};
 
-use super::event::{Rewritten, RewrittenBy, Source};
-use super::options::{Form, Owner, Patience, Terms};
+use super::event::{PassageSource, Rewritten, RewrittenBy};
+use super::options::{Patience, ReplyOptions, ReplyOwner, ResponseFormat};
 use super::prompt::PromptRequest;
 use super::skills::{self, Skills};
 use crate::app::Shared;
@@ -27,20 +27,20 @@ pub(super) use run::answer;
 
 /// A question, or messages, for a model to answer.
 #[derive(Debug)]
-pub struct Asked {
+pub struct ReplyRequest {
     pub user: Option<String>,
     /// The thread; without one nothing is stored.
     pub thread: Option<String>,
-    pub says: Says,
+    pub input: ReplyInput,
     /// The recipe of the prompt.
     pub preset: Arc<Preset>,
-    pub manner: Manner,
+    pub kind: ReplyKind,
     pub tracer: Tracer,
 }
 
 /// What is to be answered.
 #[derive(Debug)]
-pub enum Says {
+pub enum ReplyInput {
     Question(String),
     /// Messages as they are, such as the result of a tool.
     Messages(Vec<Message>),
@@ -48,7 +48,7 @@ pub enum Says {
 
 /// How it is answered.
 #[derive(Debug)]
-pub enum Manner {
+pub enum ReplyKind {
     /// By the model of the job `answer`, or else from the passages.
     Assist(Option<Skills>),
     /// By the model that the caller names and no other. The caller runs the tools.
@@ -65,12 +65,12 @@ pub struct RelayRequest {
     pub options: Map<String, Value>,
 }
 
-impl Asked {
+impl ReplyRequest {
     /// The usual options: a stream can be resumed.
-    pub fn terms(&self, streams: bool) -> Terms {
-        Terms {
-            owner: Owner { user: self.user.clone(), thread: self.thread.clone() },
-            form: Form::Assist,
+    pub fn reply_options(&self, streams: bool) -> ReplyOptions {
+        ReplyOptions {
+            owner: ReplyOwner { user: self.user.clone(), thread: self.thread.clone() },
+            format: ResponseFormat::Assist,
             patience: if streams { Patience::Page } else { Patience::None },
             tracer: self.tracer.clone(),
         }
@@ -82,46 +82,46 @@ impl Asked {
     }
 
     fn job(&self) -> Job {
-        match &self.manner {
-            Manner::Assist(_) => Job::Answer,
-            Manner::Relay(request) => request.job,
+        match &self.kind {
+            ReplyKind::Assist(_) => Job::Answer,
+            ReplyKind::Relay(request) => request.job,
         }
     }
 
     /// The model that answers, if there is one.
     fn model<'m>(&'m self, app: &'m Shared) -> Option<&'m Model> {
-        match &self.manner {
-            Manner::Assist(_) => app.models.get(Job::Answer),
-            Manner::Relay(request) => request.model.as_ref(),
+        match &self.kind {
+            ReplyKind::Assist(_) => app.models.get(Job::Answer),
+            ReplyKind::Relay(request) => request.model.as_ref(),
         }
     }
 
     fn is_relayed(&self) -> bool {
-        matches!(self.manner, Manner::Relay(_))
+        matches!(self.kind, ReplyKind::Relay(_))
     }
 
     /// The skills that the model may call, and their user.
     fn skills(&self) -> Option<(&Skills, &str)> {
-        match &self.manner {
-            Manner::Assist(skills) => skills.as_ref().zip(self.user.as_deref()),
-            Manner::Relay(_) => None,
+        match &self.kind {
+            ReplyKind::Assist(skills) => skills.as_ref().zip(self.user.as_deref()),
+            ReplyKind::Relay(_) => None,
         }
     }
 
     /// Further members of the request to the model.
     fn options(&self) -> Map<String, Value> {
-        match &self.manner {
-            Manner::Relay(request) => request.options.clone(),
-            Manner::Assist(None) => Map::new(),
-            Manner::Assist(Some(_)) => Map::from_iter([("tools".to_owned(), skills::definitions())]),
+        match &self.kind {
+            ReplyKind::Relay(request) => request.options.clone(),
+            ReplyKind::Assist(None) => Map::new(),
+            ReplyKind::Assist(Some(_)) => Map::from_iter([("tools".to_owned(), skills::definitions())]),
         }
     }
 
     /// What the prompt is made from, for a question that was understood as `query`.
     fn prompt_request(&self, query: &str) -> PromptRequest {
-        let (question, messages) = match &self.says {
-            Says::Question(question) => (Some(question.clone()), Vec::new()),
-            Says::Messages(messages) => (None, messages.clone()),
+        let (question, messages) = match &self.input {
+            ReplyInput::Question(question) => (Some(question.clone()), Vec::new()),
+            ReplyInput::Messages(messages) => (None, messages.clone()),
         };
         PromptRequest {
             user: self.user.clone(),
@@ -136,7 +136,7 @@ impl Asked {
     }
 }
 
-impl Says {
+impl ReplyInput {
     /// The question: what the user said last.
     fn question(&self) -> Cow<'_, str> {
         match self {

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use novelo_language::Language;
 use novelo_recall::quote;
 
-use super::Source;
+use super::PassageSource;
 
 /// Sentences that are quoted.
 const SENTENCES_MAX: usize = 3;
@@ -15,18 +15,20 @@ const HEADING_CHARS_MAX: usize = 60;
 const BY: &str = "” — ";
 
 /// A line per quote, with the name of what it is from; `None` where no passage says anything to the question.
-pub fn quotes(question: &str, sources: &[Source]) -> Option<String> {
-    let passages: Vec<quote::Source<'_>> =
-        sources.iter().map(|Source { name, text, score, .. }| quote::Source { name, text, score: *score }).collect();
+pub fn quotes(question: &str, sources: &[PassageSource]) -> Option<String> {
+    let passages: Vec<quote::Source<'_>> = sources
+        .iter()
+        .map(|PassageSource { name, text, score, .. }| quote::Source { name, text, score: *score })
+        .collect();
     let quotes = quote::quote(question, &passages, SENTENCES_MAX);
-    let line = |(text, source): (String, &Source)| format!("“{text}{BY}{}", source.place());
+    let line = |(text, source): (String, &PassageSource)| format!("“{text}{BY}{}", source.place());
     let lines = quotes.into_iter().filter_map(|quote| Some(line((quote.text, sources.get(quote.passage)?))));
     let lines: Vec<String> = lines.collect();
     (!lines.is_empty()).then(|| lines.join("\n\n"))
 }
 
-/// What an answer speaks of: of one that was made here, what is quoted, without the names of sources; that nothing was
-/// found speaks of nothing.
+/// What an answer speaks of: of one that was made here, what is quoted, without the names of sources; that
+/// nothing was found speaks of nothing.
 pub fn words(answer: &str) -> Cow<'_, str> {
     if Language::ALL.into_iter().any(|it| nothing(it) == answer) {
         return "".into();
@@ -44,7 +46,7 @@ fn without_heading(quote: &str) -> &str {
     under.map_or(quote, |(_, rest)| rest)
 }
 
-impl Source {
+impl PassageSource {
     /// Where a reader finds it.
     fn place(&self) -> String {
         match (&self.file, self.line) {
@@ -67,7 +69,7 @@ mod tests {
 
     #[test]
     fn what_is_quoted_says_whose_words_it_is() {
-        let source = |name: &str, text: &str, file: Option<&str>| Source {
+        let source = |name: &str, text: &str, file: Option<&str>| PassageSource {
             from: recall::RecallSource::Documents,
             id: "1".into(),
             name: name.into(),

@@ -1,10 +1,10 @@
 //! The error that a client gets when the model's server fails.
 //!
-//! The client retries by itself and acts on statuses, so the server's error reaches it unchanged, except for secrets.
-//! Where the server refuses the key of this server, the error says that its operator must correct it. A message that
-//! the model refuses stays stored and is marked, so that later prompts leave it out.
+//! The client retries by itself and acts on statuses, so the server's error reaches it unchanged, except for
+//! secrets. Where the server refuses the key of this server, the error says that its operator must correct
+//! it. A message that the model refuses stays stored and is marked, so that later prompts leave it out.
 
-use super::Asked;
+use super::ReplyRequest;
 use crate::answer::event::Partial;
 use crate::answer::generation::Generation;
 use crate::app::Shared;
@@ -20,7 +20,7 @@ const TOO_LONG: &str = "context_length_exceeded";
 /// Ends an answer that failed: with an error where nothing was said, else after what was.
 pub async fn failed(
     app: &Shared,
-    asked: &Asked,
+    asked: &ReplyRequest,
     kept: &Kept,
     generation: &mut Generation,
     failure: &Failure,
@@ -41,7 +41,7 @@ pub async fn failed(
     Err(error)
 }
 
-fn error(asked: &Asked, failure: &Failure) -> Error {
+fn error(asked: &ReplyRequest, failure: &Failure) -> Error {
     let setting = format!("models.{}", asked.job().name());
     let Some(said) = failure.upstream() else {
         let message = format!("the model did not answer: {} ({setting}.url)", failure.in_words());

@@ -8,7 +8,7 @@ use novelo_recall::quote::shares_word;
 use serde_json::{Map, json};
 
 use super::history::History;
-use super::{Asked, Manner, Rewritten, RewrittenBy};
+use super::{ReplyKind, ReplyRequest, Rewritten, RewrittenBy};
 use crate::app::Shared;
 use crate::model::{Ask, Job, Model};
 use crate::policy::{self, Policies};
@@ -20,13 +20,13 @@ const HISTORY_CHARS_MAX: usize = 8_000;
 const ANSWER_TOKENS_MAX: u32 = 256;
 
 /// The question, and what there is to be said of how it came about.
-pub async fn rewrite(app: &Shared, history: &History, asked: &Asked) -> (Rewritten, Option<String>) {
-    let question = &*asked.says.question();
+pub async fn rewrite(app: &Shared, history: &History, asked: &ReplyRequest) -> (Rewritten, Option<String>) {
+    let question = &*asked.input.question();
     if history.is_empty() || question.is_empty() {
         return (unchanged(question), None);
     }
     let history = history.said();
-    let model = app.models.get(Job::Rewrite).filter(|_| matches!(asked.manner, Manner::Assist(_)));
+    let model = app.models.get(Job::Rewrite).filter(|_| matches!(asked.kind, ReplyKind::Assist(_)));
     let note = match model {
         None => None,
         Some(model) => match by_model(&app.policies, model, &history, question).await {

@@ -3,29 +3,29 @@
 use novelo_recall::quote::language;
 
 use super::history::History;
-use super::{Asked, Manner, offline, relay, rewrite};
-use crate::answer::event::{Event, Partial, Reply, Rewritten, RewrittenBy, Understood};
+use super::{ReplyKind, ReplyRequest, offline, relay, rewrite};
+use crate::answer::event::{Event, Partial, Reply, Rewritten, RewrittenBy, UnderstoodQuestion};
 use crate::answer::generate::{GenerationKind, Generator, Outcome, StopSignals};
 use crate::answer::generation::Generation;
-use crate::answer::log::Log;
-use crate::answer::prompt::{Prompt, PromptRequest, model_room_tokens};
+use crate::answer::log::EventLog;
+use crate::answer::prompt::{AnswerPrompt, PromptRequest, model_room_tokens};
 use crate::app::Shared;
 use crate::error::{Code, Error, Result};
 use crate::model::Failure;
 use crate::thread::kept::Kept;
 
-pub async fn answer(app: &Shared, asked: &Asked, log: &Log, mut stops: StopSignals) -> Result<Reply> {
+pub async fn answer(app: &Shared, asked: &ReplyRequest, log: &EventLog, mut stops: StopSignals) -> Result<Reply> {
     let history = History::load(app, asked.place()).await?;
     let (rewritten, note) = rewrite::rewrite(app, &history, asked).await;
     trace_rewrite(asked, &rewritten, note.as_deref());
-    let understood = Understood { thread: asked.thread.clone(), rewritten };
+    let understood = UnderstoodQuestion { thread: asked.thread.clone(), rewritten };
     log.push(Event::Question(understood.clone()));
     let request = asked.prompt_request(&understood.rewritten.question);
     let (mut prompt, fits) = make_prompt(app, asked, &request).await?;
     asked.tracer.prompt(&prompt.prompted.trace_id);
     asked.tracer.prompt_ready();
     log.push(Event::Prompt(prompt.prompted.clone()));
-    let kept = Kept::begin(app, &asked.tracer, asked.place(), asked.says.turns(), Vec::new()).await?;
+    let kept = Kept::begin(app, &asked.tracer, asked.place(), asked.input.turns(), Vec::new()).await?;
     let mut generation = Generation::default();
     generation.generated.notes.extend(note);
     let exchange = Exchange { app, asked, log, kept: &kept, standalone: &understood.rewritten.question };
@@ -47,9 +47,9 @@ pub async fn answer(app: &Shared, asked: &Asked, log: &Log, mut stops: StopSigna
     Ok(Reply { understood, prompted: prompt.prompted, generated })
 }
 
-/// Makes the prompt, and says whether it fits the window of the model. One that does not is made without that limit,
-/// for its passages.
-async fn make_prompt(app: &Shared, asked: &Asked, request: &PromptRequest) -> Result<(Prompt, bool)> {
+/// Makes the prompt, and says whether it fits the window of the model. One that does not is made without that
+/// limit, for its passages.
+async fn make_prompt(app: &Shared, asked: &ReplyRequest, request: &PromptRequest) -> Result<(AnswerPrompt, bool)> {
     let room = model_room_tokens(asked.model(app)).await;
     match request.make(app, room, false).await {
         Err(error) if error.code == Code::OverBudget && room.is_some() => {
@@ -60,7 +60,7 @@ async fn make_prompt(app: &Shared, asked: &Asked, request: &PromptRequest) -> Re
 }
 
 /// Traces how the question was understood, and what kept it from being understood better.
-fn trace_rewrite(asked: &Asked, rewritten: &Rewritten, note: Option<&str>) {
+fn trace_rewrite(asked: &ReplyRequest, rewritten: &Rewritten, note: Option<&str>) {
     let why = if rewritten.by == RewrittenBy::Nobody { "" } else { &*rewritten.question };
     asked.tracer.heuristic("rewrite", rewritten.by.name(), why);
     if let Some(note) = note {
@@ -71,8 +71,8 @@ fn trace_rewrite(asked: &Asked, rewritten: &Rewritten, note: Option<&str>) {
 /// A question that is stored, and whose answer is generated.
 struct Exchange<'e> {
     app: &'e Shared,
-    asked: &'e Asked,
-    log: &'e Log,
+    asked: &'e ReplyRequest,
+    log: &'e EventLog,
     kept: &'e Kept,
     standalone: &'e str,
 }
@@ -82,7 +82,7 @@ impl Exchange<'_> {
     async fn generate(
         &self,
         request: &PromptRequest,
-        (prompt, fits): (&mut Prompt, bool),
+        (prompt, fits): (&mut AnswerPrompt, bool),
         generation: &mut Generation,
         stops: &mut StopSignals,
     ) -> Result<()> {
@@ -93,9 +93,9 @@ impl Exchange<'_> {
             let why = "the question is too long for the window of the model";
             return self.without_model(prompt, generation, Code::OverBudget, why);
         }
-        let kind = match &self.asked.manner {
-            Manner::Assist(_) => GenerationKind::Assistant,
-            Manner::Relay(_) => GenerationKind::Relay,
+        let kind = match &self.asked.kind {
+            ReplyKind::Assist(_) => GenerationKind::Assistant,
+            ReplyKind::Relay(_) => GenerationKind::Relay,
         };
         let generator = Generator {
             app: self.app,
@@ -109,8 +109,8 @@ impl Exchange<'_> {
         };
         match generator.generate(prompt, generation, stops).await? {
             Outcome::Answered | Outcome::Stopped(_) => Ok(()),
-            // A client of the model's server gets what that says; models say nothing at times, for instance after the
-            // result of a tool.
+            // A client of the model's server gets what that says; models say nothing at times, for instance
+            // after the result of a tool.
             Outcome::Empty if self.asked.is_relayed() => Ok(()),
             Outcome::Empty => {
                 self.without_model(prompt, generation, Code::ModelFailed, "the model answered with nothing")
@@ -123,7 +123,7 @@ impl Exchange<'_> {
     }
 
     /// Keeps what the model said before it failed; the passages answer where that is nothing.
-    fn failed(&self, prompt: &Prompt, generation: &mut Generation, failure: &Failure) -> Result<()> {
+    fn failed(&self, prompt: &AnswerPrompt, generation: &mut Generation, failure: &Failure) -> Result<()> {
         let why = |what: &str| format!("{what}: {}", failure.in_words());
         if !generation.has_begun {
             return self.without_model(prompt, generation, Code::ModelFailed, &why("the model did not answer"));
@@ -134,7 +134,7 @@ impl Exchange<'_> {
     }
 
     /// Answers from the passages. A client that asked for a model gets an error.
-    fn without_model(&self, prompt: &Prompt, generation: &mut Generation, code: Code, why: &str) -> Result<()> {
+    fn without_model(&self, prompt: &AnswerPrompt, generation: &mut Generation, code: Code, why: &str) -> Result<()> {
         if self.asked.is_relayed() {
             return Err(Error::new(code, format!("{why} (models.{}.url)", self.asked.job().name())));
         }

@@ -16,7 +16,7 @@ use crate::http::error::ApiResult;
 use crate::http::sse;
 use crate::surface::thread;
 use novelo_conversation::answer::Skills;
-use novelo_conversation::answer::reply::{Asked, Manner, Says};
+use novelo_conversation::answer::reply::{ReplyInput, ReplyKind, ReplyRequest};
 use novelo_conversation::app::App;
 use novelo_conversation::caller::Caller;
 use novelo_conversation::policy::Preset;
@@ -47,10 +47,10 @@ pub async fn chat(State(app): State<App>, caller: Caller, headers: HeaderMap, Ra
     let task = id("task_id", wire.task_id)?;
     check::text("message", &wire.message, ("QUESTION_BYTES_MAX", QUESTION_BYTES_MAX))?;
     let preset = Arc::new(Preset::given("recipe", recipe(&app))?);
-    let (says, manner) = (Says::Question(wire.message), Manner::Assist(Some(Skills { caller, task })));
+    let (input, kind) = (ReplyInput::Question(wire.message), ReplyKind::Assist(Some(Skills { caller, task })));
     let tracer = Tracer::begin(&app.recorder, SURFACE);
     tracer.about(&user, &session);
-    let asked = Asked { user: Some(user), thread: Some(session), says, preset, manner, tracer };
+    let asked = ReplyRequest { user: Some(user), thread: Some(session), input, preset, kind, tracer };
     Ok(thread::answer(&app, asked, sse::is_wanted(wire.stream, &headers)).await)
 }
 

@@ -28,8 +28,8 @@ const SURFACE: &str = "chat page";
 pub async fn begin(State(app): State<App>, caller: Caller, Raw(body): Raw) -> ApiResult<Response> {
     let form: Form = serde_urlencoded::from_bytes(&body).map_err(|e| Error::invalid("body", e))?;
     let asked = ask::asked(&app, SURFACE, ask::user(None, &caller)?, form.thread_id, form.question.clone())?;
-    let (trace_id, terms) = (asked.tracer.id().encode(), asked.terms(true));
-    let piece = answer::begin(&app, AnswerRequest::Reply(asked), terms).map(|reader| {
+    let (trace_id, options) = (asked.tracer.id().encode(), asked.reply_options(true));
+    let piece = answer::begin(&app, AnswerRequest::Reply(asked), options).map(|reader| {
         let address = format!("/chat/replies/{}", reader.name());
         pages::piece(page::exchange(&form.question, &address, &trace_id))
     });

@@ -1,6 +1,6 @@
 //! Replies as JSON: the whole answer, and the data of its events.
 
-use novelo_conversation::answer::{Called, Generated, Prompted, Reply, Source, Understood};
+use novelo_conversation::answer::{Generated, PassageSource, Prompted, Reply, SkillCall, UnderstoodQuestion};
 use novelo_conversation::model::Usage;
 use novelo_engine::recall;
 use serde::Serialize;
@@ -83,8 +83,8 @@ impl<'r> From<&'r Reply> for ReplyBody<'r> {
     }
 }
 
-impl<'r> From<&'r Understood> for QuestionBody<'r> {
-    fn from(Understood { thread, rewritten }: &'r Understood) -> Self {
+impl<'r> From<&'r UnderstoodQuestion> for QuestionBody<'r> {
+    fn from(UnderstoodQuestion { thread, rewritten }: &'r UnderstoodQuestion) -> Self {
         let thread_id = thread.as_deref();
         Self { thread_id, standalone_question: &rewritten.question, rewritten_by: rewritten.by.name() }
     }
@@ -97,14 +97,14 @@ impl<'r> From<&'r Prompted> for SourcesBody<'r> {
     }
 }
 
-impl<'r> From<&'r Source> for SourceBody<'r> {
-    fn from(Source { from, id, name, text, file, line, score }: &'r Source) -> Self {
+impl<'r> From<&'r PassageSource> for SourceBody<'r> {
+    fn from(PassageSource { from, id, name, text, file, line, score }: &'r PassageSource) -> Self {
         Self { from: *from, id, name, text, file: file.as_deref(), line: *line, score: *score }
     }
 }
 
-impl<'r> From<&'r Called> for CallBody<'r> {
-    fn from(Called { name, arguments, result }: &'r Called) -> Self {
+impl<'r> From<&'r SkillCall> for CallBody<'r> {
+    fn from(SkillCall { name, arguments, result }: &'r SkillCall) -> Self {
         Self { name, arguments, result }
     }
 }

@@ -1,4 +1,4 @@
-//! An answer in OpenAI's form: whole, or chunk by chunk.
+//! An answer in OpenAI's format: whole, or chunk by chunk.
 //!
 //! Ours are `id`, which names the reply, and `created`; the rest is what the model's server says. Chunks follow from events alone,
 //! so that a stream that is resumed tells the same again.
@@ -7,7 +7,7 @@ use std::sync::{Arc, OnceLock};
 
 use serde_json::{Map, Value, json};
 
-use novelo_conversation::answer::{self, Event, Form, Generated, Reader, Reply, Told};
+use novelo_conversation::answer::{self, Event, EventReader, Generated, LoggedEvent, Reply, ResponseFormat};
 use novelo_conversation::error::{Code, Error};
 use novelo_conversation::model::{More, ToolCall};
 
@@ -26,17 +26,17 @@ pub struct Frame {
 const OURS: [&str; 5] = ["id", "object", "created", "choices", "usage"];
 
 impl Frame {
-    pub fn of(reader: &Reader) -> Self {
-        let (model, wants_usage) = match reader.form() {
-            Form::Relay { model, wants_usage } => (model.clone(), *wants_usage),
-            Form::Assist | Form::Guided { .. } => (String::new(), false),
+    pub fn of(reader: &EventReader) -> Self {
+        let (model, wants_usage) = match reader.format() {
+            ResponseFormat::Relay { model, wants_usage } => (model.clone(), *wants_usage),
+            ResponseFormat::Assist | ResponseFormat::Guided { .. } => (String::new(), false),
         };
         let id = format!("chatcmpl-{}", reader.name());
         Self { id, created: reader.started_at() as u64, model, wants_usage, head: reader.head() }
     }
 
     /// The frames of an event. The last of them has its id, so a stream resumed before it repeats all of them.
-    pub fn told(&self, told: &Told) -> String {
+    pub fn told(&self, told: &LoggedEvent) -> String {
         let missed = match told.missed {
             0 => String::new(),
             missed => format!(": missed {missed} events\n\n"),
