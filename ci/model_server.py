@@ -2,8 +2,8 @@
 
     python ci/model_server.py [--port 0] [--ctx 8192]
 
-Prints `http://127.0.0.1:PORT` once it answers, and ends when its standard input is closed, so that it ends with whoever
-started it. `make model` installs what it needs.
+Prints `http://127.0.0.1:PORT` once it answers, and ends when its standard input is closed, so it ends with the
+process that started it. `make model` installs what it needs.
 """
 
 import argparse

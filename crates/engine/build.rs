@@ -1,5 +1,5 @@
-//! Writes the vocabularies of the exact tokenizers where `src/tokens/vocabulary.rs` includes them: the bytes of each
-//! token in the order of its rank, each after its length.
+//! Writes the vocabularies of the exact tokenizers where `src/tokens/vocabulary.rs` includes them: the bytes
+//! of each token in the order of its rank, each after its length.
 
 use std::path::Path;
 

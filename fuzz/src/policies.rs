@@ -6,7 +6,7 @@ use novelo_conversation::yaml::Yaml;
 use novelo_engine::module::Manifest;
 use novelo_engine::policy::Policy;
 use novelo_language::decide::{self, Files};
-use novelo_language::plan::{Ontology, Rules};
+use novelo_language::plan::{Ontology, ParameterRules};
 use serde_json::{Value, json};
 
 /// Every reader gets the file, and what stands under each of its keys.
@@ -27,8 +27,8 @@ pub fn policies(data: &[u8]) {
 
 fn read(value: &Value) {
     if let Ok(ontology) = Ontology::decode(value) {
-        drop(Rules::decode(value, &ontology));
-        drop(Rules::decode(&json!({}), &ontology));
+        drop(ParameterRules::decode(value, &ontology));
+        drop(ParameterRules::decode(&json!({}), &ontology));
     }
     drop(Entity::decode("entity", "ticker", value));
     drop(Answers::decode(value));

@@ -1,6 +1,7 @@
 //! Work on the tree itself: `cargo run -p xtask -- tidy` checks what the compiler cannot, and `ci` runs
 //! `make test`.
 
+mod api;
 mod source;
 mod tidy;
 mod tree;
@@ -14,6 +15,7 @@ const USAGE: &str = "usage: cargo run -p xtask -- <command>
   tidy           check layering, source rules and sizes; print what was measured
   tidy --renew   write xtask/allowance.txt from what is found now
   tidy --list    print what the allowance covers
+  api            write the lists of the public API again (crates/*/api.txt)
   ci             run everything that must hold (make test)";
 
 fn main() -> anyhow::Result<ExitCode> {
@@ -22,6 +24,7 @@ fn main() -> anyhow::Result<ExitCode> {
         ["tidy"] => tidy::run(),
         ["tidy", "--renew"] => tidy::renew(),
         ["tidy", "--list"] => tidy::list(),
+        ["api"] => api::write(&tree::root()?).map(|()| ExitCode::SUCCESS),
         ["ci"] => ci(),
         _ => {
             eprintln!("{USAGE}");

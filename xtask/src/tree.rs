@@ -3,6 +3,7 @@
 //!
 //! Owns which files count: what git tracks or would track. Files that are not UTF-8 are left out.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -32,10 +33,11 @@ impl Tree {
         let mut git = Command::new("git");
         let listing = run(git.args(["ls-files", "-co", "--exclude-standard", "-z"]).current_dir(&root))?;
         let mut files = Vec::new();
-        for path in listing.split('\0').filter(|path| !path.is_empty()) {
+        // Git lists a path several times while a merge is in conflict.
+        let paths: BTreeSet<&str> = listing.split('\0').filter(|path| !path.is_empty()).collect();
+        for path in paths {
             files.extend(read_file(&root, path)?);
         }
-        files.sort_by(|a, b| a.path.cmp(&b.path));
         Ok(Self { files, metadata })
     }
 

@@ -4,61 +4,42 @@
 //! writer of summaries, the sweeper of what has expired, and the one that embeds. `close` ends them all and leaves the
 //! store flushed.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context;
-use novelo_engine::assemble::MessageMark;
 use novelo_store::{LocalOptions, RedisOptions, Store};
-use rustc_hash::FxHashMap;
 use tokio::task::JoinHandle;
 
+use crate::answer::Replies;
 use crate::answer::guide::Guides;
-use crate::answer::reply::Replies;
-use crate::cache::Cache;
-use crate::context::answer::{Answer, ContextResponse};
-use crate::context::load::Caches;
+use crate::base::{Base, above};
+use crate::context::Contexts;
 use crate::data::Data;
-use crate::forget::{ForgetLog, PendingErasure};
 use crate::model::Models;
 use crate::policy::Policies;
-use crate::remember::summary::{self, Due};
-use crate::search::{Embedder, Indexes, Points, RecallSource};
+use crate::remember::forget::{self, ForgetLog, PendingErasure, Traces};
+use crate::remember::{LetGo, UserMemory, summary};
+use crate::search::{Embedder, Indexes, Points, Search};
 use crate::settings::{Config, without_password};
 use crate::storage::eviction::{self, Evictions};
 use crate::storage::incomplete;
 use crate::telemetry::{Metrics, now};
+use crate::thread::Threads;
+use crate::thread::due::Due;
 use crate::trace::record::Recorder;
 
 /// The running application; clones share it.
 pub type App = Arc<Shared>;
 
 pub struct Shared {
-    pub store: Store,
-    pub policies: Policies,
-    pub recorder: Recorder,
-    pub metrics: Metrics,
-    pub caches: Caches,
-    pub indexes: Indexes,
-    pub models: Models,
-    pub replies: Replies,
-    /// What this node is called among those that share the store.
-    pub node: String,
-    pub evictions: Evictions,
+    pub memory: Arc<UserMemory>,
+    pub replies: Arc<Replies>,
     /// What guided replies keep between requests.
-    pub guides: Guides,
-    /// What questions are answered from by query.
-    pub data: Option<Arc<Data>>,
-    /// What was forgotten, for restores; and whether the raw files are to be cleaned of single documents.
-    pub forgets: ForgetLog,
-    pub erasure: PendingErasure,
-    /// Threads whose summary may have fallen behind.
-    pub due: Due,
-    /// Answers that were asked for again, by all that went into them.
-    pub made: Cache<(u128, Answer), ContextResponse>,
-    pub last: LastPrompts,
-    pub config: Config,
+    pub guides: Arc<Guides>,
 }
+
+above!(Shared, memory: UserMemory);
 
 /// The tasks that `close` must end.
 pub struct Tasks {
@@ -68,7 +49,6 @@ pub struct Tasks {
     summaries: JoinHandle<()>,
 }
 
-const MADE_BYTES_MAX: usize = 32 * 1024 * 1024;
 const SWEEP_EVERY: Duration = Duration::from_secs(1);
 const LOOK_AT_EVICTIONS_TICKS: u32 = 2;
 
@@ -101,45 +81,48 @@ pub enum Opens {
 pub async fn open_with(config: Config, store: Store) -> anyhow::Result<(App, Tasks)> {
     let data = Data::open(&config)?;
     let database = data.as_ref().map(|data| data.database.clone());
-    let app = Arc::new(Shared {
+    let metrics = Arc::new(Metrics::default());
+    let base = Base {
         policies: Policies::open(config.text("policies").into(), database)?,
-        recorder: Recorder::default(),
-        metrics: Metrics::default(),
-        caches: Caches::default(),
-        indexes: Indexes::new(
-            config.number("index_bytes") as usize,
-            Embedder::open(&config).await,
-            Points::open(&config)?,
-        ),
+        recorder: Arc::new(Recorder::new(metrics.clone())),
+        metrics,
         models: Models::open(&config)?,
-        replies: Replies::default(),
-        node: crate::ids::short(),
         evictions: Evictions::new(&config),
-        guides: Guides::default(),
+        node: crate::ids::short(),
         data,
-        forgets: ForgetLog::open(&store, &config).await?,
-        erasure: PendingErasure::open(&store).await?,
-        due: Due::default(),
-        made: Cache::new(MADE_BYTES_MAX),
-        last: LastPrompts::default(),
         store,
         config,
-    });
+    };
+    let (forgets, erasure) =
+        (ForgetLog::open(&base.store, &base.config).await?, PendingErasure::open(&base.store).await?);
+    let (embedder, points) = (Embedder::open(&base.config).await, Points::open(&base.config)?);
+    let indexes = Indexes::new(base.config.number("index_bytes") as usize, embedder, points);
+    let search = Arc::new(Search { base, indexes });
+    let threads = Threads { search, due: Due::default() };
+    let (replies, guides) = (Arc::new(Replies::default()), Arc::new(Guides::default()));
+    let let_go = let_go(replies.clone(), guides.clone());
+    let memory = Arc::new(UserMemory { contexts: Contexts::new(threads), forgets, erasure, let_go });
+    let app = Arc::new(Shared { memory, replies, guides });
     let tasks = Tasks {
         recorder: tokio::spawn(record(app.clone())),
         sweeper: tokio::spawn(sweep(app.clone())),
-        embedding: tokio::spawn(embed(app.clone())),
-        summaries: tokio::spawn(summary::run(app.clone())),
+        embedding: tokio::spawn(embed(app.search.clone())),
+        summaries: tokio::spawn(summary::run(app.memory.clone())),
     };
     Ok((app, tasks))
 }
 
-impl Shared {
-    /// Tells that turns were added to a thread.
-    pub fn touched(&self, user: &str, thread: &str) {
-        self.due.add(user, thread);
-        self.indexes.touched(user, RecallSource::Turns);
-    }
+/// Lets go of the answers of a user that are in memory.
+fn let_go(replies: Arc<Replies>, guides: Arc<Guides>) -> LetGo {
+    Box::new(move |user, traces| {
+        match traces {
+            // Answers may quote what is gone, whichever thread they are of.
+            Traces::Stay => replies.forget_ended(user),
+            Traces::OfThread(thread) => replies.forget(user, Some(thread)),
+            Traces::OfUser => replies.forget(user, None),
+        }
+        guides.forget(user);
+    })
 }
 
 /// Stores what is waiting, and closes the store.
@@ -200,11 +183,11 @@ pub async fn open_redis(config: &Config, timeout: Duration, opens: Opens) -> any
 }
 
 async fn record(app: App) {
-    app.recorder.run(&app.store, app.config.number("traces.ttl_seconds"), &app.metrics).await;
+    app.recorder.run(&app.store, app.config.number("traces.ttl_seconds")).await;
 }
 
-async fn embed(app: App) {
-    if let Err(error) = crate::search::worker::run(&app).await {
+async fn embed(search: Arc<Search>) {
+    if let Err(error) = crate::search::worker::run(&search).await {
         tracing::error!(%error, "passages are no longer embedded");
     }
 }
@@ -226,36 +209,6 @@ async fn sweep(app: App) {
             ticks_left = LOOK_AT_EVICTIONS_TICKS;
         }
         ticks_left -= 1;
-        crate::forget::erase_when_due(&app).await;
-    }
-}
-
-/// The newest prompt of each thread and recipe, for telling how much of the front has stayed the same.
-#[derive(Debug, Default)]
-pub struct LastPrompts(Mutex<FxHashMap<u64, LastPrompt>>);
-
-#[derive(Debug)]
-struct LastPrompt {
-    epoch: u64,
-    marks: Vec<MessageMark>,
-}
-
-const LAST_PROMPTS_MAX: usize = 10_000;
-
-impl LastPrompts {
-    /// Puts the newest prompt in; the leading tokens it shares with the one before, where there was one.
-    pub fn replace(&self, key: &impl std::hash::Hash, epoch: u64, marks: Vec<MessageMark>) -> Option<u32> {
-        use std::hash::BuildHasher;
-        let key = rustc_hash::FxBuildHasher.hash_one(key);
-        let mut last = self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        if last.len() >= LAST_PROMPTS_MAX {
-            last.clear();
-        }
-        let unchanged = last
-            .get(&key)
-            .filter(|before| before.epoch == epoch)
-            .map(|before| novelo_engine::assemble::unchanged_tokens(&before.marks, &marks));
-        last.insert(key, LastPrompt { epoch, marks });
-        unchanged
+        forget::erase_when_due(&app).await;
     }
 }

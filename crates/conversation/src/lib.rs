@@ -4,13 +4,13 @@
 
 pub mod answer;
 pub mod app;
+pub mod base;
 pub mod cache;
 pub mod caller;
 pub mod context;
 pub mod data;
 pub mod error;
 mod files;
-pub mod forget;
 pub mod ids;
 pub mod locks;
 pub mod model;
@@ -22,7 +22,7 @@ pub mod search;
 pub mod settings;
 pub mod storage;
 pub mod telemetry;
-mod text;
+pub mod text;
 pub mod thread;
 pub mod trace;
 pub mod yaml;

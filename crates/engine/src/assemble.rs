@@ -1,8 +1,8 @@
 //! The assembly: documents and a recipe in, messages and their explanation out.
 //!
-//! Owns the one order in which a prompt is made: components emit, filters fold, the budget holds. Invariants, each
-//! with a property test in `tests/invariants.rs`: never over budget; what goes in is accounted for, exactly once; the
-//! newest user turn stays; the same inputs give the same bytes.
+//! Owns the one order in which a prompt is made: components emit, filters fold, the budget holds. Invariants,
+//! each with a property test in `tests/invariants.rs`: never over budget; what goes in is accounted for,
+//! exactly once; the newest user turn stays; the same inputs give the same bytes.
 
 use std::hash::BuildHasher;
 
@@ -103,8 +103,8 @@ fn leave_out_refused<'a>(draft: &mut Draft<'a>, loaded: &'a Loaded<'a>) {
     }
 }
 
-/// A summary that was made from turns which are all in the prompt says nothing new, and would change the front of it
-/// with every turn.
+/// A summary that was made from turns which are all in the prompt says nothing new, and would change the
+/// front of it with every turn.
 fn leave_out_summary(draft: &mut Draft<'_>, loaded: &Loaded<'_>) {
     let Some(upto) = loaded.summary_upto else { return };
     let covered = |piece: &&Piece<'_>| matches!(piece.origin, Origin::Turn { seq, .. } if seq <= upto);

@@ -1,9 +1,9 @@
 //! The budget: whatever the filters leave, it holds.
 //!
-//! Owns the last word on size. Instructions that lead, what stands around the log, and the newest user turn stay;
-//! then blocks of the log, newest first, until one does not fit; one too large for any prompt is passed over. A block
-//! holds a call with its answers, so nothing is parted. What was recalled goes first when the rest would not fit. Refuses
-//! a prompt whose must-haves alone are over the budget, with the numbers.
+//! Owns the last word on size. Instructions that lead, what stands around the log, and the newest user turn
+//! stay; then blocks of the log, newest first, until one does not fit; one too large for any prompt is passed
+//! over. A block holds a call with its answers, so nothing is parted. What was recalled goes first when the
+//! rest would not fit. Refuses a prompt whose must-haves alone are over the budget, with the numbers.
 
 use crate::filter::{Draft, Note};
 use crate::pairs::Pairs;
@@ -64,7 +64,8 @@ pub(crate) fn apply(mut draft: Draft<'_>, budget_tokens: u32) -> Result<Draft<'_
     Ok(draft)
 }
 
-/// Drops what was recalled, the last of it first, until the rest fits; what is needed then, and how many went.
+/// Drops what was recalled, the last of it first, until the rest fits; what is needed then, and how many
+/// went.
 fn give_up_recalled(draft: &mut Draft<'_>, mut needed_tokens: u32, budget_tokens: u32) -> (u32, usize) {
     let mut dropped = 0;
     let recalled = |piece: &&mut Piece<'_>| matches!(piece.origin, Origin::Recall { .. }) && !piece.is_out();

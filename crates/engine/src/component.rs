@@ -1,7 +1,7 @@
 //! What proposes pieces, and what it needs for it.
 //!
-//! Owns the way from loaded documents to pieces. Components state their needs first; the loader answers them all at
-//! once; from there everything is pure.
+//! Owns the way from loaded documents to pieces. Components state their needs first; the loader answers them
+//! all at once; from there everything is pure.
 
 use crate::filter::Filter;
 use crate::loaded::{CollectionItem, Loaded, Shape, show_as_data};
@@ -126,7 +126,8 @@ impl Counting {
     }
 }
 
-/// A turn as it is: what nearly every piece of a prompt begins as. It is built where it will stand, without a copy.
+/// A turn as it is: what nearly every piece of a prompt begins as. It is built where it will stand, without a
+/// copy.
 #[inline(always)]
 fn stored_turn(turn: &Turn, tokenizer: Tokenizer) -> Piece<'_> {
     Piece::stored(Origin::Turn { seq: turn.seq, id: &turn.id }, "history", turn.message.shown(), tokenizer)

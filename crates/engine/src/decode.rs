@@ -1,7 +1,8 @@
 //! LevelScope requests and policy files, field by field.
 //!
-//! Owns the errors that name a path (`recipe.filters[1].options.maxTokens`) and the nearest known name for one that is
-//! not known. Refuses unknown fields, wrong kinds and numbers out of range; never fills in a default for a bad value.
+//! Owns the errors that name a path (`recipe.filters[1].options.maxTokens`) and the nearest known name for
+//! one that is not known. Refuses unknown fields, wrong kinds and numbers out of range; never fills in a
+//! default for a bad value.
 
 use serde_json::{Map, Value};
 

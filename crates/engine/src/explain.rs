@@ -1,7 +1,8 @@
 //! The explanation of an assembly, as data.
 //!
-//! Owns the wire form of `explain`: one row for each piece that was considered, in or out, and the notes. ExplanationRows
-//! partition the input; turns too old to be looked at share one row that says how many they are.
+//! Owns the wire form of `explain`: one row for each piece that was considered, in or out, and the notes.
+//! ExplanationRows partition the input; turns too old to be looked at share one row that says how many they
+//! are.
 
 use serde::Serialize;
 

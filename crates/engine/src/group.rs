@@ -1,7 +1,8 @@
 //! Collapsed groups: many turns that a prompt shows as one.
 //!
-//! Owns the names of groups, the two shapes of the response that defines them, and the lookup from a turn to its
-//! group. What stands in for a group is made when the groups are loaded, so that a warm prompt only refers to it.
+//! Owns the names of groups, the two shapes of the response that defines them, and the lookup from a turn to
+//! its group. What stands in for a group is made when the groups are loaded, so that a warm prompt only
+//! refers to it.
 
 use std::hash::BuildHasher;
 
@@ -16,7 +17,8 @@ use crate::limits::{COLLAPSE_SIZE_MAX, ID_BYTES_MAX};
 use crate::message::{Message, Role, Turn};
 use crate::path::check_id;
 
-/// A group's name in its one spelling: upper case, words joined by single underscores; `None` when nothing is left.
+/// A group's name in its one spelling: upper case, words joined by single underscores; `None` when nothing is
+/// left.
 pub fn name(text: &str) -> Option<String> {
     let upper = text.trim().to_uppercase();
     let words = upper.split(|c: char| !c.is_ascii_uppercase() && !c.is_ascii_digit()).filter(|word| !word.is_empty());
@@ -65,7 +67,8 @@ fn description(group: &Value) -> Option<&str> {
     group.get("description").and_then(Value::as_str).or_else(below)
 }
 
-/// Reads a list of groups that stands at `path`. Groups whose names come out the same are one, the later entry's.
+/// Reads a list of groups that stands at `path`. Groups whose names come out the same are one, the later
+/// entry's.
 pub fn define(path: &str, groups: &Value) -> Result<Vec<GroupDefinition>, DecodeError> {
     let entries = groups.as_array().ok_or_else(|| DecodeError::new(path, "must be an array"))?;
     let mut defined: Vec<GroupDefinition> = Vec::new();

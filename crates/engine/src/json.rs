@@ -1,8 +1,8 @@
 //! LevelScope JSON text in place.
 //!
-//! Owns spans, lengths and spellings of text that a parser has already accepted: where a member stands, how long the
-//! text is once compact, what a literal says. It builds no tree, so that messages keep the bytes they came with.
-//! Refuses nothing: on text that is not JSON the answers are meaningless, but never a panic.
+//! Owns spans, lengths and spellings of text that a parser has already accepted: where a member stands, how
+//! long the text is once compact, what a literal says. It builds no tree, so that messages keep the bytes
+//! they came with. Refuses nothing: on text that is not JSON the answers are meaningless, but never a panic.
 
 use std::borrow::Cow;
 
@@ -141,8 +141,8 @@ pub(crate) fn literal_units(text: &str) -> u32 {
     }
 }
 
-/// The text with no white space between tokens and the shortest spelling of every string; numbers and the order of
-/// keys stay as they are.
+/// The text with no white space between tokens and the shortest spelling of every string; numbers and the
+/// order of keys stay as they are.
 pub fn compact(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     walk(text, |token| match token {

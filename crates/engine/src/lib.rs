@@ -1,8 +1,9 @@
 //! Novelo's engine: it assembles the prompt that a model should see next.
 //!
-//! A [`Recipe`] says what goes into the prompt: components (fixed texts, the history, summaries, search results), filters
-//! that shorten it, and a token budget. [`assemble`] makes the prompt from the recipe and from what was [`Loaded`]. The
-//! [`Assembly`] has the messages, and can [explain](Assembly::explain) what became of everything that was considered.
+//! A [`Recipe`] says what goes into the prompt: components (fixed texts, the history, summaries, search
+//! results), filters that shorten it, and a token budget. [`assemble`] makes the prompt from the recipe and
+//! from what was [`Loaded`]. The [`Assembly`] has the messages, and can [explain](Assembly::explain) what
+//! became of everything that was considered.
 //!
 //! ```
 //! use novelo_engine::recipe::ComponentSpec;
@@ -10,10 +11,14 @@
 //!
 //! let conversation = [
 //!     Message::text(Role::User, "Which animals can sleep while they fly?"),
-//!     Message::text(Role::Assistant, "Frigatebirds do. They sleep for a few seconds at a time, mostly at night."),
+//!     Message::text(
+//!         Role::Assistant,
+//!         "Frigatebirds do. They sleep for a few seconds at a time, mostly at night.",
+//!     ),
 //!     Message::text(Role::User, "How do we know?"),
 //! ];
-//! let document = RecipeBuilder::new().component(ComponentSpec::system("Be brief.")).budget_tokens(80).build()?;
+//! let document =
+//!     RecipeBuilder::new().component(ComponentSpec::system("Be brief.")).budget_tokens(80).build()?;
 //! let recipe = document.recipe();
 //!
 //! let loaded = Loaded { inline: &conversation, ..Loaded::default() };
@@ -40,8 +45,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! The engine is pure: it does no I/O, reads no clock and uses no randomness. The same inputs give the same bytes, so
-//! that any past prompt can be built again from its inputs.
+//! The engine is pure: it does no I/O, reads no clock and uses no randomness. The same inputs give the same
+//! bytes, so that any past prompt can be built again from its inputs.
 
 #![deny(missing_docs)]
 #![warn(unreachable_pub)]

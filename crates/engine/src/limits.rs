@@ -1,9 +1,9 @@
 //! The caps that a caller can meet, in one table.
 //!
-//! Owns the caps that error messages quote by name, and those on connections, queues and waiting. A cap is enforced
-//! where the bytes come in; this module only says what it is. `docs/limits.md` is this table, and a test keeps it so. Caps
-//! that only one module knows, such as the bounds of a filter's option or of a policy file, are constants of that
-//! module; its errors quote their numbers.
+//! Owns the caps that error messages quote by name, and those on connections, queues and waiting. A cap is
+//! enforced where the bytes come in; this module only says what it is. `docs/limits.md` is this table, and a
+//! test keeps it so. Caps that only one module knows, such as the bounds of a filter's option or of a policy
+//! file, are constants of that module; its errors quote their numbers.
 
 /// One cap: its name, its value and what it bounds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

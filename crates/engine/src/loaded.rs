@@ -1,7 +1,7 @@
 //! What the loader answers to a recipe's needs.
 //!
-//! Owns the documents that a prompt is made from, how summaries, user data and other documents are shown, and where
-//! they are stored. Nothing here loads anything.
+//! Owns the documents that a prompt is made from, how summaries, user data and other documents are shown, and
+//! where they are stored. Nothing here loads anything.
 
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
@@ -105,7 +105,8 @@ impl CollectionItem {
     }
 }
 
-/// A document as a system message of its JSON. One that wraps a value, and is no message itself, is shown as that value.
+/// A document as a system message of its JSON. One that wraps a value, and is no message itself, is shown as
+/// that value.
 pub(crate) fn show_as_data(document: &str) -> Message {
     Message::text(Role::System, &json::compact(wrapped(document)))
 }

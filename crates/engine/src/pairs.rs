@@ -1,8 +1,8 @@
 //! Calls and their answers.
 //!
-//! Owns one question: which assistant message does an answer belong to? Real transcripts reuse call ids, so an answer
-//! belongs to the nearest message before it that issued its id, else to the first one after it. From that follow the
-//! places where a thread may be cut without parting a call from its answers.
+//! Owns one question: which assistant message does an answer belong to? Real transcripts reuse call ids, so
+//! an answer belongs to the nearest message before it that issued its id, else to the first one after it.
+//! From that follow the places where a thread may be cut without parting a call from its answers.
 
 use rustc_hash::FxHashMap;
 

@@ -1,8 +1,8 @@
 //! Where a document lives: `users/{user}/convo.sessions/{thread}/messages/{id}`.
 //!
-//! Owns the shape of paths and the rules for ids. Collections and documents alternate, so a collection has an odd
-//! number of segments and a document an even one. Invariant: a segment is 1 to 256 bytes of UTF-8 without control
-//! characters, so no id can forge a separator, whatever else it contains.
+//! Owns the shape of paths and the rules for ids. Collections and documents alternate, so a collection has an
+//! odd number of segments and a document an even one. Invariant: a segment is 1 to 256 bytes of UTF-8 without
+//! control characters, so no id can forge a separator, whatever else it contains.
 
 use std::fmt;
 

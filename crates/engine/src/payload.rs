@@ -1,7 +1,8 @@
 //! Files that travel inside tool traffic.
 //!
-//! Owns the recognition of `{filepath, content}` in a JSON text within a message, and how that text reads once the
-//! content is hidden. Both are worked out when the message enters, so that hiding it later is a splice of bytes.
+//! Owns the recognition of `{filepath, content}` in a JSON text within a message, and how that text reads
+//! once the content is hidden. Both are worked out when the message enters, so that hiding it later is a
+//! splice of bytes.
 
 use std::hash::BuildHasher;
 
@@ -92,7 +93,8 @@ impl FilePayload {
         }
     }
 
-    /// How many UTF-16 code units of compact JSON the message gains by hiding the content; negative as a rule.
+    /// How many UTF-16 code units of compact JSON the message gains by hiding the content; negative as a
+    /// rule.
     pub(crate) fn units_gained(&self, placeholder: &Placeholder) -> i64 {
         i64::from(self.written_units + placeholder.written_units + 2) - i64::from(self.literal_units)
     }

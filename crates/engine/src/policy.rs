@@ -1,7 +1,7 @@
 //! What a conversation remembers, and who may look back at it.
 //!
-//! Owns the policy that a user writes, its defaults, and the cuts that it makes: by age, by number, by length. Pure: `now`
-//! comes in as a value.
+//! Owns the policy that a user writes, its defaults, and the cuts that it makes: by age, by number, by
+//! length. Pure: `now` comes in as a value.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

@@ -1,7 +1,7 @@
 //! What was recalled for a prompt: the best of what a search found, as one message.
 //!
-//! Owns the options of a recipe's recall, the words it is introduced by, and its form: data, one line each, after a
-//! heading that says where it comes from. What is searched, and how, is not decided here.
+//! Owns the options of a recipe's recall, the words it is introduced by, and its form: data, one line each,
+//! after a heading that says where it comes from. What is searched, and how, is not decided here.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -136,8 +136,8 @@ impl Recall {
         self.empty.as_deref().map(|text| Message::text(Role::System, text))
     }
 
-    /// Texts as a prompt shows them: a line each, equal ones once, each cut to where the words are that found it. A text
-    /// cannot pass for two.
+    /// Texts as a prompt shows them: a line each, equal ones once, each cut to where the words are that found
+    /// it. A text cannot pass for two.
     pub fn show<'t>(&self, texts: impl IntoIterator<Item = (&'t str, Vec<&'t str>)>) -> Option<Message> {
         let mut lines: Vec<String> = Vec::new();
         for (text, words) in texts {

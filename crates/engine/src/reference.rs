@@ -1,7 +1,8 @@
 //! What a question points back to.
 //!
-//! Owns the last subjects that a conversation was answered about, per conversation and per bucket of intents, and the rules by
-//! which a question that names none takes them. Text comes first, the conversation after; why, is always told.
+//! Owns the last subjects that a conversation was answered about, per conversation and per bucket of intents,
+//! and the rules by which a question that names none takes them. Text comes first, the conversation after;
+//! why, is always told.
 
 use std::collections::BTreeMap;
 

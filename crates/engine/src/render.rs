@@ -1,7 +1,7 @@
 //! An assembly as text.
 //!
-//! Owns the one rendering that the command line, the docs and the snapshot tests all show: a line for the whole, then
-//! a line for each piece, in or out, with what it costs and why.
+//! Owns the one rendering that the command line, the docs and the snapshot tests all show: a line for the
+//! whole, then a line for each piece, in or out, with what it costs and why.
 
 use std::fmt::Write;
 

@@ -1,8 +1,8 @@
 //! What a request may see.
 //!
-//! Owns the one question of tenancy: may this caller name this path? A user's scope covers `users/{user}` and all
-//! below it, compared segment by segment, so that no id can reach across. Nothing else in the tree decides this. Which
-//! calls a kind of key may make at all is the server's table of routes.
+//! Owns the one question of tenancy: may this caller name this path? A user's scope covers `users/{user}` and
+//! all below it, compared segment by segment, so that no id can reach across. Nothing else in the tree
+//! decides this. Which calls a kind of key may make at all is the server's table of routes.
 
 use crate::path::{CollectionPath, DocumentPath, PathError, check_id};
 

@@ -1,8 +1,9 @@
 //! Each option of each filter, and the budget, in small cases.
 //!
-//! A message is written `u:hello`: the first letter of its role, the ids of its calls or of the call it answers in
-//! brackets (`a(x;y)`, `t(x):done`, with arguments `a(x={…})`), and its content, where it has one. In what is expected,
-//! a message as it came has no sign; `-` is dropped, `~` cut or redacted, `>` moved, `+` made.
+//! A message is written `u:hello`: the first letter of its role, the ids of its calls or of the call it
+//! answers in brackets (`a(x;y)`, `t(x):done`, with arguments `a(x={…})`), and its content, where it has one.
+//! In what is expected, a message as it came has no sign; `-` is dropped, `~` cut or redacted, `>` moved, `+`
+//! made.
 
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a panic is how a test fails")]
 

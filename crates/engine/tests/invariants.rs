@@ -1,7 +1,7 @@
 //! What holds for every assembly, on transcripts and recipes at random.
 //!
-//! `laws` says what must hold for any input; here are the laws that ask for more than that: a filter in the last
-//! place, a window of a certain size, a log that grows, or the slow reference to compare with.
+//! `laws` says what must hold for any input; here are the laws that ask for more than that: a filter in the
+//! last place, a window of a certain size, a log that grows, or the slow reference to compare with.
 
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "a panic is how a test fails")]
 
@@ -336,7 +336,8 @@ fn files(message: &Value) -> Vec<Value> {
     texts.filter_map(|text| serde_json::from_str::<Value>(text).ok()).filter(|file| file.is_object()).collect()
 }
 
-/// The window holds the last n and no more, but for instructions that lead, the newest block and the newest user turn.
+/// The window holds the last n and no more, but for instructions that lead, the newest block and the newest
+/// user turn.
 fn window_is_no_larger(messages: &[Value], owners: &[Option<usize>], is_in: &[bool], unit: &str, n: usize) {
     let instructs = |m: &Value| m["role"] == "system" || m["role"] == "developer";
     let leading = messages.iter().take_while(|m| instructs(m)).count();

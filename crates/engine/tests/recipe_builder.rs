@@ -1,5 +1,7 @@
 //! The recipe builder: the same recipes, errors and bytes as the JSON that a person would write.
 
+#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a panic is how a test fails")]
+
 use novelo_engine::module::Chosen;
 use novelo_engine::piece::DocIdMode;
 use novelo_engine::recall::RecallSource;

@@ -21,7 +21,8 @@ struct Transcript {
 fn every_window_of_every_prefix_is_paired() {
     each(|messages| {
         for end in 1..=messages.len() {
-            // A wide window of a prefix has the front of some wide window of the whole, and the end of a narrow one.
+            // A wide window of a prefix has the front of some wide window of the whole, and the end of a
+            // narrow one.
             let n_max = if end == messages.len() { end } else { 3 };
             for n in 1..=n_max {
                 let window = json!({"name": "historyWindow", "options": {"turns": n}});

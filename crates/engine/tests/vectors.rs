@@ -1,6 +1,7 @@
 //! The shared filter vectors: real inputs and the outputs that they must give.
 //!
-//! They stand beside the project where it is developed, and in CI. A clone without them runs `filters.rs` alone.
+//! They stand beside the project where it is developed, and in CI. A clone without them runs `filters.rs`
+//! alone.
 
 use novelo_engine::{Loaded, Message, Recipe, assemble};
 use serde_json::Value;

@@ -1,15 +1,17 @@
 //! The answer of a model, made fit to be shown, word by word.
 //!
-//! Owns what is taken off: thoughts, a speaker's name and a redundant greeting at the front, blanks, empty lines, and the
-//! technical block at the end, which is read. Invariant: every character is taken by itself, so that what comes out is the same
-//! however the text was cut; and nothing is held back longer than it takes to know.
+//! Owns what is taken off: thoughts, a speaker's name and a redundant greeting at the front, blanks, empty
+//! lines, and the technical block at the end, which is read. Invariant: every character is taken by itself,
+//! so that what comes out is the same however the text was cut; and nothing is held back longer than it takes
+//! to know.
 
 mod block;
 mod front;
 
-use self::block::{Candidate, FENCE};
+use self::block::{BlockCandidate, FENCE};
 use self::front::Front;
 
+pub(crate) use block::INTENSITY_MAX;
 pub use block::{Block, TAGS_MAX};
 
 /// More line breaks in a row become two.
@@ -17,7 +19,7 @@ const BREAKS_MAX: usize = 2;
 
 #[derive(Debug)]
 pub struct Cleaner {
-    /// What stands before the answer; `None` once it has begun.
+    /// The text before the answer; `None` once the answer has begun.
     front: Option<Front>,
     body: Body,
 }
@@ -29,13 +31,14 @@ struct Body {
     shown: bool,
     /// Blanks since the last that was shown: they show when something follows.
     blanks: String,
-    /// Whether something stands on this line already, and the ticks that it began with while nothing else does.
+    /// Whether something stands on this line already, and the ticks that it began with while nothing else
+    /// does.
     in_line: bool,
     ticks: usize,
     /// Between two lines that begin with a fence.
     is_fenced: bool,
     /// What may turn out to be the technical block.
-    candidate: Option<Candidate>,
+    candidate: Option<BlockCandidate>,
     /// The next letter becomes a capital, since it begins the answer now.
     capital: bool,
 }
@@ -99,8 +102,8 @@ impl Body {
                 self.ticks = 0;
                 self.blanks.push(c);
             }
-            None if (!self.in_line || c == '`') && Candidate::may_begin(c, self.is_fenced) => {
-                self.candidate = Some(Candidate::new(c))
+            None if (!self.in_line || c == '`') && BlockCandidate::may_begin(c, self.is_fenced) => {
+                self.candidate = Some(BlockCandidate::new(c))
             }
             None => self.show(c, out),
         }
@@ -121,7 +124,7 @@ impl Body {
     }
 
     /// What looked like a block shows after all; a line further on another may begin.
-    fn give_up(&mut self, candidate: Candidate, out: &mut String) {
+    fn give_up(&mut self, candidate: BlockCandidate, out: &mut String) {
         let text = candidate.into_text();
         let mut chars = text.chars();
         chars.next().into_iter().for_each(|first| self.show(first, out));

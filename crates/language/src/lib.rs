@@ -1,13 +1,28 @@
 //! What a sentence means.
 //!
-//! Owns words and their stems, languages, calendar dates, follow-up questions made self-contained, questions about data,
-//! the weighing and routing of messages, and the clean-up of a model's answer. Pure: no storage, no network, no clock.
+//! Owns words and their stems, languages, calendar dates, follow-up questions made self-contained, questions
+//! about data, the weighing and routing of messages, and the clean-up of a model's answer. Pure: no storage,
+//! no network, no clock.
+//!
+//! Each language is one folder with a `Grammar` and one line in `language.rs`; the other modules hold no
+//! words of any language.
 
 pub mod analyse;
+pub mod calendar;
+pub mod dates;
 pub mod decide;
+mod english;
 pub mod finish;
+mod language;
+mod locale;
 pub mod plan;
+mod portuguese;
 pub mod rewrite;
+mod russian;
+mod syntax;
+mod window;
 
-pub use analyse::Language;
-pub use analyse::dates::{iso_date, iso_day};
+pub use self::calendar::{iso_date, iso_day};
+pub use self::language::Language;
+pub use self::locale::Locale;
+pub use self::portuguese::BRAZIL;

@@ -1,7 +1,7 @@
 //! What the rewriter promises on conversations of our own.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "a panic is how a test fails")]
 
-use novelo_language::rewrite::{ChangeKind, Said, rewrite};
+use novelo_language::rewrite::{ChangeKind, Utterance, rewrite};
 use proptest::prelude::*;
 
 /// A conversation, the question that follows it and how it stands alone.
@@ -13,7 +13,7 @@ struct Talk {
 
 impl Talk {
     fn rewritten(&self) -> String {
-        let said: Vec<Said<'_>> = self.history.iter().map(|(speaker, text)| Said { speaker, text }).collect();
+        let said: Vec<Utterance<'_>> = self.history.iter().map(|(speaker, text)| Utterance { speaker, text }).collect();
         let rewrite = rewrite(&said, self.question);
         assert_eq!(rewrite.changes.is_empty(), rewrite.question == self.question, "{rewrite:?}");
         assert!(rewrite.changes.iter().all(|change| change.was != change.now), "{rewrite:?}");
@@ -21,8 +21,8 @@ impl Talk {
     }
 }
 
-/// Talks in a text: `>` is the user, `<` the assistant, `?` the question and `=` what is expected; nothing after `=`
-/// means that the question stays.
+/// Talks in a text: `>` is the user, `<` the assistant, `?` the question and `=` what is expected; nothing
+/// after `=` means that the question stays.
 fn talks(text: &'static str) -> Vec<Talk> {
     text.split("\n\n")
         .map(|block| {
@@ -76,7 +76,7 @@ fn russian_follow_ups_stand_alone() {
 
 #[test]
 fn changes_say_what_and_why() {
-    let said = [Said { speaker: "user", text: "What is throat cancer?" }];
+    let said = [Utterance { speaker: "user", text: "What is throat cancer?" }];
     let rewrite = rewrite(&said, "Is it treatable?");
     let change = &rewrite.changes[0];
     assert_eq!((change.was.as_str(), change.now.as_str()), ("it", "throat cancer"));
@@ -95,8 +95,8 @@ fn without_history_nothing_changes() {
 #[test]
 fn only_so_many_messages_are_looked_at() {
     for (filler, expect) in [(39, "Is throat cancer treatable?"), (40, "Is it treatable?")] {
-        let mut said = vec![Said { speaker: "user", text: "What is throat cancer?" }];
-        said.extend(vec![Said { speaker: "assistant", text: "Ok." }; filler]);
+        let mut said = vec![Utterance { speaker: "user", text: "What is throat cancer?" }];
+        said.extend(vec![Utterance { speaker: "assistant", text: "Ok." }; filler]);
         assert_eq!(rewrite(&said, "Is it treatable?").question, expect, "{filler}");
     }
 }
@@ -105,15 +105,15 @@ fn only_so_many_messages_are_looked_at() {
 #[test]
 fn only_so_many_questions_are_heard() {
     for (filler, expect) in [(9, "Did Ann win in 1998?"), (10, "Did Ann win that year?")] {
-        let mut said = vec![Said { speaker: "user", text: "What happened in 1998?" }];
-        said.extend(vec![Said { speaker: "user", text: "Ok." }; filler]);
+        let mut said = vec![Utterance { speaker: "user", text: "What happened in 1998?" }];
+        said.extend(vec![Utterance { speaker: "user", text: "Ok." }; filler]);
         assert_eq!(rewrite(&said, "Did Ann win that year?").question, expect, "{filler}");
     }
 }
 
 #[test]
 fn a_long_question_is_left_alone() {
-    let said = [Said { speaker: "user", text: "What is throat cancer?" }];
+    let said = [Utterance { speaker: "user", text: "What is throat cancer?" }];
     let long = format!("Is it treatable?{}", " ".repeat(2_000 - 16));
     assert!(rewrite(&said, &long).question.starts_with("Is throat cancer treatable?"));
     let longer = format!("{long} ");
@@ -125,7 +125,7 @@ fn a_megabyte_is_no_trouble() {
     for text in ["it is this, that and the other one? ", "« \" ' ", "🙂", "ה", "e o preço?\n", "А в Москве? "]
     {
         let long = text.repeat(1_000_000 / text.len());
-        let said = vec![Said { speaker: "user", text: &long }; 40];
+        let said = vec![Utterance { speaker: "user", text: &long }; 40];
         assert_eq!(rewrite(&said, &long).question, long);
         rewrite(&said, "And it?");
     }
@@ -194,9 +194,9 @@ fn words() -> impl Strategy<Value = String> {
 proptest! {
     #[test]
     fn nothing_panics(history in prop::collection::vec((any::<bool>(), ".{0,60}"), 0..6), question in ".{0,80}") {
-        let said: Vec<Said<'_>> = history
+        let said: Vec<Utterance<'_>> = history
             .iter()
-            .map(|(user, text)| Said { speaker: if *user { "user" } else { "assistant" }, text })
+            .map(|(user, text)| Utterance { speaker: if *user { "user" } else { "assistant" }, text })
             .collect();
         let rewrite = rewrite(&said, &question);
         prop_assert_eq!(rewrite.changes.is_empty(), rewrite.question == question);
@@ -204,9 +204,9 @@ proptest! {
 
     #[test]
     fn rules_meet_in_peace(history in prop::collection::vec((any::<bool>(), words()), 0..6), question in words()) {
-        let said: Vec<Said<'_>> = history
+        let said: Vec<Utterance<'_>> = history
             .iter()
-            .map(|(user, text)| Said { speaker: if *user { "user" } else { "assistant" }, text })
+            .map(|(user, text)| Utterance { speaker: if *user { "user" } else { "assistant" }, text })
             .collect();
         let once = rewrite(&said, &question);
         prop_assert_eq!(once.changes.is_empty(), once.question == question);
@@ -223,7 +223,8 @@ fn a_rewritten_question_stays() {
         include_str!("rewrite/russian.txt"),
     ] {
         for talk in talks(text) {
-            let said: Vec<Said<'_>> = talk.history.iter().map(|(speaker, text)| Said { speaker, text }).collect();
+            let said: Vec<Utterance<'_>> =
+                talk.history.iter().map(|(speaker, text)| Utterance { speaker, text }).collect();
             let once = rewrite(&said, talk.question).question;
             assert_eq!(rewrite(&said, &once).question, once, "{}", talk.question);
         }

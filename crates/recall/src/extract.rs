@@ -1,18 +1,20 @@
 //! A summary without a model: the sentences that say most.
 //!
-//! Owns the choice: rare words, names and numbers speak for a sentence, what was chosen already speaks against it, and
-//! what people say comes before what assistants answer. Writes nothing of its own; the same input gives the same summary.
+//! Owns the choice: rare words, names and numbers speak for a sentence, what was chosen already speaks
+//! against it, and what people say comes before what assistants answer. Writes nothing of its own; the same
+//! input gives the same summary.
 
 use std::collections::BTreeMap;
 
 use rustc_hash::FxHashMap;
 
-use novelo_language::analyse::{self, Language, Words};
-pub use novelo_language::rewrite::Said;
+use novelo_language::Language;
+use novelo_language::analyse::{self, Words};
+pub use novelo_language::rewrite::Utterance;
 
 /// A longer sentence is cut.
 const SENTENCE_CHARS_MAX: usize = 240;
-/// Of each sentence so many words are weighed, and of all sentences so many are compared with each other.
+/// How many words of a sentence are weighed, and how many sentences are compared with each other.
 const SENTENCE_WORDS_MAX: usize = 80;
 const CANDIDATES_MAX: usize = 400;
 /// A sentence of fewer words that matter says little by itself, and so much against others.
@@ -27,14 +29,14 @@ const QUESTION: f32 = 0.5;
 /// What a name or a number adds, in words of common rarity.
 const NAMED: f32 = 1.5;
 
-/// A summary of what a summary says already and of what was said since, of at most so many characters: one line per
-/// turn, `speaker: sentences`, in the order they were said.
-pub fn summarise(before: Option<&str>, said: &[Said<'_>], chars_max: usize) -> String {
+/// A summary of what a summary says already and of what was said since, of at most so many characters: one
+/// line per turn, `speaker: sentences`, in the order they were said.
+pub fn summarise(before: Option<&str>, said: &[Utterance<'_>], chars_max: usize) -> String {
     let mut sentences = Vec::new();
     let lines = before.unwrap_or_default().lines().filter(|line| !line.trim().is_empty());
     for (turn, line) in lines.enumerate() {
         let (speaker, text) = split_line(line);
-        collect(&mut sentences, turn, Said { speaker, text }, true);
+        collect(&mut sentences, turn, Utterance { speaker, text }, true);
     }
     let turns = sentences.last().map_or(0, |last| last.turn + 1);
     for (turn, said) in said.iter().enumerate() {
@@ -75,17 +77,18 @@ fn split_line(line: &str) -> (&str, &str) {
     parts.map_or(("", line.trim()), |(speaker, text)| (speaker.trim(), text.trim()))
 }
 
-fn collect<'a>(sentences: &mut Vec<Sentence<'a>>, turn: usize, said: Said<'a>, before: bool) {
+fn collect<'a>(sentences: &mut Vec<Sentence<'a>>, turn: usize, said: Utterance<'a>, before: bool) {
     let who = match said.speaker {
         "assistant" | "system" | "developer" | "tool" => ASSISTANT,
         _ => 1.0,
     };
     for text in split(said.text) {
-        let words = Words::of(text, SENTENCE_WORDS_MAX);
-        let language = Language::of(&words);
-        let content = words.iter().map(|word| (language.of_word(word.folded), word));
+        let words = Words::new(text, SENTENCE_WORDS_MAX);
+        let language = Language::detect(&words);
+        let content = words.iter().map(|word| (language.for_word(word.folded), word));
         let content: Vec<_> = content.filter(|(language, word)| !language.is_stop(word.folded)).collect();
-        let mut terms: Vec<u64> = content.iter().map(|(it, word)| analyse::print(&it.stem(word.folded))).collect();
+        let mut terms: Vec<u64> =
+            content.iter().map(|(it, word)| analyse::fingerprint(&it.stem(word.folded))).collect();
         terms.sort_unstable();
         terms.dedup();
         let is_named = |start: usize| {
@@ -184,7 +187,7 @@ fn write(sentences: &[Sentence<'_>], chosen: Vec<usize>, chars_max: usize) -> St
     lines.into_values().collect::<Vec<_>>().join("\n")
 }
 
-/// At most so many characters of a text, cut after a word and marked so.
+/// The first characters of a text, at most `chars_max`, cut after a word and marked as cut.
 pub(crate) fn cut(text: &str, chars_max: usize) -> String {
     let Some((limit, _)) = text.char_indices().nth(chars_max) else { return text.to_owned() };
     let Some((room, _)) = chars_max.checked_sub(1).and_then(|last| text.char_indices().nth(last)) else {
@@ -204,14 +207,14 @@ mod tests {
     #[test]
     fn bare_words_are_better_than_nothing() {
         let bare: Vec<String> = (1..5).map(|n| format!("m{n}")).collect();
-        let said: Vec<Said<'_>> = bare.iter().map(|text| Said { speaker: "user", text }).collect();
+        let said: Vec<Utterance<'_>> = bare.iter().map(|text| Utterance { speaker: "user", text }).collect();
         assert_eq!(summarise(None, &said, 100), "user: m1\nuser: m2\nuser: m3\nuser: m4");
-        let only = [Said { speaker: "user", text: "and so it is" }];
+        let only = [Utterance { speaker: "user", text: "and so it is" }];
         assert_eq!(summarise(None, &only, 100), "user: and so it is");
     }
 
-    fn said<'a>(speaker: &'a str, text: &'a str) -> Said<'a> {
-        Said { speaker, text }
+    fn said<'a>(speaker: &'a str, text: &'a str) -> Utterance<'a> {
+        Utterance { speaker, text }
     }
 
     const TALK: [(&str, &str); 5] = [
@@ -222,7 +225,7 @@ mod tests {
         ("user", "The flight to Lisbon leaves on 12 May at 9:40."),
     ];
 
-    fn talk() -> Vec<Said<'static>> {
+    fn talk() -> Vec<Utterance<'static>> {
         TALK.map(|(speaker, text)| said(speaker, text)).to_vec()
     }
 
@@ -266,7 +269,7 @@ mod tests {
     proptest! {
         #[test]
         fn never_longer_than_asked(texts in prop::collection::vec(".{0,80}", 0..12), before in ".{0,200}", max in 0..300_usize) {
-            let turns: Vec<Said<'_>> = texts.iter().map(|text| said("user", text)).collect();
+            let turns: Vec<Utterance<'_>> = texts.iter().map(|text| said("user", text)).collect();
             let summary = summarise(Some(&before), &turns, max);
             prop_assert!(summary.chars().count() <= max);
             prop_assert_eq!(&summary, &summarise(Some(&before), &turns, max));

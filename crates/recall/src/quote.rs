@@ -17,18 +17,18 @@ pub struct Quote {
 
 /// A longer sentence is cut.
 const SENTENCE_CHARS_MAX: usize = 500;
-/// Of all passages together so many sentences are looked at.
+/// How many sentences of all passages are read.
 const SENTENCES_MAX: usize = 2_000;
 /// A sentence that says less than this share of what the best one says is not worth its place.
 const SHARE_MIN: f32 = 0.6;
-/// Of a text so many words are compared.
+/// How many words of a text are compared.
 const WORDS_MAX: usize = 400;
 
 /// The language that a question is asked in.
 pub fn language(question: &str) -> Language {
-    let words = Words::of(question, 200);
-    let latin = Language::of(&words);
-    words.iter().map(|word| latin.of_word(word.folded)).find(|it| *it == Language::Russian).unwrap_or(latin)
+    let words = Words::new(question, 200);
+    let latin = Language::detect(&words);
+    words.iter().find_map(|word| Language::by_script(word.folded)).unwrap_or(latin)
 }
 
 /// Something that may answer.
@@ -40,8 +40,8 @@ pub struct Source<'a> {
     pub score: f32,
 }
 
-/// At most so many sentences for a question, the best first; neighbours stand together. One that has no word in common
-/// with it is not quoted.
+/// At most so many sentences for a question, the best first; neighbours stand together. One that has no word
+/// in common with it is not quoted.
 pub fn quote(question: &str, sources: &[Source<'_>], sentences_max: usize) -> Vec<Quote> {
     let sentences = sentences(sources);
     let mut index = Index::default();
@@ -77,17 +77,17 @@ pub fn shares_word(a: &str, b: &str) -> bool {
 
 /// The words of a text, each with its stem where it matters.
 fn stems(text: &str) -> Vec<(&str, Option<String>)> {
-    let words = Words::of(text, WORDS_MAX);
-    let language = Language::of(&words);
+    let words = Words::new(text, WORDS_MAX);
+    let language = Language::detect(&words);
     let stem = |folded: &str| {
-        let language = language.of_word(folded);
+        let language = language.for_word(folded);
         (!language.is_stop(folded)).then(|| language.stem(folded))
     };
     words.iter().map(|word| (text.get(word.range.clone()).unwrap_or(""), stem(word.folded))).collect()
 }
 
-/// What is asked beside the name of a source: a sentence of it need not say the name again. `None` where that is all,
-/// or none of it.
+/// What is asked beside the name of a source: a sentence of it need not say the name again. `None` where that
+/// is all, or none of it.
 fn beside(question: &str, name: &str) -> Option<String> {
     let (asked, named) = (stems(question), stems(name));
     let is_named = |stem: &Option<String>| stem.is_some() && named.iter().any(|(_, other)| other == stem);
@@ -96,8 +96,8 @@ fn beside(question: &str, name: &str) -> Option<String> {
     says_more.then(|| left.iter().map(|(word, _)| *word).collect::<Vec<_>>().join(" "))
 }
 
-/// All sentences, each with its passage. A heading goes with the sentence under it, and a line that was broken for its
-/// length goes on.
+/// All sentences, each with its passage. A heading goes with the sentence under it, and a line that was
+/// broken for its length goes on.
 fn sentences(sources: &[Source<'_>]) -> Vec<(usize, String)> {
     let mut sentences = Vec::new();
     for (passage, Source { text, .. }) in sources.iter().enumerate() {

@@ -1,7 +1,8 @@
 //! Documents into passages.
 //!
 //! Owns where a text is cut: before headings, between paragraphs, after sentences, between words, and between
-//! characters when nothing better is near. Keeps no text and drops none but blanks: every other byte is in a passage.
+//! characters when nothing better is near. Keeps no text and drops none but blanks: every other byte is in a
+//! passage.
 
 use std::ops::Range;
 
@@ -28,11 +29,11 @@ fn skip_blank(text: &str, from: usize) -> usize {
     from + rest.find(|c: char| !c.is_whitespace()).unwrap_or(rest.len())
 }
 
-/// Where the passage ends that begins here. Looks no further than a passage may reach, so that all ends together take
-/// time by the length of the text.
+/// Where the passage ends that begins here. Looks no further than a passage may reach, so that all ends
+/// together take time by the length of the text.
 fn end(text: &str, from: usize) -> usize {
     let window = text.get(from..floor_char(text, from + PASSAGE_BYTES_MAX)).unwrap_or_default();
-    // A heading begins a passage, unless what stands before it is but a few lines.
+    // A heading begins a passage, unless only a few lines stand before it.
     let heading = window.find("\n#").map(|at| at + 1).filter(|at| *at >= PASSAGE_BYTES_MIN / 2);
     if let Some(heading) = heading {
         return from + heading;

@@ -1,6 +1,6 @@
 //! The best of many numbers, without sorting all of them.
 
-/// Numbers are counted in so many steps between the lowest and the highest.
+/// The number of histogram bins between the lowest and the highest value.
 const STEPS: usize = 1_024;
 
 /// A number that at least so many of the values reach, infinitely low ones and what is no number apart, if
@@ -26,7 +26,7 @@ pub fn floor(values: &[f32], wanted: usize) -> f32 {
         sum += count;
         sum >= wanted
     });
-    // A step lower, so that rounding loses none of those that were counted.
+    // One bin lower, so that rounding loses no value that was counted.
     reached.map_or(f32::MIN, |step| low + (step as f32 - 1.0) / scale)
 }
 

@@ -1,7 +1,9 @@
-//! The embedder with real weights: all-MiniLM-L6-v2, as `make model` installs it, or where `NOVELO_TEST_MODEL` says.
+//! The embedder with real weights: all-MiniLM-L6-v2, as `make model` installs it, or where
+//! `NOVELO_TEST_MODEL` says.
 //!
-//! Expected numbers are from a forward pass in numpy, in `f64`, over the tokens of the `tokenizers` library. The vectors of
-//! all the texts are compared by their dot product with one of them, and the first dimensions of each.
+//! Expected numbers are from a forward pass in numpy, in `f64`, over the tokens of the `tokenizers` library.
+//! The vectors of all the texts are compared by their dot product with one of them, and the first dimensions
+//! of each.
 
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "a panic is how a test fails")]
 

@@ -1,10 +1,10 @@
-//! How fast and how large an index of 10,000 turns is, and how fast a question is rewritten. Prints; run it optimised:
-//! `cargo test --release -p novelo-recall --test speed -- --ignored --nocapture`
+//! How fast and how large an index of 10,000 turns is, and how fast a question is rewritten. Prints; run it
+//! optimised: `cargo test --release -p novelo-recall --test speed -- --ignored --nocapture`
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "a panic is how a test fails")]
 
 use std::time::{Duration, Instant};
 
-use novelo_language::rewrite::{Said, rewrite};
+use novelo_language::rewrite::{Utterance, rewrite};
 use novelo_recall::{Index, Passage, Query};
 
 const TURNS: u64 = 10_000;
@@ -117,9 +117,9 @@ fn ten_thousand_turns() {
 fn one_question_rewritten() {
     let mut dice = Dice(7);
     let texts: Vec<String> = (0..40).map(|_| format!("What is the {}?", dice.text(400))).collect();
-    let said: Vec<Said<'_>> = (0..)
+    let said: Vec<Utterance<'_>> = (0..)
         .zip(&texts)
-        .map(|(at, text)| Said { speaker: if at % 2 == 0 { "user" } else { "assistant" }, text })
+        .map(|(at, text)| Utterance { speaker: if at % 2 == 0 { "user" } else { "assistant" }, text })
         .collect();
     for (name, history) in [("2", &said[38..]), ("40", &said[..])] {
         let once = || {

@@ -25,7 +25,7 @@ use novelo_conversation::app::Shared;
 use novelo_conversation::caller::NODES;
 use novelo_conversation::caller::{Caller, FORGETS, KEYS};
 use novelo_conversation::error::{Code, Error, Result};
-use novelo_conversation::forget::{self, ForgetEntry, RestoreFilter};
+use novelo_conversation::remember::forget::{self, ForgetEntry, RestoreFilter};
 
 const FORMAT: u32 = 1;
 const CHUNK_BYTES: usize = 64 * 1024;

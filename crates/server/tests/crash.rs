@@ -108,6 +108,7 @@ fn send_again(client: &Client, sent: &mut [Vec<Batch>]) {
 fn crash_while_starting(home: &Home, delay: Duration) {
     let mut child =
         home.command(&["serve", "--addr", "127.0.0.1:0"]).stdout(std::process::Stdio::null()).spawn().unwrap();
+    // The moment of the kill is what is tested; no event marks it.
     std::thread::sleep(delay);
     child.kill().unwrap();
     child.wait().unwrap();
@@ -151,6 +152,7 @@ fn crash_in_forget(server: Server, of: &str, delay: Duration) -> (Arc<Home>, boo
         let path = user(of, "");
         move || client.try_call("DELETE", &path, b"").is_ok_and(|answer| answer.status == 200)
     });
+    // As above: the kill comes at an arbitrary moment of the forget.
     std::thread::sleep(delay);
     let home = server.kill();
     (home, forget.join().unwrap())

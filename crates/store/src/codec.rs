@@ -1,15 +1,15 @@
 //! Keys and records of the local store, byte by byte. `docs/format.md` says the same in prose.
 //!
-//! Owns the translation and nothing else. Refuses what it cannot prove whole: a record and a collection's entry end
-//! in a checksum over their own key and bytes, so a record that strayed to another key is damage too. Invariant: keys
-//! sort as the things they name.
+//! Owns the translation and nothing else. Refuses what it cannot prove whole: a record and a collection's
+//! entry end in a checksum over their own key and bytes, so a record that strayed to another key is damage
+//! too. Invariant: keys sort as the things they name.
 
 use bytes::Bytes;
 use novelo_engine::path::CollectionPath;
 use xxhash_rust::xxh3::Xxh3;
 
 use crate::Error;
-use crate::record::Record;
+use crate::record::{ForkOrigin, Record};
 
 /// The first byte of every record and collection entry.
 const FORMAT: u8 = 1;
@@ -18,42 +18,34 @@ const CHECK_BYTES: usize = 8;
 
 /// What the store knows of a collection besides its documents.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Meta {
+pub(crate) struct CollectionMeta {
     pub number: u64,
     /// No seq up to this one is given again, whether or not its document is still there.
     pub floor: u64,
     /// Seqs up to the last that have no document.
     pub removed: u64,
-    pub origin: Option<Origin>,
+    pub origin: Option<ForkOrigin>,
     /// Where the turns are that this collection shares with those it was forked from, oldest first.
-    pub sources: Vec<Source>,
-}
-
-/// The fork request that made a collection, and its answer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Origin {
-    pub from: u64,
-    pub at_seq: u64,
-    pub turns: u64,
+    pub sources: Vec<SeqRun>,
 }
 
 /// A run of seqs, both ends included, that is stored under another collection's number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Source {
+pub(crate) struct SeqRun {
     pub number: u64,
     pub first: u64,
     pub last: u64,
 }
 
-impl Meta {
+impl CollectionMeta {
     pub fn new(number: u64) -> Self {
         Self { number, floor: 0, removed: 0, origin: None, sources: Vec::new() }
     }
 
     /// The runs that make up the collection, oldest first; the last is its own.
-    pub fn runs(&self) -> impl DoubleEndedIterator<Item = Source> + '_ {
+    pub fn runs(&self) -> impl DoubleEndedIterator<Item = SeqRun> + '_ {
         let first = self.sources.last().map_or(0, |s| s.last) + 1;
-        self.sources.iter().copied().chain([Source { number: self.number, first, last: u64::MAX }])
+        self.sources.iter().copied().chain([SeqRun { number: self.number, first, last: u64::MAX }])
     }
 
     pub fn encode(&self, key: &[u8]) -> Vec<u8> {
@@ -81,10 +73,10 @@ impl Meta {
             let (number, floor, removed) = (take_u64(bytes)?, take_u64(bytes)?, take_u64(bytes)?);
             let origin = match take_u8(bytes)? {
                 0 => None,
-                _ => Some(Origin { from: take_u64(bytes)?, at_seq: take_u64(bytes)?, turns: take_u64(bytes)? }),
+                _ => Some(ForkOrigin { from: take_u64(bytes)?, at_seq: take_u64(bytes)?, turns: take_u64(bytes)? }),
             };
             let sources = (0..take_u8(bytes)?)
-                .map(|_| Some(Source { number: take_u64(bytes)?, first: take_u64(bytes)?, last: take_u64(bytes)? }))
+                .map(|_| Some(SeqRun { number: take_u64(bytes)?, first: take_u64(bytes)?, last: take_u64(bytes)? }))
                 .collect::<Option<_>>()?;
             Some(Self { number, floor, removed, origin, sources })
         };
@@ -177,8 +169,8 @@ pub(crate) fn segments_key(segments: &[Box<str>]) -> Box<[u8]> {
     segments.join("\0").into_bytes().into()
 }
 
-/// The bounds of all collections at a path or below it; no path means all there are. Only a path with an odd number of
-/// segments is that of a collection itself.
+/// The bounds of all collections at a path or below it; no path means all there are. Only a path with an odd
+/// number of segments is that of a collection itself.
 pub(crate) fn below(segments: &[Box<str>]) -> (Vec<u8>, Vec<u8>) {
     if segments.is_empty() {
         return (vec![1], vec![0xff]);
@@ -296,11 +288,14 @@ mod tests {
 
     #[test]
     fn a_collection_entry_comes_back_whole() {
-        let source = Source { number: 4, first: 1, last: 9 };
-        let origin = Some(Origin { from: 4, at_seq: 9, turns: 8 });
-        for meta in [Meta::new(7), Meta { floor: 9, removed: 1, origin, sources: vec![source], ..Meta::new(7) }] {
-            assert_eq!(Meta::decode(b"a", &meta.encode(b"a")).unwrap(), meta);
-            assert!(Meta::decode(b"b", &meta.encode(b"a")).is_err());
+        let source = SeqRun { number: 4, first: 1, last: 9 };
+        let origin = Some(ForkOrigin { from: 4, at_seq: 9, turns: 8 });
+        for meta in [
+            CollectionMeta::new(7),
+            CollectionMeta { floor: 9, removed: 1, origin, sources: vec![source], ..CollectionMeta::new(7) },
+        ] {
+            assert_eq!(CollectionMeta::decode(b"a", &meta.encode(b"a")).unwrap(), meta);
+            assert!(CollectionMeta::decode(b"b", &meta.encode(b"a")).is_err());
         }
     }
 

@@ -1,10 +1,13 @@
 //! What a caller can do next.
 //!
-//! Owns every way in which the store says no. Each variant is a consequence: re-read, retry, stop, or repair. The
-//! text is for a person; code decides by the variant.
+//! Owns every error of the store. Each variant is a consequence for the caller: re-read, retry, stop, or
+//! repair. The text is for a person; code decides by the variant.
 
 use std::path::{Path, PathBuf};
 
+use crate::incomplete::Incomplete;
+
+/// Why an operation of the store failed, by what the caller can do next.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The path holds other bytes: choose another id.
@@ -22,14 +25,16 @@ pub enum Error {
     /// Too many writes are waiting: try again shortly.
     #[error("too many writes are waiting")]
     Busy,
-    /// The server that keeps the documents does not answer: nothing is known to be written; try again shortly.
+    /// The server that keeps the documents does not answer: nothing is known to be written; try again
+    /// shortly.
     #[error("{why}")]
     Unavailable { why: String, retry_after_s: u64 },
     /// The write was refused and left no trace; it will succeed once there is room.
     #[error("the disk is full: {free_bytes} bytes free, {needed_bytes} needed")]
     DiskFull { free_bytes: u64, needed_bytes: u64 },
-    /// Nothing is written until the store has recovered, which it tries by itself: reads go on, try again shortly. Of a
-    /// write that was under way it is not known whether it is stored; the same write again is safe if it names its ids.
+    /// Nothing is written until the store has recovered, which it tries by itself: reads go on, try again
+    /// shortly. Of a write that was under way it is not known whether it is stored; the same write again is
+    /// safe if it names its ids.
     #[error("the store does not write now: {why}")]
     ReadOnly { why: String },
     /// Another process has the directory open.
@@ -40,7 +45,7 @@ pub enum Error {
         "{} is incomplete: {} from {} broke off after {} documents or more\nhint: to resume it, run `{}`; to give it up, delete that directory",
         .dir.display(), .marker.kind, .marker.source, .marker.documents, .marker.command
     )]
-    Incomplete { dir: PathBuf, marker: crate::Incomplete },
+    Incomplete { dir: PathBuf, marker: Incomplete },
     /// Stored bytes are not what was stored: restore a backup, or ask `novelo doctor`.
     #[error("{place} is damaged: {what}")]
     Damaged { place: String, what: String },

@@ -1,8 +1,9 @@
 //! Deep merge of JSON objects.
 //!
-//! Owns the one place where the store parses a value. What a merge does not touch keeps its bytes: number spelling,
-//! unknown fields and the order of keys. Where both sides are objects they merge key by key; anywhere else the new
-//! side wins. Refuses bytes that are not JSON, nesting past `JSON_DEPTH_MAX`, and growth past `MESSAGE_BYTES_MAX`.
+//! Owns the one place where the store parses a value. What a merge does not touch keeps its bytes: number
+//! spelling, unknown fields and the order of keys. Where both sides are objects they merge key by key;
+//! anywhere else the new side wins. Refuses bytes that are not JSON, nesting past `JSON_DEPTH_MAX`, and
+//! growth past `MESSAGE_BYTES_MAX`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;

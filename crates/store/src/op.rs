@@ -1,8 +1,8 @@
-//! What a write is made of, and what it answers.
+//! The operations of a write, and their outcomes.
 //!
-//! Owns the operations and the checks that need no stored state. Refuses times that are not numbers, ids that are
-//! not ids, and an operation over many collections that does not stand alone. Invariant: an operation that passed
-//! `check` can fail only because of what is stored.
+//! Owns the operations and the checks that need no stored state. Refuses times that are not numbers, ids that
+//! are not ids, and an operation over many collections that does not stand alone. Invariant: an operation
+//! that passed `check` can fail only because of what is stored.
 
 use std::collections::BTreeMap;
 
@@ -11,61 +11,50 @@ use novelo_engine::path::{CollectionPath, DocumentPath, Prefix, check_id};
 
 use crate::Error;
 
-/// Bytes of one stored value; what a request may carry is capped far lower, at the edge.
-pub const VALUE_BYTES_MAX: usize = 64 * 1024 * 1024;
+/// The most bytes of one value. The server caps requests far lower.
+pub(crate) const VALUE_BYTES_MAX: usize = 64 * 1024 * 1024;
 /// The highest seq that an import may bring, so that adding to it never overflows.
 pub const SEQ_MAX: u64 = 1 << 52;
 
 /// One operation of a write.
 #[derive(Debug, Clone)]
 pub enum Op {
-    Append {
-        to: CollectionPath,
-        documents: Vec<NewDocument>,
-        terms: AppendTerms,
-    },
-    Put {
-        at: DocumentPath,
-        value: Bytes,
-        terms: PutTerms,
-    },
-    Delete {
-        at: DocumentPath,
-        if_version: Option<u64>,
-    },
-    /// Refuses the write unless this document exists: what was made from it must not outlive it.
-    Expect {
-        at: DocumentPath,
-    },
-    /// Lets no seq up to this be given again, as where it was given before and its document is gone.
+    /// Adds documents at the end of a collection.
+    Append { to: CollectionPath, documents: Vec<NewDocument>, terms: AppendTerms },
+    /// Creates a document, replaces it, or merges into it.
+    Put { at: DocumentPath, value: Bytes, terms: PutTerms },
+    /// Removes a document. A version that is not `if_version` is stale.
+    Delete { at: DocumentPath, if_version: Option<u64> },
+    /// Refuses the write unless this document exists, so that what is derived from a document does not
+    /// outlive it.
+    Expect { at: DocumentPath },
+    /// Makes sure that no seq up to this is given again, as for documents that were removed before an export.
     Reserve(Reserved),
-    Fork {
-        from: CollectionPath,
-        at_seq: u64,
-        to: CollectionPath,
-    },
-    Forget {
-        what: Prefix,
-    },
-    Import {
-        documents: Vec<Exported>,
-    },
-    Sweep {
-        now: f64,
-    },
+    /// Makes `to` begin with the turns of `from` up to and including `at_seq`. Stands alone in a write.
+    Fork { from: CollectionPath, at_seq: u64, to: CollectionPath },
+    /// Removes everything at a prefix and below it. Stands alone in a write.
+    Forget { what: Prefix },
+    /// Stores exported documents as they were. Stands alone in a write.
+    Import { documents: Vec<Exported> },
+    /// Removes documents that expired at `now` or before. Stands alone in a write.
+    Sweep { now: f64 },
 }
 
-/// The answer to one operation, in the order of the write.
+/// The outcome of one operation; the variants are those of [`Op`].
 #[derive(Debug, Clone, PartialEq)]
 pub enum Outcome {
     Appended(Vec<Stamp>),
     Put(Stamp),
+    /// Whether the document existed.
     Deleted(bool),
     Expected,
     Reserved,
+    /// How many turns the fork begins with.
     Forked(u64),
     Forgotten(Forgotten),
+    /// How many documents were new.
     Imported(u64),
+    /// How many documents were removed.
     Swept(u64),
 }
 
@@ -73,17 +62,19 @@ pub enum Outcome {
 #[derive(Debug, Clone)]
 pub struct NewDocument {
     pub id: NewId,
+    /// Seconds since 1970.
     pub create_time: f64,
     pub value: Bytes,
+    /// When a sweep may remove it, in seconds since 1970.
     pub expires_at: Option<f64>,
 }
 
 /// Where a new document's id comes from.
 #[derive(Debug, Clone)]
 pub enum NewId {
-    /// The caller's: it may be there already.
+    /// Given by the caller: a document with it may exist already.
     Given(Box<str>),
-    /// Generated for this document, so nobody looks for a duplicate.
+    /// Generated for this document, so no duplicate is searched for.
     Fresh(Box<str>),
 }
 
@@ -95,6 +86,7 @@ impl NewId {
     }
 }
 
+/// Conditions of an append, and what it does beside adding documents.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct AppendTerms {
     /// The last seq the caller knows; anything else is stale.
@@ -103,6 +95,7 @@ pub struct AppendTerms {
     pub keep_last: Option<u64>,
 }
 
+/// Conditions of a put, and how it treats a stored document.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct PutTerms {
     /// Deep merge of JSON objects instead of replacement.
@@ -117,7 +110,7 @@ pub struct PutTerms {
     pub expires_at: Option<f64>,
 }
 
-/// What a stored document was given.
+/// What the store assigned to a document.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Stamp {
     pub id: Box<str>,
@@ -128,8 +121,8 @@ pub struct Stamp {
     pub existed: bool,
 }
 
-/// What a forget removed: the number of documents by the name of their collection, which is the last segment of its
-/// path. A collection of which nothing was removed is not listed.
+/// What a forget removed: the number of documents by the name of their collection, which is the last segment
+/// of its path. A collection of which nothing was removed is not listed.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Forgotten {
     pub documents_by_collection: BTreeMap<Box<str>, u64>,
@@ -159,7 +152,7 @@ pub struct Exported {
     pub value: Bytes,
 }
 
-/// A collection that has given a seq which no document of it has any more.
+/// The last seq that a collection has given, if the document with it was removed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reserved {
     pub of: CollectionPath,

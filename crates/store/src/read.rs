@@ -1,12 +1,14 @@
-//! What a read asks for, and what it answers.
+//! The parameters of reads, and their results.
 //!
-//! Owns the shapes of reading; holds no state. Invariant: `Turns` is a snapshot: what is appended or removed later
-//! does not change it.
+//! Invariant: `Turns` is a snapshot: what is appended or removed
+//! later does not change it.
 
 use std::sync::Arc;
 
 use bytes::Bytes;
 use novelo_engine::Turn;
+
+use crate::op::{Exported, Reserved};
 
 /// A stored document.
 #[derive(Debug, Clone, PartialEq)]
@@ -18,29 +20,28 @@ pub struct Document {
     pub value: Bytes,
 }
 
-/// Which turns of a thread.
+/// A choice of turns of a thread, by seq.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Range {
+    /// The newest so many.
     Last(usize),
-    After {
-        seq: u64,
-        limit: usize,
-    },
-    /// Both ends included.
-    Between {
-        first: u64,
-        last: u64,
-    },
+    /// The oldest so many after a seq.
+    After { seq: u64, limit: usize },
+    /// From one seq to another, both included.
+    Between { first: u64, last: u64 },
 }
 
-/// Documents by time, oldest first, ties by seq.
+/// A choice of documents by `create_time`, oldest first. Documents of the same time come in the order of
+/// their seqs.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Window {
     /// Later than this.
     pub begin: Option<f64>,
     /// Not later than this.
     pub end: Option<f64>,
+    /// The last document of the page before.
     pub after: Option<Cursor>,
+    /// The most documents that are returned.
     pub limit: usize,
 }
 
@@ -51,6 +52,7 @@ pub struct Cursor {
     pub seq: u64,
 }
 
+/// Some items of a list, and whether there are more after them.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Page<T> {
     pub items: Vec<T>,
@@ -66,8 +68,8 @@ pub struct ThreadRow {
     pub updated_at: f64,
 }
 
-/// What tells one state of a collection from another: any write to it changes this. A reader that takes the version
-/// first and reads afterwards may keep what it read for as long as the version is the same.
+/// Identifies one state of a collection: any write to it changes the version. A reader that takes the version
+/// first and reads afterwards may cache what it read for as long as the version is the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Version {
     pub last_seq: u64,
@@ -75,28 +77,50 @@ pub struct Version {
     pub epoch: u64,
 }
 
-/// Something that `doctor` should say.
+/// A result of a check.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
+    /// The collection, file or server that it is about.
     pub place: String,
     pub what: String,
+    /// What an operator can do.
     pub advice: String,
-    /// Whether something is wrong; otherwise it is good to know.
+    /// Whether something is wrong; otherwise it is a note.
     pub is_fault: bool,
 }
 
-/// How the store is, without asking the disk.
+/// The state of a store, read without the disk.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Health {
     pub writable: bool,
     /// Why it is not writable.
     pub why: Option<String>,
+    /// Bytes of the cache of turns.
     pub hot_bytes: usize,
+    /// Threads in the cache.
     pub hot_threads: usize,
+    /// Writes that wait for the committer.
     pub queue_len: usize,
     pub disk_bytes: u64,
     /// Whether forgotten text is still being removed from the raw files.
     pub erasing: bool,
+}
+
+/// The beginning of an export, as a back-end gives it.
+pub(crate) struct ExportStart<R> {
+    /// The document that the prefix itself names.
+    pub single: Option<Exported>,
+    /// What is below the prefix.
+    pub rest: R,
+    pub documents_hint: u64,
+}
+
+/// What a back-end reads at once for an export.
+#[derive(Debug, Default)]
+pub(crate) struct ExportBatch {
+    pub documents: Vec<Exported>,
+    /// Of collections that are read to their end.
+    pub reserved: Vec<Reserved>,
 }
 
 /// Turns are kept in blocks of at most this many, shared between the hot threads and their readers.
@@ -105,7 +129,7 @@ pub(crate) const BLOCK_TURNS: usize = 32;
 /// A run of turns of one thread, oldest first. Cloning it copies no turn.
 #[derive(Debug, Clone, Default)]
 pub struct Turns {
-    parts: Vec<Part>,
+    parts: Vec<BlockSlice>,
     /// The thread's last seq at the moment of reading.
     pub last_seq: u64,
     /// Whether there are more in the direction of reading.
@@ -115,28 +139,29 @@ pub struct Turns {
 }
 
 #[derive(Debug, Clone)]
-pub(crate) struct Part {
+pub(crate) struct BlockSlice {
     pub block: Arc<Vec<Turn>>,
     pub from: usize,
     pub to: usize,
 }
 
-impl Part {
+impl BlockSlice {
     fn turns(&self) -> &[Turn] {
         self.block.get(self.from..self.to).unwrap_or_default()
     }
 }
 
 impl Turns {
-    pub(crate) fn new(parts: Vec<Part>, last_seq: u64, has_more: bool, epoch: u64) -> Self {
+    pub(crate) fn new(parts: Vec<BlockSlice>, last_seq: u64, has_more: bool, epoch: u64) -> Self {
         Self { parts, last_seq, has_more, epoch }
     }
 
     pub(crate) fn from_list(turns: Vec<Turn>, last_seq: u64, has_more: bool, epoch: u64) -> Self {
         let to = turns.len();
-        Self::new(vec![Part { block: Arc::new(turns), from: 0, to }], last_seq, has_more, epoch)
+        Self::new(vec![BlockSlice { block: Arc::new(turns), from: 0, to }], last_seq, has_more, epoch)
     }
 
+    /// The turns, oldest first.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = &Turn> + Clone {
         self.parts.iter().flat_map(|part| part.turns().iter())
     }

@@ -1,14 +1,15 @@
-//! A document as a back-end keeps it, and what a put makes of it.
+//! A document as a back-end stores it, and the rules of a put.
 //!
-//! Owns the rules of replacing, merging and versions, so that every back-end has the same ones. Invariant: a version
-//! counts the times that the document changed, starting at 1.
+//! Owns the rules of replacing, merging and versions, so that every back-end has the same ones. Invariant: a
+//! version counts the times that the document changed, starting at 1.
 
 use bytes::Bytes;
+use novelo_engine::path::CollectionPath;
 
+use crate::Error;
 use crate::merge::merge;
-use crate::op::{NewDocument, PutTerms, Stamp, check_value};
+use crate::op::{Exported, NewDocument, PutTerms, Stamp, check_value};
 use crate::read::Document;
-use crate::{Error, Exported};
 
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Record {
@@ -40,7 +41,7 @@ impl Record {
         }
     }
 
-    /// What a put makes of this document; the same again when it changes nothing.
+    /// This document after a put; unchanged if the put changes nothing.
     pub fn put(&self, value: Bytes, terms: PutTerms) -> Result<Self, Error> {
         check_version(terms.if_version, self.version)?;
         let next = Self {
@@ -57,7 +58,7 @@ impl Record {
         }
     }
 
-    /// What a put makes where there is nothing.
+    /// The document that a put creates.
     pub fn put_new(id: &str, value: Bytes, terms: PutTerms) -> Result<Self, Error> {
         check_version(terms.if_version, 0)?;
         let create_time = terms.create_time.unwrap_or(terms.now);
@@ -68,9 +69,23 @@ impl Record {
         Stamp { id: self.id.clone(), seq, create_time: self.create_time, version: self.version, existed }
     }
 
+    pub fn into_exported(self, collection: &CollectionPath, seq: u64) -> Result<Exported, Error> {
+        let path = collection.document(&self.id).map_err(|e| Error::damaged(collection.to_string(), e.to_string()))?;
+        let Self { version, create_time, expires_at, value, .. } = self;
+        Ok(Exported { path, seq, create_time, version, expires_at, value })
+    }
+
     pub fn into_document(self, seq: u64) -> Document {
         Document { id: self.id, seq, create_time: self.create_time, version: self.version, value: self.value }
     }
+}
+
+/// The fork request that made a collection, and its answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct ForkOrigin {
+    pub from: u64,
+    pub at_seq: u64,
+    pub turns: u64,
 }
 
 /// Refuses a lost update; the version of what does not exist is 0.

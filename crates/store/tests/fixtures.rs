@@ -1,8 +1,8 @@
 //! L10: what a released version stored still opens and reads the same.
 //!
-//! `tests/fixtures/v1.store` is a database of the first format in one file: for each file its path and its bytes,
-//! lengths as 4 bytes, big-endian, with the zeros at a journal's end left out.
-//! `cargo test -p novelo-store --test fixtures -- --ignored` writes it anew; a released one is never changed.
+//! `tests/fixtures/v1.store` is a database of the first format in one file: for each file its path and its
+//! bytes, lengths as 4 bytes, big-endian, with the zeros at a journal's end left out. `cargo test -p
+//! novelo-store --test fixtures -- --ignored` writes it again; a released one is never changed.
 
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "a panic is how a test fails")]
 

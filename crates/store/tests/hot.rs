@@ -84,25 +84,33 @@ async fn a_document_read_again_touches_no_disk_and_is_never_stale() {
 }
 
 #[tokio::test]
-async fn version_and_pulse_touch_no_disk_and_know_their_own() {
+async fn version_and_change_counter_read_no_disk() {
     let dir = tempfile::tempdir().unwrap();
     let store = open(dir.path(), 100_000).await;
     store.append(&log(0), documents(0, 9), AppendTerms::default()).await.unwrap();
     store.close().await.unwrap();
     let store = open(dir.path(), 100_000).await;
-    let (first, pulse) = (store.version(&log(0)).await.unwrap(), store.pulse(log(0).segments()).await.unwrap());
+    let (first, counter) =
+        (store.version(&log(0)).await.unwrap(), store.change_counter(log(0).segments()).await.unwrap());
     assert_eq!(first.last_seq, 9);
     let before = disk_reads(&store);
     store.append(&log(1), documents(0, 1), AppendTerms::default()).await.unwrap();
     store.fork(&log(0), 5, &log(9_000)).await.unwrap();
-    assert_eq!((store.version(&log(0)).await.unwrap(), store.pulse(log(0).segments()).await.unwrap()), (first, pulse));
+    assert_eq!(
+        (store.version(&log(0)).await.unwrap(), store.change_counter(log(0).segments()).await.unwrap()),
+        (first, counter)
+    );
     store.append(&log(0), documents(9, 1), AppendTerms::default()).await.unwrap();
     let second = store.version(&log(0)).await.unwrap();
     assert_eq!((second.last_seq, second.epoch), (10, first.epoch));
-    assert_ne!(store.pulse(log(0).segments()).await.unwrap(), pulse);
-    let kind = store.pulse_of(log(0).segments(), "traces").await.unwrap();
+    assert_ne!(store.change_counter(log(0).segments()).await.unwrap(), counter);
+    let kind = store.change_counter_of_kind(log(0).segments(), "traces").await.unwrap();
     store.append(&log(0), documents(10, 1), AppendTerms::default()).await.unwrap();
-    assert_eq!(store.pulse_of(log(0).segments(), "traces").await.unwrap(), kind, "another kind is another pulse");
+    assert_eq!(
+        store.change_counter_of_kind(log(0).segments(), "traces").await.unwrap(),
+        kind,
+        "another kind is another counter"
+    );
     assert_eq!(disk_reads(&store), before);
     for n in 2..2_000 {
         assert!(store.turns(&log(n), Range::Last(1)).await.unwrap().is_empty());

@@ -1,5 +1,5 @@
-//! Random operations on a store and on the model: every read agrees. The local store is closed and opened in between; a
-//! shared one is written through one node and read through another.
+//! Random operations on a store and on the model: every read agrees. The local store is closed and opened in
+//! between; a shared one is written through one node and read through another.
 //!
 //! `PROPTEST_CASES=1000 cargo nextest run -p novelo-store --test soak` runs longer.
 
@@ -205,7 +205,8 @@ async fn soak_nodes(steps: Vec<Step>, url: &str, case: usize) {
         match step {
             Step::Write(ops) => {
                 let (ours, theirs) = (nodes[0].write(ops.clone()).await, model.write(ops.clone()).await);
-                // Of several reasons to refuse, in several users' documents or in one import, any may be named.
+                // Of several reasons to refuse, in several users' documents or in one import, any may be
+                // named.
                 match is_of_one_user(&ops) && !matches!(ops.as_slice(), [Op::Import { .. }]) {
                     true => assert_eq!(outcome(ours), outcome(theirs), "{ops:?}"),
                     false => assert_eq!(outcome(ours).map_err(drop), outcome(theirs).map_err(drop), "{ops:?}"),

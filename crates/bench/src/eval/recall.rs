@@ -9,12 +9,12 @@ use novelo_recall::embed::Model;
 use novelo_server::cli::{EmbedChoice, progress_bar};
 use novelo_server::say;
 
-use crate::quality::{self, Conversation, Embed, Report, Shares};
+use crate::quality::{self, EmbedFn, LabelledConversation, RecallReport, RecallShares};
 
 /// Texts that are embedded between two steps of the progress bar.
 const STEP: usize = 16;
 
-pub fn measure(file: &Path, embed: EmbedChoice, config: &Config) -> anyhow::Result<Report> {
+pub fn measure(file: &Path, embed: EmbedChoice, config: &Config) -> anyhow::Result<RecallReport> {
     let text = std::fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()))?;
     let conversations = quality::parse(&text).with_context(|| file.display().to_string())?;
     if embed == EmbedChoice::None {
@@ -28,7 +28,7 @@ pub fn measure(file: &Path, embed: EmbedChoice, config: &Config) -> anyhow::Resu
     let model = Model::open(&dir).map_err(|e| anyhow::anyhow!("{e}\n{hint}"))?;
     let bar = progress_bar(conversations.iter().map(texts).sum());
     let mut embed = |texts: &[&str]| embed_in_steps(&model, texts, &bar);
-    let embed: &mut Embed<'_> = &mut embed;
+    let embed: &mut EmbedFn<'_> = &mut embed;
     let report = quality::run(&conversations, Some(embed), &mut |done, of| {
         bar.set_message(format!("texts, {done} of {of} conversations"));
     });
@@ -36,7 +36,7 @@ pub fn measure(file: &Path, embed: EmbedChoice, config: &Config) -> anyhow::Resu
     Ok(report)
 }
 
-fn texts(conversation: &Conversation) -> u64 {
+fn texts(conversation: &LabelledConversation) -> u64 {
     (conversation.turns.len() + conversation.questions.len()) as u64
 }
 
@@ -49,9 +49,9 @@ fn embed_in_steps(model: &Model, texts: &[&str], bar: &ProgressBar) -> Vec<Vec<f
     vectors
 }
 
-pub fn print(report: &Report) {
+pub fn print(report: &RecallReport) {
     say!("| | questions | all@5 | all@10 | all@20 | frac@10 | any@10 |\n|---|---|---|---|---|---|---|");
-    let row = |name: &str, of: &Shares| {
+    let row = |name: &str, of: &RecallShares| {
         let (all, frac, any) = (of.all, of.frac.at_10, of.any.at_10);
         let figures = [all.at_5, all.at_10, all.at_20, frac, any].map(|share| format!("{share:.1}")).join(" | ");
         say!("| {name} | {} | {figures} |", of.questions);

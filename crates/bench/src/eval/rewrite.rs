@@ -10,9 +10,9 @@ use novelo_conversation::settings::Config;
 use novelo_server::cli::{Rewriter, progress_bar};
 use novelo_server::{complain, say};
 
-use crate::quality::rewrite::{self, Case, Figures, Found, Report, Retrieval};
+use crate::quality::rewrite::{self, FoundShares, Retrieval, RewriteCase, RewriteFigures, RewriteReport};
 
-pub fn measure(file: &Path, with: Rewriter, config: &Config) -> anyhow::Result<Report> {
+pub fn measure(file: &Path, with: Rewriter, config: &Config) -> anyhow::Result<RewriteReport> {
     let text = std::fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()))?;
     let cases = rewrite::parse(&text).with_context(|| file.display().to_string())?;
     let bar = progress_bar(cases.len() as u64);
@@ -25,13 +25,17 @@ pub fn measure(file: &Path, with: Rewriter, config: &Config) -> anyhow::Result<R
     Ok(report)
 }
 
-fn with_model(cases: &[Case], config: &Config, told: &mut dyn FnMut(usize, usize)) -> anyhow::Result<Report> {
+fn with_model(
+    cases: &[RewriteCase],
+    config: &Config,
+    told: &mut dyn FnMut(usize, usize),
+) -> anyhow::Result<RewriteReport> {
     let models = Models::open(config)?;
     let hint = "hint: models.answer.url (NOVELO_MODELS_ANSWER_URL) says where there is one";
     let model = models.get(Job::Rewrite).with_context(|| format!("there is no model that rewrites\n{hint}"))?;
     let policies = Policies::open(config.text("policies").into(), None)?;
     let mut failed = 0;
-    let mut ask = |case: &Case| {
+    let mut ask = |case: &RewriteCase| {
         let said = case.said();
         if said.is_empty() {
             return case.question.clone();
@@ -52,11 +56,11 @@ fn with_model(cases: &[Case], config: &Config, told: &mut dyn FnMut(usize, usize
     Ok(report)
 }
 
-fn by_rules(case: &Case) -> String {
+fn by_rules(case: &RewriteCase) -> String {
     novelo_language::rewrite::rewrite(&case.said(), &case.question).question
 }
 
-pub fn print(report: &Report) {
+pub fn print(report: &RewriteReport) {
     say!("| | questions | ROUGE-1 R | F1 | BLEU | need it | F1 where needed | F1 of new words | untouched |");
     say!("|---|---|---|---|---|---|---|---|---|");
     let rows = || [("all", &report.total)].into_iter().chain(report.by_set.iter().map(|(set, of)| (set.as_str(), of)));
@@ -72,18 +76,18 @@ pub fn print(report: &Report) {
     }
 }
 
-fn figures(name: &str, of: &Figures) -> String {
+fn figures(name: &str, of: &RewriteFigures) -> String {
     let [recall, f1, bleu, needed, new, untouched] =
         [of.rouge1_r, of.rouge1_f, of.bleu, of.need.rouge1_f, of.need.new_term_f1, of.untouched]
             .map(|share| format!("{share:.1}"));
-    let Figures { questions, need, .. } = of;
+    let RewriteFigures { questions, need, .. } = of;
     let need = need.questions;
     format!("| {name} | {questions} | {recall} | {f1} | {bleu} | {need} | {needed} | {new} | {untouched} |")
 }
 
 fn retrieval(name: &str, of: &Retrieval) {
     for (asked, found) in [("asked", of.raw), ("rewritten", of.rewritten), ("by the human", of.human)] {
-        let Found { at_1, at_5, at_10, mrr } = found;
+        let FoundShares { at_1, at_5, at_10, mrr } = found;
         let shares = [at_1, at_5, at_10, mrr].map(|share| format!("{share:.1}")).join(" | ");
         say!("| {name} | {} | {} | {asked} | {shares} |", of.questions, of.passages);
     }

@@ -7,16 +7,16 @@ use novelo_conversation::data;
 use novelo_conversation::settings::Config;
 use novelo_server::say;
 
-use crate::quality::routing::{self, Confusion, Report, Share};
+use crate::quality::routing::{self, Confusion, IntentShare, RoutingReport};
 
-pub fn measure(file: &Path, config: &Config) -> anyhow::Result<Report> {
+pub fn measure(file: &Path, config: &Config) -> anyhow::Result<RoutingReport> {
     let text = std::fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()))?;
     let cases = routing::parse(&text).with_context(|| file.display().to_string())?;
     let (ontology, known) = data::ontology(config)?;
     Ok(routing::run(&cases, &ontology, &known))
 }
 
-pub fn print(report: &Report) {
+pub fn print(report: &RoutingReport) {
     say!("{} questions, {:.1} % of them right", report.questions, report.accuracy);
     if !report.confusions.is_empty() {
         say!("\n| expected | got | questions | such as |\n|---|---|---|---|");
@@ -25,7 +25,7 @@ pub fn print(report: &Report) {
         say!("| {expected} | {got} | {count} | {} |", questions.first().map(String::as_str).unwrap_or_default());
     }
     say!("\n| intent | questions | recall |\n|---|---|---|");
-    for (intent, Share { questions, right }) in &report.by_intent {
+    for (intent, IntentShare { questions, right }) in &report.by_intent {
         say!("| {intent} | {questions} | {:.1} |", *right as f64 * 100.0 / (*questions).max(1) as f64);
     }
 }

@@ -5,9 +5,9 @@ use std::borrow::Cow;
 use novelo_engine::Role;
 use serde::{Deserialize, Deserializer};
 
-use novelo_language::analyse::dates::iso_day;
+use novelo_language::calendar;
 
-/// Why a file is not one of them, with the place.
+/// What is wrong with a file, and where.
 #[derive(Debug, thiserror::Error)]
 pub enum FormatError {
     #[error("{place}: {cause}")]
@@ -17,15 +17,15 @@ pub enum FormatError {
 }
 
 #[derive(Debug, Clone, Deserialize)]
-pub struct Conversation {
+pub struct LabelledConversation {
     #[serde(default, deserialize_with = "name")]
     pub id: String,
-    pub turns: Vec<Turn>,
-    pub questions: Vec<Question>,
+    pub turns: Vec<LabelledTurn>,
+    pub questions: Vec<LabelledQuestion>,
 }
 
 #[derive(Debug, Clone, Deserialize)]
-pub struct Turn {
+pub struct LabelledTurn {
     #[serde(deserialize_with = "name")]
     pub id: String,
     pub text: String,
@@ -40,7 +40,7 @@ pub struct Turn {
 }
 
 #[derive(Debug, Clone, Deserialize)]
-pub struct Question {
+pub struct LabelledQuestion {
     pub question: String,
     #[serde(deserialize_with = "all_names")]
     pub evidence: Vec<String>,
@@ -49,10 +49,10 @@ pub struct Question {
 }
 
 /// Unknown fields are ignored.
-pub fn parse(json: &str) -> Result<Vec<Conversation>, FormatError> {
+pub fn parse(json: &str) -> Result<Vec<LabelledConversation>, FormatError> {
     #[derive(Deserialize)]
     struct File {
-        conversations: Vec<Conversation>,
+        conversations: Vec<LabelledConversation>,
     }
     let mut reader = serde_json::Deserializer::from_str(json);
     let file: File = serde_path_to_error::deserialize(&mut reader)
@@ -63,7 +63,7 @@ pub fn parse(json: &str) -> Result<Vec<Conversation>, FormatError> {
     }
 }
 
-impl Turn {
+impl LabelledTurn {
     /// What is indexed of it.
     pub fn passage(&self) -> String {
         match &self.caption {
@@ -73,10 +73,10 @@ impl Turn {
     }
 }
 
-impl Conversation {
+impl LabelledConversation {
     /// Sessions are numbered by their first turn. Turns with a role but no session are one conversation; turns with
     /// neither are facts that have no neighbours.
-    pub fn group(&self, turn: &Turn) -> u64 {
+    pub fn group(&self, turn: &LabelledTurn) -> u64 {
         match &turn.session {
             Some(session) => {
                 let first = self.turns.iter().position(|turn| turn.session.as_ref() == Some(session));
@@ -100,7 +100,7 @@ pub fn seconds(date: &str) -> Option<f64> {
     let minutes =
         clock.and_then(|(hour, minute)| Some(hour.parse::<i64>().ok()? % 12 * 60 + minute.parse::<i64>().ok()?));
     let noon = if words.contains(&"pm") { 12 * 60 } else { 0 };
-    let days = iso_day(&format!("{year:04}-{month:02}-{day:02}"))?;
+    let days = calendar::days(i32::try_from(year).ok()?, month, i32::try_from(day).ok()?);
     Some((i64::from(days) * 86_400 + (minutes.unwrap_or(0) + noon) * 60) as f64)
 }
 
@@ -113,34 +113,34 @@ fn month(word: &str) -> Option<i32> {
 /// Ids come as text or as numbers.
 #[derive(Deserialize)]
 #[serde(untagged)]
-enum Name<'a> {
+enum TextOrNumber<'a> {
     Number(i64),
     #[serde(borrow)]
     Text(Cow<'a, str>),
 }
 
-impl From<Name<'_>> for String {
-    fn from(name: Name<'_>) -> Self {
+impl From<TextOrNumber<'_>> for String {
+    fn from(name: TextOrNumber<'_>) -> Self {
         match name {
-            Name::Number(number) => number.to_string(),
-            Name::Text(text) => text.into_owned(),
+            TextOrNumber::Number(number) => number.to_string(),
+            TextOrNumber::Text(text) => text.into_owned(),
         }
     }
 }
 
 fn name<'de, D: Deserializer<'de>>(from: D) -> Result<String, D::Error> {
-    Name::deserialize(from).map(String::from)
+    TextOrNumber::deserialize(from).map(String::from)
 }
 
 fn names<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error> {
-    Option::<Name<'de>>::deserialize(from).map(|name| name.map(String::from))
+    Option::<TextOrNumber<'de>>::deserialize(from).map(|name| name.map(String::from))
 }
 
 fn all_names<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<String>, D::Error> {
-    Vec::<Name<'de>>::deserialize(from).map(|names| names.into_iter().map(String::from).collect())
+    Vec::<TextOrNumber<'de>>::deserialize(from).map(|names| names.into_iter().map(String::from).collect())
 }
 
-/// A role that is none of ours is no role.
+/// An unknown role counts as none.
 fn role<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Role>, D::Error> {
     Ok(match names(from)?.as_deref() {
         Some("user") => Some(Role::User),

@@ -1,6 +1,6 @@
 //! How well passages are found, measured on conversations whose questions name the turns that answer them.
 //!
-//! Owns the file format, the run and the counts. Pure: reading files, embedding and printing are the caller's.
+//! Owns the file format, the run and the counts. Does no I/O: the caller reads files, embeds and prints.
 
 mod data;
 pub mod rewrite;
@@ -10,23 +10,23 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-pub use self::data::{Conversation, FormatError, Question, Turn, parse};
+pub use self::data::{FormatError, LabelledConversation, LabelledQuestion, LabelledTurn, parse};
 use novelo_recall::{Index, Passage, Query, embed};
 
-/// So deep the rankings are looked at.
+/// How many hits of a ranking are looked at.
 const DEPTHS: [usize; 3] = [5, 10, 20];
 const DEPTH_MAX: usize = 20;
 
 /// Shares in percent, over all questions and over those of each category.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Report {
+pub struct RecallReport {
     #[serde(flatten)]
-    pub total: Shares,
-    pub by_category: BTreeMap<String, Shares>,
+    pub total: RecallShares,
+    pub by_category: BTreeMap<String, RecallShares>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Shares {
+pub struct RecallShares {
     pub questions: usize,
     /// Of questions whose whole evidence was found.
     pub all: ByDepth,
@@ -47,16 +47,16 @@ pub struct ByDepth {
 }
 
 /// Embeds texts, each to the same number of dimensions.
-pub type Embed<'e> = dyn FnMut(&[&str]) -> Vec<Vec<f32>> + 'e;
+pub type EmbedFn<'e> = dyn FnMut(&[&str]) -> Vec<Vec<f32>> + 'e;
 
-/// Asks every question of its own conversation. `progress` hears how many conversations of how many are done.
+/// Asks each question in its own conversation. `progress` gets the number of finished conversations and of all.
 pub fn run(
-    conversations: &[Conversation],
-    mut embed: Option<&mut Embed<'_>>,
+    conversations: &[LabelledConversation],
+    mut embed: Option<&mut EmbedFn<'_>>,
     progress: &mut dyn FnMut(usize, usize),
-) -> Report {
-    let mut total = Counts::default();
-    let mut by_category: BTreeMap<String, Counts> = BTreeMap::new();
+) -> RecallReport {
+    let mut total = RecallCounts::default();
+    let mut by_category: BTreeMap<String, RecallCounts> = BTreeMap::new();
     for (done, conversation) in conversations.iter().enumerate() {
         progress(done, conversations.len());
         let mut index = index(conversation);
@@ -75,11 +75,11 @@ pub fn run(
     }
     progress(conversations.len(), conversations.len());
     let by_category = by_category.into_iter().map(|(category, counts)| (category, counts.shares())).collect();
-    Report { total: total.shares(), by_category }
+    RecallReport { total: total.shares(), by_category }
 }
 
 /// The index over a conversation, as the evaluation asks it: the key of a turn is its place.
-pub fn index(conversation: &Conversation) -> Index {
+pub fn index(conversation: &LabelledConversation) -> Index {
     let mut index = Index::default();
     for (key, turn) in (0..).zip(&conversation.turns) {
         let text = turn.passage();
@@ -95,8 +95,8 @@ pub fn index(conversation: &Conversation) -> Index {
     index
 }
 
-fn embed_all(conversation: &Conversation, index: &mut Index, embed: &mut Embed<'_>) -> Vec<Vec<f32>> {
-    let texts: Vec<String> = conversation.turns.iter().map(Turn::passage).collect();
+fn embed_all(conversation: &LabelledConversation, index: &mut Index, embed: &mut EmbedFn<'_>) -> Vec<Vec<f32>> {
+    let texts: Vec<String> = conversation.turns.iter().map(LabelledTurn::passage).collect();
     let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
     for (key, vector) in (0..).zip(embed(&texts)) {
         index.set_vector(key, &embed::quantise(&vector));
@@ -106,20 +106,24 @@ fn embed_all(conversation: &Conversation, index: &mut Index, embed: &mut Embed<'
 }
 
 /// Where each piece of evidence stands, from 0; nothing for what was not found or does not exist.
-fn places(conversation: &Conversation, question: &Question, hits: &[novelo_recall::Hit]) -> Vec<Option<usize>> {
+fn places(
+    conversation: &LabelledConversation,
+    question: &LabelledQuestion,
+    hits: &[novelo_recall::Hit],
+) -> Vec<Option<usize>> {
     let id = |key: u64| conversation.turns.get(usize::try_from(key).ok()?).map(|turn| &turn.id);
     question.evidence.iter().map(|wanted| hits.iter().position(|hit| id(hit.key) == Some(wanted))).collect()
 }
 
 #[derive(Debug, Default)]
-struct Counts {
+struct RecallCounts {
     questions: usize,
     all: [f64; DEPTHS.len()],
     frac: [f64; DEPTHS.len()],
     any: [f64; DEPTHS.len()],
 }
 
-impl Counts {
+impl RecallCounts {
     fn note(&mut self, places: &[Option<usize>]) {
         self.questions += 1;
         let sums = self.all.iter_mut().zip(&mut self.frac).zip(&mut self.any);
@@ -131,13 +135,13 @@ impl Counts {
         }
     }
 
-    fn shares(&self) -> Shares {
+    fn shares(&self) -> RecallShares {
         let percent = |sums: &[f64; DEPTHS.len()]| {
             let [at_5, at_10, at_20] = sums.map(|sum| sum * 100.0 / self.questions.max(1) as f64);
             ByDepth { at_5, at_10, at_20 }
         };
         let [all, frac, any] = [&self.all, &self.frac, &self.any].map(percent);
-        Shares { questions: self.questions, all, frac, any }
+        RecallShares { questions: self.questions, all, frac, any }
     }
 }
 

@@ -1,6 +1,6 @@
 //! How many questions an ontology sends to the intent that a human gave them.
 //!
-//! Owns the file format and the counts. Pure: reading files and printing are the caller's.
+//! Owns the file format and the counts. Does no I/O: the caller reads files and prints.
 
 use std::collections::BTreeMap;
 
@@ -9,25 +9,25 @@ use serde::{Deserialize, Serialize};
 use super::FormatError;
 use novelo_language::plan::{Ontology, Subjects};
 
-/// Where a question goes that no intent wins.
+/// The label of questions that belong to no intent.
 pub const UNROUTABLE: &str = "unroutable";
 
 #[derive(Debug, Clone, Deserialize)]
-pub struct Case {
+pub struct RoutingCase {
     pub question: String,
     /// Of the ontology, or [`UNROUTABLE`].
     pub intent: String,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Report {
+pub struct RoutingReport {
     pub questions: usize,
     /// In percent.
     pub accuracy: f64,
     /// The most frequent first.
     pub confusions: Vec<Confusion>,
     #[serde(skip)]
-    pub by_intent: BTreeMap<String, Share>,
+    pub by_intent: BTreeMap<String, IntentShare>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -38,15 +38,15 @@ pub struct Confusion {
     pub questions: Vec<String>,
 }
 
-/// How many questions of an intent there are, and how many of them came to it.
+/// The number of questions of an intent, and of those that were routed to it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Share {
+pub struct IntentShare {
     pub questions: usize,
     pub right: usize,
 }
 
 /// Unknown fields and empty lines are ignored.
-pub fn parse(lines: &str) -> Result<Vec<Case>, FormatError> {
+pub fn parse(lines: &str) -> Result<Vec<RoutingCase>, FormatError> {
     let numbered = (1..).zip(lines.lines()).filter(|(_, line)| !line.trim().is_empty());
     let case = |(number, line): (usize, &str)| {
         let mut reader = serde_json::Deserializer::from_str(line);
@@ -56,15 +56,15 @@ pub fn parse(lines: &str) -> Result<Vec<Case>, FormatError> {
             FormatError::Shape { place, cause: error.into_inner() }
         })
     };
-    let cases = numbered.map(case).collect::<Result<Vec<Case>, _>>()?;
+    let cases = numbered.map(case).collect::<Result<Vec<RoutingCase>, _>>()?;
     if cases.is_empty() { Err(FormatError::Empty) } else { Ok(cases) }
 }
 
 /// Asks every question by itself.
-pub fn run(cases: &[Case], ontology: &Ontology, known: &Subjects) -> Report {
-    let mut by_intent: BTreeMap<String, Share> = BTreeMap::new();
+pub fn run(cases: &[RoutingCase], ontology: &Ontology, known: &Subjects) -> RoutingReport {
+    let mut by_intent: BTreeMap<String, IntentShare> = BTreeMap::new();
     let mut wrong: BTreeMap<(&str, String), Vec<String>> = BTreeMap::new();
-    for Case { question, intent } in cases {
+    for RoutingCase { question, intent } in cases {
         let scores = ontology.score(&ontology.read(question, known), &[]);
         let got = scores.routed().map_or(UNROUTABLE, |candidate| candidate.intent.as_str());
         let share = by_intent.entry(intent.clone()).or_default();
@@ -84,7 +84,12 @@ pub fn run(cases: &[Case], ontology: &Ontology, known: &Subjects) -> Report {
     let mut confusions: Vec<Confusion> = wrong.into_iter().map(confusion).collect();
     confusions.sort_by_key(|confusion| std::cmp::Reverse(confusion.count));
     let right: usize = by_intent.values().map(|share| share.right).sum();
-    Report { questions: cases.len(), accuracy: right as f64 * 100.0 / cases.len().max(1) as f64, confusions, by_intent }
+    RoutingReport {
+        questions: cases.len(),
+        accuracy: right as f64 * 100.0 / cases.len().max(1) as f64,
+        confusions,
+        by_intent,
+    }
 }
 
 #[cfg(test)]
@@ -114,7 +119,7 @@ mod tests {
         ];
         let report = run(&parse(&lines.join("\n\n")).unwrap(), &ontology(), &Subjects::default());
         assert_eq!((report.questions, report.accuracy), (5, 40.0));
-        assert_eq!(report.by_intent.get("news"), Some(&Share { questions: 3, right: 0 }));
+        assert_eq!(report.by_intent.get("news"), Some(&IntentShare { questions: 3, right: 0 }));
         let told: Vec<_> = report.confusions.iter().map(|it| (&*it.expected, &*it.got, it.count)).collect();
         assert_eq!(told, [("news", "price", 2), ("news", UNROUTABLE, 1)]);
         assert_eq!(report.confusions[0].questions, ["preços de ontem", "preço e mais"]);

@@ -10,7 +10,7 @@ use serde_json::json;
 
 use super::raw::{agent_thread, message};
 use super::thread::document;
-use super::{Row, Target, settle, time_us};
+use super::{BenchRow, RatioTarget, medians, time_us};
 use novelo_conversation::app;
 use novelo_conversation::context;
 use novelo_conversation::context::request::Request;
@@ -19,8 +19,8 @@ use novelo_conversation::settings::Config;
 const ROUNDS: usize = 401;
 
 /// W2: an agent's thread of 1,000 messages to 20,000 tokens, against copying and writing the same bytes.
-pub fn agent() -> anyhow::Result<Vec<Row>> {
-    let mut sink = Sink::open()?;
+pub fn agent() -> anyhow::Result<Vec<BenchRow>> {
+    let mut sink = SocketSink::open()?;
     let turns: Vec<Turn> = agent_thread(1_000)
         .into_iter()
         .zip(1..)
@@ -55,17 +55,17 @@ pub fn agent() -> anyhow::Result<Vec<Row>> {
         });
         pairs.push((ours, raw));
     }
-    let (ours, raw, ratio) = settle(&pairs);
+    let (ours, raw, ratio) = medians(&pairs);
     let kilobytes = bytes.len() / 1024;
     let what =
         format!("1,000 messages with calls and files to 20k tokens ({kilobytes} KB) / memcpy + write to a socket");
-    Ok(vec![Row { name: "W2", what, ours, raw, unit: "µs", ratio, target: Some(Target::AtMost(3.0)) }])
+    Ok(vec![BenchRow { name: "W2", what, ours, raw, unit: "µs", ratio, target: Some(RatioTarget::AtMost(3.0)) }])
 }
 
 /// Where answers go: a loopback connection whose other end reads and forgets.
-struct Sink(TcpStream);
+struct SocketSink(TcpStream);
 
-impl Sink {
+impl SocketSink {
     fn open() -> anyhow::Result<Self> {
         let listener = TcpListener::bind("127.0.0.1:0")?;
         let sink = TcpStream::connect(listener.local_addr()?)?;
@@ -83,7 +83,7 @@ impl Sink {
 }
 
 /// `/v1/context` without the socket, for whole threads of growing length, against copying the same bytes.
-pub async fn sizes() -> anyhow::Result<Vec<Row>> {
+pub async fn sizes() -> anyhow::Result<Vec<BenchRow>> {
     let dir = tempfile::tempdir()?;
     let data = dir.path().join("data").display().to_string();
     let flags = [("data", Some(data)), ("policies", Some("/nonexistent".to_owned()))];
@@ -106,9 +106,9 @@ pub async fn sizes() -> anyhow::Result<Vec<Row>> {
             let ours = started.elapsed().as_secs_f64() * 1e6;
             pairs.push((ours, time_us(|| bytes.to_vec())));
         }
-        let (ours, raw, ratio) = settle(&pairs);
+        let (ours, raw, ratio) = medians(&pairs);
         let what = format!("context of {messages} messages, all kept ({} KB) / memcpy of them", bytes.len() / 1024);
-        rows.push(Row { name: "contexts", what, ours, raw, unit: "µs", ratio, target: None });
+        rows.push(BenchRow { name: "contexts", what, ours, raw, unit: "µs", ratio, target: None });
     }
     app::close(app, tasks).await?;
     Ok(rows)

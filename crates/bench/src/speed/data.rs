@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::http::{HttpClient, ask, client, start_ours};
 use super::raw::{RawLog, message};
-use super::{Row, settle};
+use super::{BenchRow, medians};
 use novelo_conversation::app::{self, App};
 use novelo_conversation::settings::Config;
 use novelo_server::http::router;
@@ -20,12 +20,12 @@ const SUBJECT: &str = "HGLG11";
 const REMEMBERING: &str = "context: {enabled: true, last_reference: {enable_last_ticker: true}}\n";
 const FORGETFUL: &str = "context: {enabled: false}\n";
 
-pub async fn follow_up() -> anyhow::Result<Vec<Row>> {
+pub async fn follow_up() -> anyhow::Result<Vec<BenchRow>> {
     let stored = measure(REMEMBERING, "e o preço?").await?;
     let unstored = measure(FORGETFUL, "qual o preço do HGLG11?").await?;
     let row = |what: &str, pairs: &[(f64, f64)]| {
-        let (ours, raw, ratio) = settle(pairs);
-        Row { name: "W6", what: what.to_owned(), ours, raw, unit: "µs", ratio, target: None }
+        let (ours, raw, ratio) = medians(pairs);
+        BenchRow { name: "W6", what: what.to_owned(), ours, raw, unit: "µs", ratio, target: None }
     };
     Ok(vec![
         row("a follow-up to /ask, both turns stored durably / the bare query, prepared, in process", &stored.anew),
@@ -37,14 +37,14 @@ pub async fn follow_up() -> anyhow::Result<Vec<Row>> {
 }
 
 /// Pairs of ours and raw, in microseconds: with the query, and with its rows found before.
-struct Pairs {
+struct FollowUpTimes {
     anew: Vec<(f64, f64)>,
     /// As `anew`, but raw is the query and two appends.
     beside_appends: Vec<(f64, f64)>,
     again: Vec<(f64, f64)>,
 }
 
-async fn measure(policy: &str, question: &str) -> anyhow::Result<Pairs> {
+async fn measure(policy: &str, question: &str) -> anyhow::Result<FollowUpTimes> {
     let dir = tempfile::tempdir()?;
     let policies = dir.path().join("policies");
     std::fs::create_dir(&policies)?;
@@ -55,7 +55,7 @@ async fn measure(policy: &str, question: &str) -> anyhow::Result<Pairs> {
     let server = Server::new(app.clone()).await?;
     let (address, (stop, served)) = start_ours(&server, router(server.clone())).await?;
     let (address, client) = (format!("{address}/ask"), client());
-    let bare = Bare::open(&app)?;
+    let bare = BareQuery::open(&app)?;
     ask(&client, &address, body("qual o preço do HGLG11?")).await?;
     let (mut anew, mut beside_appends, mut again) = (Vec::new(), Vec::new(), Vec::new());
     let log = RawLog::create(&dir.path().join("log"), 1)?;
@@ -76,7 +76,7 @@ async fn measure(policy: &str, question: &str) -> anyhow::Result<Pairs> {
     drop(stop);
     served.await?;
     app::close(app, tasks).await?;
-    Ok(Pairs { anew, beside_appends, again })
+    Ok(FollowUpTimes { anew, beside_appends, again })
 }
 
 fn body(question: &str) -> String {
@@ -93,12 +93,12 @@ async fn timed(client: &HttpClient, at: &str, question: &str) -> anyhow::Result<
 }
 
 /// The query that answers it, on a connection of its own.
-struct Bare {
+struct BareQuery {
     connection: Connection,
     sql: String,
 }
 
-impl Bare {
+impl BareQuery {
     fn open(app: &App) -> anyhow::Result<Self> {
         let missing = || anyhow::anyhow!("there is no sample to ask");
         let data = app.data.as_ref().ok_or_else(missing)?;

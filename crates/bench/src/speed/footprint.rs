@@ -11,12 +11,12 @@ use hyper::Request;
 use hyper_util::client::legacy::Client;
 use hyper_util::rt::TokioExecutor;
 
-use super::{Row, Target, median};
+use super::{BenchRow, RatioTarget, median};
 
 const STARTS: usize = 7;
 
 /// Measures the `novelo` beside this program, on a data directory that has the sample in it.
-pub async fn measure() -> anyhow::Result<Vec<Row>> {
+pub async fn measure() -> anyhow::Result<Vec<BenchRow>> {
     let dir = tempfile::tempdir()?;
     let mut starts_ms = Vec::new();
     let mut idle_mb = 0.0;
@@ -33,14 +33,14 @@ pub async fn measure() -> anyhow::Result<Vec<Row>> {
         child.wait()?;
     }
     let binary_mb = std::fs::metadata(novelo()?)?.len() as f64 / 1e6;
-    let row = |what: &str, ours: f64, most: f64, unit| Row {
+    let row = |what: &str, ours: f64, most: f64, unit| BenchRow {
         name: "footprint",
         what: what.to_owned(),
         ours,
         raw: most,
         unit,
         ratio: ours / most,
-        target: Some(Target::AtMost(1.0)),
+        target: Some(RatioTarget::AtMost(1.0)),
     };
     Ok(vec![
         row("idle memory / its cap", idle_mb, 40.0, "MB"),

@@ -9,7 +9,7 @@ use axum::routing::{get, post};
 use serde_json::{Value, json};
 
 use super::http::{HttpClient, ask, client, start, start_ours};
-use super::{Row, Target, median, settle};
+use super::{BenchRow, RatioTarget, median, medians};
 use novelo_conversation::app;
 use novelo_conversation::settings::Config;
 use novelo_server::http::body::Json;
@@ -22,11 +22,11 @@ const WARM: usize = 20;
 const LIMIT_US: f64 = 1_000.0;
 
 /// When the model was asked last.
-type Asked = Arc<Mutex<Option<Instant>>>;
+type LastCall = Arc<Mutex<Option<Instant>>>;
 
-pub async fn message() -> anyhow::Result<Vec<Row>> {
+pub async fn message() -> anyhow::Result<Vec<BenchRow>> {
     let dir = tempfile::tempdir()?;
-    let asked = Asked::default();
+    let asked = LastCall::default();
     let (model, (stop_model, model_served)) = start(server(asked.clone())).await?;
     let at = |name: &str| Some(dir.path().join(name).display().to_string());
     let answers = Some(format!("{model}/v1"));
@@ -34,7 +34,7 @@ pub async fn message() -> anyhow::Result<Vec<Row>> {
     let (app, tasks) = app::open(Config::gather(None, |_| None, &flags)?).await?;
     let server = Server::new(app.clone()).await?;
     let (address, (stop, served)) = start_ours(&server, router(server.clone())).await?;
-    let bench = Bench {
+    let bench = MessageBench {
         client: client(),
         eco: format!("{address}/ask-eco"),
         bare: format!("{model}/v1/chat/completions"),
@@ -49,8 +49,8 @@ pub async fn message() -> anyhow::Result<Vec<Row>> {
 }
 
 /// A model that answers at once, whole or as a stream, and remembers when it was asked.
-fn server(asked: Asked) -> Router {
-    let answer = async |State(asked): State<Asked>, body: bytes::Bytes| {
+fn server(asked: LastCall) -> Router {
+    let answer = async |State(asked): State<LastCall>, body: bytes::Bytes| {
         *asked.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
         let wants: Value = serde_json::from_slice(&body).unwrap_or_default();
         let text = "Estou aqui com você. O que pesa mais agora?";
@@ -65,24 +65,24 @@ fn server(asked: Asked) -> Router {
     Router::new().route("/v1/chat/completions", post(answer)).route("/v1/models", get(models)).with_state(asked)
 }
 
-struct Bench {
+struct MessageBench {
     client: HttpClient,
     eco: String,
     bare: String,
-    asked: Asked,
+    asked: LastCall,
 }
 
 /// Pairs of ours and raw, and how long ours took to ask the model, in microseconds.
 #[derive(Default)]
-struct Figures {
+struct MessageTimes {
     anew: Vec<(f64, f64)>,
     again: Vec<(f64, f64)>,
     before: Vec<(f64, f64)>,
 }
 
-impl Bench {
-    async fn measure(&self) -> anyhow::Result<Figures> {
-        let mut figures = Figures::default();
+impl MessageBench {
+    async fn measure(&self) -> anyhow::Result<MessageTimes> {
+        let mut figures = MessageTimes::default();
         for round in 0..ROUNDS + WARM {
             let (raw, raw_before) = self.timed(&self.bare, self.prompt()).await?;
             let body = self.message(round);
@@ -97,7 +97,7 @@ impl Bench {
         Ok(figures)
     }
 
-    /// How long it took, and how long until the model was asked; as long where it was not.
+    /// How long the call took, and how long until the model was asked; the same if it was not asked.
     async fn timed(&self, at: &str, body: String) -> anyhow::Result<(f64, f64)> {
         *self.asked.lock().unwrap_or_else(PoisonError::into_inner) = None;
         let started = Instant::now();
@@ -112,7 +112,7 @@ impl Bench {
         json!({"model": "bench", "messages": [{"role": "user", "content": "Estou muito ansioso"}]}).to_string()
     }
 
-    /// One that calls for the whole prompt, in a session of ten messages.
+    /// A message that needs the whole prompt, in a session of ten messages.
     fn message(&self, round: usize) -> String {
         let content = format!("Estou muito ansioso e não consigo dormir, pela {round}ª vez nesta semana");
         let session = json!({"sessionId": format!("s{}", round / 10)});
@@ -121,17 +121,17 @@ impl Bench {
     }
 }
 
-impl Figures {
-    fn rows(&self) -> Vec<Row> {
+impl MessageTimes {
+    fn rows(&self) -> Vec<BenchRow> {
         let row = |what: &str, pairs: &[(f64, f64)]| {
-            let (ours, raw, ratio) = settle(pairs);
-            Row { name: "W7", what: what.to_owned(), ours, raw, unit: "µs", ratio, target: None }
+            let (ours, raw, ratio) = medians(pairs);
+            BenchRow { name: "W7", what: what.to_owned(), ours, raw, unit: "µs", ratio, target: None }
         };
         let before = median(self.before.iter().map(|(ours, raw)| ours - raw).collect());
         let what = "from the request to the model, less what the bare call takes to get there / 1 ms".to_owned();
-        let target = Some(Target::AtMost(1.0));
+        let target = Some(RatioTarget::AtMost(1.0));
         let overhead =
-            Row { name: "W7", what, ours: before, raw: LIMIT_US, unit: "µs", ratio: before / LIMIT_US, target };
+            BenchRow { name: "W7", what, ours: before, raw: LIMIT_US, unit: "µs", ratio: before / LIMIT_US, target };
         vec![
             row(
                 "/ask-eco, full prompt, both turns stored durably / the bare call of a model that answers at once",

@@ -23,7 +23,7 @@ use tokio::task::JoinHandle;
 
 use super::raw::{agent_thread, message};
 use super::thread::{document, rate};
-use super::{Row, Target, settle};
+use super::{BenchRow, RatioTarget, medians};
 use novelo_conversation::app::{self, App};
 use novelo_conversation::context::collapse::{Places, index};
 use novelo_conversation::settings::Config;
@@ -44,13 +44,13 @@ const GROUP_MESSAGES: usize = 15;
 const ASK_TOPIC: &str = r#"{"userId":"bench","kala":{"kind":"Topic","topicId":"s"},"presetId":"TopicContext"}"#;
 
 /// HTTP: a context of a thread, the same one again and again, and another one each time.
-pub async fn context(time: Duration) -> anyhow::Result<Vec<Row>> {
+pub async fn context(time: Duration) -> anyhow::Result<Vec<BenchRow>> {
     let dir = tempfile::tempdir()?;
     let (app, tasks) = open(dir.path()).await?;
     let role = |n: usize| if n.is_multiple_of(2) { "user" } else { "assistant" };
     let documents = (0..MESSAGES).map(|n| document(message(role(n), n))).collect();
     app.store.append(&scope::turns("bench", "t")?, documents, AppendTerms::default()).await?;
-    let beside = Beside::start(&app, "/v1/context", ASK).await?;
+    let beside = ServerPair::start(&app, "/v1/context", ASK).await?;
     let (mut again, mut anew, mut new) = (Vec::new(), Vec::new(), Vec::new());
     for round in 0..ROUNDS {
         let raw = throughput(&beside.raw_at, time, |_| ASK.to_owned()).await;
@@ -62,10 +62,10 @@ pub async fn context(time: Duration) -> anyhow::Result<Vec<Row>> {
     app::close(app, tasks).await?;
     let what = format!("/v1/context of {size} KB, warm, {CLIENTS} clients / a handler that returns the same bytes");
     let row = |what: &str, pairs: &[(f64, f64)], target| {
-        let (ours, raw, ratio) = settle(pairs);
-        Row { name: "HTTP", what: what.to_owned(), ours, raw, unit: "requests/s", ratio, target }
+        let (ours, raw, ratio) = medians(pairs);
+        BenchRow { name: "HTTP", what: what.to_owned(), ours, raw, unit: "requests/s", ratio, target }
     };
-    let target = Some(Target::AtLeast(0.7));
+    let target = Some(RatioTarget::AtLeast(0.7));
     Ok(vec![
         row(&what, &again, target),
         row("the same, made anew each time", &anew, target),
@@ -74,11 +74,11 @@ pub async fn context(time: Duration) -> anyhow::Result<Vec<Row>> {
 }
 
 /// W5: the preset TopicContext over a session with collapsed groups.
-pub async fn topic(time: Duration) -> anyhow::Result<Vec<Row>> {
+pub async fn topic(time: Duration) -> anyhow::Result<Vec<BenchRow>> {
     let dir = tempfile::tempdir()?;
     let (app, tasks) = open(dir.path()).await?;
     fill_session(&app).await?;
-    let beside = Beside::start(&app, "/context/topicContextYoj/run", ASK_TOPIC).await?;
+    let beside = ServerPair::start(&app, "/context/topicContextYoj/run", ASK_TOPIC).await?;
     let (mut again, mut anew) = (Vec::new(), Vec::new());
     for _ in 0..ROUNDS {
         let raw = throughput(&beside.raw_at, time, |_| ASK_TOPIC.to_owned()).await;
@@ -90,9 +90,9 @@ pub async fn topic(time: Duration) -> anyhow::Result<Vec<Row>> {
     let session = format!("{SESSION} messages with {GROUPS} groups");
     let what = format!("TopicContext over {session}, {size} KB, warm / a handler that returns the same bytes");
     let row = |what: &str, pairs: &[(f64, f64)]| {
-        let (ours, raw, ratio) = settle(pairs);
-        let target = Some(Target::AtLeast(0.5));
-        Row { name: "W5", what: what.to_owned(), ours, raw, unit: "requests/s", ratio, target }
+        let (ours, raw, ratio) = medians(pairs);
+        let target = Some(RatioTarget::AtLeast(0.5));
+        BenchRow { name: "W5", what: what.to_owned(), ours, raw, unit: "requests/s", ratio, target }
     };
     Ok(vec![row(&what, &again), row("the same, made anew each time", &anew)])
 }
@@ -125,16 +125,16 @@ async fn open(dir: &Path) -> anyhow::Result<(App, app::Tasks)> {
 }
 
 /// Our server, and beside it one that returns the same bytes.
-struct Beside {
+struct ServerPair {
     ours_at: String,
-    /// Our server without the answers that it made before.
+    /// Our server with an empty cache of answers.
     anew_at: String,
     raw_at: String,
     answer_bytes: usize,
-    servers: Vec<Running>,
+    servers: Vec<RunningServer>,
 }
 
-impl Beside {
+impl ServerPair {
     async fn start(app: &App, path: &str, body: &str) -> anyhow::Result<Self> {
         let server = Server::new(app.clone()).await?;
         let (at, ours) = start_ours(&server, router(server.clone())).await?;
@@ -158,17 +158,17 @@ impl Beside {
     }
 }
 
-/// A server that runs until its sender is gone.
-type Running = (oneshot::Sender<()>, JoinHandle<()>);
+/// A server that runs until the sender is dropped.
+type RunningServer = (oneshot::Sender<()>, JoinHandle<()>);
 
 /// Starts a server of ours, which must know where it listens.
-pub async fn start_ours(server: &Server, router: Router) -> anyhow::Result<(String, Running)> {
+pub async fn start_ours(server: &Server, router: Router) -> anyhow::Result<(String, RunningServer)> {
     let (at, running) = start(router).await?;
     server.names.bind(at.trim_start_matches("http://").parse()?);
     Ok((at, running))
 }
 
-pub async fn start(router: Router) -> anyhow::Result<(String, Running)> {
+pub async fn start(router: Router) -> anyhow::Result<(String, RunningServer)> {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await?;
     let at = format!("http://{}", listener.local_addr()?);
     let (stop, stopped) = oneshot::channel();
@@ -181,7 +181,7 @@ fn asking(round: usize, n: usize) -> String {
     format!(r#"{{"user":"bench","thread":"t","question":"{round} {n}?"}}"#)
 }
 
-/// Lets go of the answers that were made before.
+/// Empties the cache of answers before the request.
 async fn forgetting(State(app): State<App>, request: Incoming) -> Incoming {
     app.made.retain(|_| false);
     request

@@ -21,7 +21,7 @@ use novelo_server::say;
 use serde_json::json;
 
 /// One line of the table.
-pub struct Row {
+pub struct BenchRow {
     pub name: &'static str,
     pub what: String,
     /// Ours and the raw equivalent, in `unit`.
@@ -29,16 +29,16 @@ pub struct Row {
     pub raw: f64,
     pub unit: &'static str,
     pub ratio: f64,
-    pub target: Option<Target>,
+    pub target: Option<RatioTarget>,
 }
 
 #[derive(Clone, Copy)]
-pub enum Target {
+pub enum RatioTarget {
     AtLeast(f64),
     AtMost(f64),
 }
 
-impl Target {
+impl RatioTarget {
     fn met(self, ratio: f64) -> bool {
         match self {
             Self::AtLeast(bound) => ratio >= bound,
@@ -93,12 +93,12 @@ fn known(name: &str) -> anyhow::Result<&'static str> {
     found.copied().ok_or_else(|| anyhow::anyhow!("there is no bench {name}\nhint: {}", NAMES.join(" ")))
 }
 
-fn print(rows: &[Row], out: &Output) {
+fn print(rows: &[BenchRow], out: &Output) {
     if out.json {
         let rows = rows.iter().map(|row| {
             json!({
                 "name": row.name, "what": row.what, "ours": row.ours, "raw": row.raw, "unit": row.unit,
-                "ratio": row.ratio, "target": row.target.map(Target::text),
+                "ratio": row.ratio, "target": row.target.map(RatioTarget::text),
                 "met": row.target.map(|target| target.met(row.ratio)),
             })
         });
@@ -139,7 +139,7 @@ pub fn time_us<T>(work: impl FnOnce() -> T) -> f64 {
 }
 
 /// The medians of pairs, and of their ratios.
-pub fn settle(pairs: &[(f64, f64)]) -> (f64, f64, f64) {
+pub fn medians(pairs: &[(f64, f64)]) -> (f64, f64, f64) {
     let of = |pick: fn(&(f64, f64)) -> f64| median(pairs.iter().map(pick).collect());
     (of(|p| p.0), of(|p| p.1), of(|p| p.0 / p.1))
 }

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use bytes::Bytes;
 use tokio::sync::{mpsc, oneshot};
 
-/// A file that many append to and one flushes: what any durable log must do, and nothing more.
+/// A file with many writers and one flusher: the least that a durable log must do.
 #[derive(Clone)]
 pub struct RawLog {
     jobs: mpsc::UnboundedSender<(Bytes, oneshot::Sender<()>)>,

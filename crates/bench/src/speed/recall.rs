@@ -9,7 +9,7 @@ use novelo_recall::{Index, Passage, Query};
 use novelo_store::AppendTerms;
 
 use super::thread::document;
-use super::{Row, Target, median, settle, time_us};
+use super::{BenchRow, RatioTarget, median, medians, time_us};
 use novelo_conversation::app;
 use novelo_conversation::search::{Ask, RecallSource, search};
 use novelo_conversation::settings::Config;
@@ -27,9 +27,9 @@ const SYLLABLES: [&str; 24] = [
 ];
 
 /// Numbers that look random and are the same in every run.
-struct Numbers(u64);
+struct PseudoRandom(u64);
 
-impl Numbers {
+impl PseudoRandom {
     fn next(&mut self) -> u64 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
@@ -58,8 +58,8 @@ impl Numbers {
     }
 }
 
-pub async fn search_and_index() -> anyhow::Result<Vec<Row>> {
-    let mut numbers = Numbers(0x9e37_79b9_7f4a_7c15);
+pub async fn search_and_index() -> anyhow::Result<Vec<BenchRow>> {
+    let mut numbers = PseudoRandom(0x9e37_79b9_7f4a_7c15);
     let texts: Vec<String> = (0..MEMORIES).map(|_| numbers.text()).collect();
     let vectors: Vec<Vec<f32>> = (0..MEMORIES).map(|_| numbers.vector()).collect();
     let mut index = Index::default();
@@ -69,7 +69,7 @@ pub async fn search_and_index() -> anyhow::Result<Vec<Row>> {
         index.set_vector(key, &quantise(vector));
     }
     let mut rows = hybrid(&mut numbers, &index, &texts, &vectors);
-    rows.push(Row {
+    rows.push(BenchRow {
         name: "W4",
         what: "memory of an indexed memory of 120 bytes with its vector / its text and vector as they came".into(),
         ours: index.bytes() as f64 / MEMORIES as f64,
@@ -83,7 +83,7 @@ pub async fn search_and_index() -> anyhow::Result<Vec<Row>> {
 }
 
 /// The index against looking at everything.
-fn hybrid(numbers: &mut Numbers, index: &Index, texts: &[String], vectors: &[Vec<f32>]) -> Vec<Row> {
+fn hybrid(numbers: &mut PseudoRandom, index: &Index, texts: &[String], vectors: &[Vec<f32>]) -> Vec<BenchRow> {
     let mut pairs = Vec::new();
     for _ in 0..ROUNDS {
         let (words, vector) = ([numbers.word(), numbers.word(), numbers.word()], numbers.vector());
@@ -101,8 +101,8 @@ fn hybrid(numbers: &mut Numbers, index: &Index, texts: &[String], vectors: &[Vec
         });
         pairs.push((ours, raw));
     }
-    let (ours, raw, ratio) = settle(&pairs);
-    let row = |what: &str, raw, ratio, target| Row {
+    let (ours, raw, ratio) = medians(&pairs);
+    let row = |what: &str, raw, ratio, target| BenchRow {
         name: "W4",
         what: what.to_owned(),
         ours,
@@ -116,14 +116,14 @@ fn hybrid(numbers: &mut Numbers, index: &Index, texts: &[String], vectors: &[Vec
             "hybrid search over 10,000 memories of one user, top 10 / its cap",
             CAP_US,
             ours / CAP_US,
-            Some(Target::AtMost(1.0)),
+            Some(RatioTarget::AtMost(1.0)),
         ),
         row("the same / reading through all texts and vectors", raw, ratio, None),
     ]
 }
 
 /// Through the store: a search with its documents, a search after a write, and indexing beside storing.
-async fn stored(numbers: &mut Numbers, texts: &[String], adding_us: f64) -> anyhow::Result<Vec<Row>> {
+async fn stored(numbers: &mut PseudoRandom, texts: &[String], adding_us: f64) -> anyhow::Result<Vec<BenchRow>> {
     let dir = tempfile::tempdir()?;
     let data = dir.path().join("data").display().to_string();
     let flags = [("data", Some(data)), ("policies", Some("/nonexistent".to_owned()))];
@@ -150,7 +150,7 @@ async fn stored(numbers: &mut Numbers, texts: &[String], adding_us: f64) -> anyh
     }
     app::close(app, tasks).await?;
     let (storing, searching, after_write) = (median(storing), median(searching), median(after_write));
-    let row = |what: &str, ours, raw, target| Row {
+    let row = |what: &str, ours, raw, target| BenchRow {
         name: "W4",
         what: what.to_owned(),
         ours,
@@ -159,7 +159,7 @@ async fn stored(numbers: &mut Numbers, texts: &[String], adding_us: f64) -> anyh
         ratio: ours / raw,
         target,
     };
-    let most = Some(Target::AtMost(1.0));
+    let most = Some(RatioTarget::AtMost(1.0));
     Ok(vec![
         row("lexical search with the documents of its hits, through the store / its cap", searching, CAP_US, most),
         row("the first search after a write / its cap", after_write, CAP_US, most),

@@ -1,7 +1,7 @@
 //! W1 on Redis: the cost of turns in a store that several nodes share.
 //!
-//! Beside raw `RPUSH` and `LRANGE` of the same bytes at the same server, pipelined through the same connections. The server is
-//! the one that the settings name, where somebody has set it, and else one started for the moment. Its keys have a prefix of
+//! The raw equivalent is `RPUSH` and `LRANGE` of the same bytes at the same server, pipelined through the same
+//! connections. The server is the one that `redis.url` names, or else a temporary one. All keys have a prefix of
 //! their own and are removed at the end; no others are touched.
 
 use std::io::{BufRead, BufReader};
@@ -18,7 +18,7 @@ use novelo_store::{AppendTerms, Range, Redis, RedisOptions, Store};
 
 use super::raw::message;
 use super::thread::{LAST, ROUNDS, WRITERS, document, rate};
-use super::{Row, Target, settle};
+use super::{BenchRow, RatioTarget, medians};
 use novelo_conversation::settings::{Config, Source};
 use novelo_server::complain;
 
@@ -29,20 +29,20 @@ const LOG: &str = "redis.log";
 /// Ends the server when its standard input does, however this process ended.
 const GUARD: &str = r#""$@" >/dev/null 2>&1 & pid=$!; echo started; exec >&-; read -r _; kill -9 "$pid"; wait "$pid""#;
 
-/// Whose threads are written at once.
+/// Whether the threads that are written at once belong to one user.
 #[derive(Debug, Clone, Copy)]
-enum Users {
-    /// A cluster has them all at one server.
+enum UserSpread {
+    /// In a cluster, all on one server.
     One,
     Each,
 }
 
-/// W1 where the documents are in Redis; no rows where there is none to measure.
-pub async fn cycle(config: &Config, time: Duration) -> anyhow::Result<Vec<Row>> {
+/// W1 with the documents in Redis; no rows if there is no server to measure.
+pub async fn cycle(config: &Config, time: Duration) -> anyhow::Result<Vec<BenchRow>> {
     if *config.source("redis.url") != Source::Default {
         return measure(config.text("redis.url"), time).await;
     }
-    match Server::start() {
+    match RedisServer::start() {
         Ok(server) => measure(&server.url(), time).await,
         Err(error) => {
             complain!("bench redis is left out: {error:#}\nhint: install redis-server, or set redis.url (REDIS_URL)");
@@ -51,7 +51,7 @@ pub async fn cycle(config: &Config, time: Duration) -> anyhow::Result<Vec<Row>> 
     }
 }
 
-async fn measure(url: &str, time: Duration) -> anyhow::Result<Vec<Row>> {
+async fn measure(url: &str, time: Duration) -> anyhow::Result<Vec<BenchRow>> {
     let prefix = format!("novelo-bench:{}:", novelo_conversation::ids::short());
     let options =
         RedisOptions { url: url.to_owned(), prefix, timeout: Duration::from_secs(10), hot_bytes_max: 64 << 20 };
@@ -64,10 +64,10 @@ async fn measure(url: &str, time: Duration) -> anyhow::Result<Vec<Row>> {
     measured
 }
 
-async fn rows(store: &Store, prefix: &str, time: Duration) -> anyhow::Result<Vec<Row>> {
+async fn rows(store: &Store, prefix: &str, time: Duration) -> anyhow::Result<Vec<BenchRow>> {
     let Store::Redis(redis) = store else { bail!("the store is not in Redis") };
     let mut rows = Vec::new();
-    for (users, of) in [(Users::One, "of one user"), (Users::Each, "each of its own user")] {
+    for (users, of) in [(UserSpread::One, "of one user"), (UserSpread::Each, "each of its own user")] {
         let mut pairs = Vec::new();
         for round in 0..ROUNDS {
             let ours = store.clone();
@@ -80,20 +80,20 @@ async fn rows(store: &Store, prefix: &str, time: Duration) -> anyhow::Result<Vec
             }
             pairs.push((ours, raw));
         }
-        let (ours, raw, ratio) = settle(&pairs);
+        let (ours, raw, ratio) = medians(&pairs);
         let what = format!(
             "W1 on Redis: append, load last {LAST}, append; {WRITERS} conversations, {of} / pipelined RPUSH, LRANGE, RPUSH"
         );
-        let target = Some(Target::AtLeast(0.4));
-        rows.push(Row { name: "redis", what, ours, raw, unit: "cycles/s", ratio, target });
+        let target = Some(RatioTarget::AtLeast(0.4));
+        rows.push(BenchRow { name: "redis", what, ours, raw, unit: "cycles/s", ratio, target });
     }
     Ok(rows)
 }
 
-async fn cycle_ours(store: Store, users: Users, round: usize, writer: usize, n: usize) -> anyhow::Result<()> {
+async fn cycle_ours(store: Store, users: UserSpread, round: usize, writer: usize, n: usize) -> anyhow::Result<()> {
     let thread = match users {
-        Users::One => scope::turns("bench", &format!("thread{round}-{writer}"))?,
-        Users::Each => scope::turns(&format!("bench{writer}"), &format!("thread{round}"))?,
+        UserSpread::One => scope::turns("bench", &format!("thread{round}-{writer}"))?,
+        UserSpread::Each => scope::turns(&format!("bench{writer}"), &format!("thread{round}"))?,
     };
     let append = |value: Bytes| store.append(&thread, vec![document(value)], AppendTerms::default());
     append(message("user", n)).await?;
@@ -109,15 +109,15 @@ async fn cycle_raw(redis: Redis, list: String, n: usize) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// A server for the moment, which keeps a log and flushes it every second.
-struct Server {
+/// A temporary server, which keeps an append-only file and flushes it every second.
+struct RedisServer {
     guard: Child,
     port: u16,
     /// Removed when the server has ended.
     dir: tempfile::TempDir,
 }
 
-impl Server {
+impl RedisServer {
     fn start() -> anyhow::Result<Self> {
         let version = Command::new("redis-server").arg("--version").stdout(Stdio::null()).status();
         version.context("redis-server does not run")?;
@@ -137,7 +137,7 @@ impl Server {
         format!("redis://127.0.0.1:{}", self.port)
     }
 
-    /// Its own log says so: another may have been quicker on this port.
+    /// Reads its own log, because another process may have taken the port.
     fn is_ready(&self) -> bool {
         let deadline = Instant::now() + START_MAX;
         while Instant::now() < deadline {
@@ -154,7 +154,7 @@ impl Server {
     }
 }
 
-impl Drop for Server {
+impl Drop for RedisServer {
     fn drop(&mut self) {
         drop(self.guard.stdin.take());
         if let Err(error) = self.guard.wait() {

@@ -11,14 +11,14 @@ use novelo_engine::scope;
 use novelo_store::{AppendTerms, LocalOptions, NewDocument, NewId, Range, Store};
 
 use super::raw::{RawLog, message};
-use super::{Row, Target, settle};
+use super::{BenchRow, RatioTarget, medians};
 
 pub const ROUNDS: usize = 5;
 pub const WRITERS: usize = 64;
 pub const LAST: usize = 20;
 
 /// W1: append a user turn, load the last 20, append the answer; 64 conversations at once.
-pub async fn cycle(time: Duration) -> anyhow::Result<Vec<Row>> {
+pub async fn cycle(time: Duration) -> anyhow::Result<Vec<BenchRow>> {
     let dir = tempfile::tempdir()?;
     let mut pairs = Vec::new();
     for round in 0..ROUNDS {
@@ -33,13 +33,13 @@ pub async fn cycle(time: Duration) -> anyhow::Result<Vec<Row>> {
         let raw = rate(WRITERS, time, move |writer, n| cycle_raw(log.clone(), writer, n)).await;
         pairs.push((ours, raw));
     }
-    let (ours, raw, ratio) = settle(&pairs);
+    let (ours, raw, ratio) = medians(&pairs);
     let what = format!("append, load last {LAST}, append; {WRITERS} conversations / group-committed file appends");
-    Ok(vec![Row { name: "W1", what, ours, raw, unit: "cycles/s", ratio, target: Some(Target::AtLeast(0.5)) }])
+    Ok(vec![BenchRow { name: "W1", what, ours, raw, unit: "cycles/s", ratio, target: Some(RatioTarget::AtLeast(0.5)) }])
 }
 
 /// Append throughput at 1, 8 and 64 writers.
-pub async fn appends(time: Duration) -> anyhow::Result<Vec<Row>> {
+pub async fn appends(time: Duration) -> anyhow::Result<Vec<BenchRow>> {
     let dir = tempfile::tempdir()?;
     let mut rows = Vec::new();
     for writers in [1, 8, 64] {
@@ -53,15 +53,15 @@ pub async fn appends(time: Duration) -> anyhow::Result<Vec<Row>> {
             let raw = rate(writers, time, move |writer, n| append_raw(log.clone(), writer, n)).await;
             pairs.push((ours, raw));
         }
-        let (ours, raw, ratio) = settle(&pairs);
+        let (ours, raw, ratio) = medians(&pairs);
         let what = format!("durable appends, {writers} writers / group-committed file appends");
-        rows.push(Row { name: "appends", what, ours, raw, unit: "turns/s", ratio, target: None });
+        rows.push(BenchRow { name: "appends", what, ours, raw, unit: "turns/s", ratio, target: None });
     }
     Ok(rows)
 }
 
 /// W3: a turn late in a long thread against one early in a short thread.
-pub async fn long_against_short() -> anyhow::Result<Vec<Row>> {
+pub async fn long_against_short() -> anyhow::Result<Vec<BenchRow>> {
     const CYCLES: usize = 300;
     let dir = tempfile::tempdir()?;
     let store = open(&dir.path().join("store")).await?;
@@ -81,9 +81,9 @@ pub async fn long_against_short() -> anyhow::Result<Vec<Row>> {
         pairs.push((late, early));
     }
     store.close().await?;
-    let (ours, raw, ratio) = settle(&pairs);
+    let (ours, raw, ratio) = medians(&pairs);
     let what = "a cycle at turn 10,000 / at turn 10".to_owned();
-    Ok(vec![Row { name: "W3", what, ours, raw, unit: "µs", ratio, target: Some(Target::AtMost(1.2)) }])
+    Ok(vec![BenchRow { name: "W3", what, ours, raw, unit: "µs", ratio, target: Some(RatioTarget::AtMost(1.2)) }])
 }
 
 pub async fn open(dir: &Path) -> anyhow::Result<Store> {
@@ -124,7 +124,7 @@ async fn append_raw(log: RawLog, writer: usize, n: usize) -> anyhow::Result<()> 
     log.append(writer, message("user", n)).await
 }
 
-/// How often per second the writers together get the work done. A writer that fails stops, and shows in the figure.
+/// Calls per second of all writers together. A writer that fails stops, which lowers the rate.
 pub async fn rate<W>(
     writers: usize,
     time: Duration,

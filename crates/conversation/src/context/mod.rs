@@ -5,6 +5,7 @@
 
 pub mod answer;
 pub mod collapse;
+mod last;
 pub mod load;
 pub mod request;
 pub mod work_prompt;
@@ -20,19 +21,41 @@ use novelo_engine::{Assembly, Explanation, Loaded, Recipe};
 use rustc_hash::FxHasher;
 use serde_json::Value;
 
-use crate::app::Shared;
-use crate::context::answer::{ContextResponse, Draft};
-use crate::context::load::{ContextInputs, Whose};
+use self::last::LastPrompts;
+use crate::base::above;
+use crate::cache::Cache;
+use crate::context::answer::{Answer, ContextResponse, Draft};
+use crate::context::load::{Caches, ContextInputs, Whose};
 use crate::context::request::{RecipeChoice, Request};
 use crate::error::{Error, Result};
 use crate::policy::{self, Preset};
 use crate::telemetry::now;
+use crate::thread::Threads;
 use crate::trace::{Trace, TraceId, digest, fingerprint};
 
+/// The room of contexts.
+pub struct Contexts {
+    pub threads: Threads,
+    pub caches: Caches,
+    /// Answers that were asked for again, by all that went into them.
+    pub made: Cache<(u128, Answer), ContextResponse>,
+    pub last: LastPrompts,
+}
+
+above!(Contexts, threads: Threads);
+
+impl Contexts {
+    pub fn new(threads: Threads) -> Self {
+        let (caches, last) = (Caches::default(), LastPrompts::default());
+        Self { threads, caches, made: Cache::new(MADE_BYTES_MAX), last }
+    }
+}
+
+const MADE_BYTES_MAX: usize = 32 * 1024 * 1024;
 const BUDGET_TOKENS_DEFAULT: u32 = 24_000;
 
 /// Makes a context, and answers with its JSON.
-pub async fn context(app: &Shared, mut request: Request) -> Result<ContextResponse> {
+pub async fn context(app: &Contexts, mut request: Request) -> Result<ContextResponse> {
     let started = Instant::now();
     let plan = plan(app, &mut request)?;
     load_tokenizers(plan.recipe()).await;
@@ -95,7 +118,7 @@ enum Traced {
 
 /// Records what was made, unless it was recorded lately; its id either way. A prompt of nothing, of which there is
 /// nothing to say, leaves no trace. One with something that belongs to no user is nobody's.
-fn record(app: &Shared, request: Request, prompt: Prompt<'_>) -> (TraceId, Traced) {
+fn record(app: &Contexts, request: Request, prompt: Prompt<'_>) -> (TraceId, Traced) {
     let Prompt { plan, inputs, fingerprint, assembly, messages, started } = prompt;
     let Request { user: subject, reach, question, query, budget_tokens, made_from, .. } = request;
     let user = subject.clone().filter(|_| !inputs.outside);
@@ -127,12 +150,12 @@ fn record(app: &Shared, request: Request, prompt: Prompt<'_>) -> (TraceId, Trace
         digest: digest(messages),
         took_us: started.elapsed().as_micros() as u64,
     };
-    let kept = app.recorder.record(&id, trace, inputs.newest_turn().or(made_from), &app.metrics);
+    let kept = app.recorder.record(&id, trace, inputs.newest_turn().or(made_from));
     (id, if kept { Traced::Now } else { Traced::No })
 }
 
 /// Makes an old prompt again; its messages, its explanation, and whether they are the same bytes.
-pub async fn replay(app: &Shared, trace: &Trace) -> Result<(Vec<u8>, Explanation, bool)> {
+pub async fn replay(app: &Contexts, trace: &Trace) -> Result<(Vec<u8>, Explanation, bool)> {
     let value: Value = serde_json::from_str(trace.recipe.get()).map_err(|e| Error::invalid("recipe", e))?;
     let recipe = Recipe::decode("recipe", &value)?;
     load_tokenizers(&recipe).await;
@@ -147,7 +170,7 @@ pub async fn replay(app: &Shared, trace: &Trace) -> Result<(Vec<u8>, Explanation
 
 /// Chooses the recipe and the budget. Without a thread only the given filters run, and nothing bounds the answer that
 /// the request does not name; with a thread, and nothing said, the preset `chat` does.
-fn plan(app: &Shared, request: &mut Request) -> Result<Arc<Preset>> {
+fn plan(app: &Contexts, request: &mut Request) -> Result<Arc<Preset>> {
     let chosen = match std::mem::take(&mut request.recipe) {
         RecipeChoice::Given(value) => Arc::new(Preset::given("recipe", value)?),
         RecipeChoice::Built(document) => Arc::new(Preset::from(document)),
@@ -167,7 +190,7 @@ fn plan(app: &Shared, request: &mut Request) -> Result<Arc<Preset>> {
     }
 }
 
-fn find(app: &Shared, name: &str) -> Result<Arc<Preset>> {
+fn find(app: &Contexts, name: &str) -> Result<Arc<Preset>> {
     let unknown = || Error::invalid("preset", format_args!("must be one of {}", app.policies.names().join(", ")));
     app.policies.preset(name).ok_or_else(unknown)
 }
@@ -181,7 +204,7 @@ async fn load_tokenizers(recipe: &Recipe) {
     }
 }
 
-async fn load(app: &Shared, recipe: &Recipe, request: &mut Request) -> Result<ContextInputs> {
+async fn load(app: &Contexts, recipe: &Recipe, request: &mut Request) -> Result<ContextInputs> {
     let whose = Whose { user: request.user.as_deref(), legacy: request.legacy };
     let mut inputs = ContextInputs::load_documents(&app.store, &app.caches, whose, &request.reach, recipe).await?;
     inputs.inline = std::mem::take(&mut request.messages);

@@ -15,7 +15,7 @@ use novelo_engine::{Loaded, Message, Role};
 use super::answer::{Answer, ContextResponse};
 use super::context;
 use super::request::{RecipeChoice, Request};
-use crate::app::Shared;
+use crate::context::Contexts;
 use crate::error::{Code, Result};
 use crate::model::Model;
 use crate::policy::Preset;
@@ -39,7 +39,7 @@ const HALVINGS_MAX: u32 = 8;
 impl WorkPrompt<'_> {
     /// Makes the prompt. `text` writes its text with all its caps divided by a number: 1 first, then 2, 4 and so on
     /// until the prompt fits.
-    pub async fn make(self, app: &Shared, text: impl Fn(usize) -> String) -> Result<ContextResponse> {
+    pub async fn make(self, app: &Contexts, text: impl Fn(usize) -> String) -> Result<ContextResponse> {
         let room_tokens = self.model.room_tokens().await.unwrap_or(BUDGET_TOKENS).min(BUDGET_TOKENS);
         let preset = Arc::new(Preset::from(recipe(self.instruction)?));
         let mut halvings = 0;

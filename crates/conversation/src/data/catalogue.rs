@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use novelo_engine::decode::DecodeError;
 use novelo_engine::limits::ENTITIES_MAX;
-use novelo_language::plan::{Ontology, Rules, Subjects};
+use novelo_language::plan::{Ontology, ParameterRules, Subjects};
 use serde_json::Value;
 
 use super::database::{Bounds, Database};
@@ -49,7 +49,7 @@ shipped! {
 #[derive(Debug)]
 pub struct Catalogue {
     pub ontology: Ontology,
-    pub rules: Rules,
+    pub rules: ParameterRules,
     entities: BTreeMap<String, Entity>,
     /// The known subjects, and the state of the database that they are of. Whoever asks first after a change reads them.
     subjects: Mutex<(u64, Arc<Subjects>)>,
@@ -160,14 +160,14 @@ fn make(files: &[WatchedFile], database: &Database) -> Result<(Catalogue, Vec<St
 }
 
 /// The parameters of the file; or those that are shipped, for the intents that the ontology has of them.
-fn rules<'f>(own: Option<&'f WatchedFile>, ontology: &Ontology) -> Result<(Rules, Text<'f>), String> {
+fn rules<'f>(own: Option<&'f WatchedFile>, ontology: &Ontology) -> Result<(ParameterRules, Text<'f>), String> {
     let text = match own {
         Some(file) => Text::of(file)?,
         None => Text::shipped(RULES, include_str!("../../../../policies/param_inference.yaml")),
     };
     let rules = text.read_under("param_inference", |value| match own {
-        Some(_) => Rules::decode(value, ontology),
-        None => Rules::decode(&only_known(value.clone(), ontology), ontology),
+        Some(_) => ParameterRules::decode(value, ontology),
+        None => ParameterRules::decode(&only_known(value.clone(), ontology), ontology),
     })?;
     Ok((rules, text))
 }
@@ -175,7 +175,7 @@ fn rules<'f>(own: Option<&'f WatchedFile>, ontology: &Ontology) -> Result<(Rules
 /// Whatever may be asked for must have its query: another in its place would answer something else.
 fn check_aggregations(
     ontology: &Ontology,
-    rules: &Rules,
+    rules: &ParameterRules,
     entities: &BTreeMap<String, Entity>,
 ) -> Result<(), DecodeError> {
     for intent in ontology.intents() {
@@ -234,7 +234,7 @@ fn entities(
     files: &[WatchedFile],
     ontology_text: &Text<'_>,
     ontology: &Ontology,
-    rules: &Rules,
+    rules: &ParameterRules,
     database: &Database,
 ) -> Result<BTreeMap<String, Entity>, Vec<String>> {
     let subject = ontology.subject();

@@ -14,8 +14,8 @@ use super::provider::Provider;
 use super::refusal::Said;
 use super::window::Windows;
 use super::{Failure, FailureText, UpstreamError};
-use crate::context::load::cut;
 use crate::outbound::{Outbound, Unanswered};
+use crate::text::cut;
 
 const THERE_WAIT: Duration = Duration::from_secs(2);
 const WORDS_CHARS_MAX: usize = 300;

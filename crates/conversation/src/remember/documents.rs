@@ -18,12 +18,12 @@ use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 use super::passage::{self, Passage};
 use super::repo::{self, Caps, Skipped};
 use super::{TRIES_MAX, check, place};
-use crate::app::Shared;
 use crate::caller::Caller;
 use crate::error::{Code, Error, Result};
-use crate::forget::{self, Traces};
 use crate::ids;
 use crate::locks;
+use crate::remember::UserMemory;
+use crate::remember::forget::{self, Traces};
 use crate::search::RecallSource;
 use crate::telemetry::now;
 
@@ -101,7 +101,7 @@ impl Stored {
     }
 }
 
-pub async fn index_text(app: &Shared, user: &str, new: NewText<'_>) -> Result<Indexed> {
+pub async fn index_text(app: &UserMemory, user: &str, new: NewText<'_>) -> Result<Indexed> {
     check::text("name", new.name, check::NAME)?;
     check::meta(new.meta)?;
     if new.text.trim().is_empty() {
@@ -126,7 +126,7 @@ pub async fn index_text(app: &Shared, user: &str, new: NewText<'_>) -> Result<In
 }
 
 /// Indexes files of the server's disk, which is for admins only.
-pub async fn index_files(app: &Shared, caller: &Caller, user: &str, new: NewFiles<'_>) -> Result<Indexed> {
+pub async fn index_files(app: &UserMemory, caller: &Caller, user: &str, new: NewFiles<'_>) -> Result<Indexed> {
     caller.require_admin()?;
     if let Some(name) = new.name {
         check::text("name", name, check::NAME)?;
@@ -163,7 +163,7 @@ async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) 
 }
 
 /// Stores a document in place of the one that has its id.
-async fn replace(app: &Shared, user: &str, id: String, head: Stored, passages: Vec<Passage>) -> Result<Indexed> {
+async fn replace(app: &UserMemory, user: &str, id: String, head: Stored, passages: Vec<Passage>) -> Result<Indexed> {
     let at = place::at(&place::documents(user)?, "id", &id)?;
     let of = place::passages(user, &id)?;
     let new = blocking(move || written(passages)).await??;
@@ -200,7 +200,7 @@ fn unwritten(error: serde_json::Error) -> Error {
 const READ_LIMIT: usize = 1_000;
 
 /// The passages that are there, by id, with a digest of each.
-async fn stored(app: &Shared, of: &CollectionPath) -> Result<FxHashMap<Box<str>, u64>> {
+async fn stored(app: &UserMemory, of: &CollectionPath) -> Result<FxHashMap<Box<str>, u64>> {
     let mut stored = FxHashMap::default();
     let mut seq = 0;
     loop {
@@ -227,13 +227,13 @@ fn changes(of: &CollectionPath, new: &[(String, Bytes)], old: &FxHashMap<Box<str
     Ok(ops)
 }
 
-pub async fn get(app: &Shared, user: &str, id: &str) -> Result<Option<Listed>> {
+pub async fn get(app: &UserMemory, user: &str, id: &str) -> Result<Option<Listed>> {
     let document = app.store.get(&place::at(&place::documents(user)?, "id", id)?).await?;
     Ok(document.and_then(|document| listed(document.id, &document.value)))
 }
 
 /// Documents in the order in which they came, from the one after `after` on.
-pub async fn list(app: &Shared, user: &str, after: Option<&str>, limit: usize) -> Result<Page> {
+pub async fn list(app: &UserMemory, user: &str, after: Option<&str>, limit: usize) -> Result<Page> {
     let of = place::documents(user)?;
     let after = match after {
         Some(id) => {
@@ -253,7 +253,7 @@ fn listed(id: Box<str>, value: &[u8]) -> Option<Listed> {
 }
 
 /// Forgets a document with its passages; how many these were, if there was one.
-pub async fn remove(app: &Shared, user: &str, id: &str) -> Result<Option<u64>> {
+pub async fn remove(app: &UserMemory, user: &str, id: &str) -> Result<Option<u64>> {
     let at = place::at(&place::documents(user)?, "id", id)?;
     let was_there = app.store.get(&at).await?.is_some();
     // Also where it is gone: another node may have forgotten it, and this one may have answers that quote it.
@@ -262,7 +262,7 @@ pub async fn remove(app: &Shared, user: &str, id: &str) -> Result<Option<u64>> {
 }
 
 /// The ids of the documents of a kind, or of those that have this id or name.
-pub async fn among(app: &Shared, user: &str, kind: Option<Kind>, named: Option<&str>) -> Result<BTreeSet<String>> {
+pub async fn among(app: &UserMemory, user: &str, kind: Option<Kind>, named: Option<&str>) -> Result<BTreeSet<String>> {
     let mut among = BTreeSet::new();
     let mut after: Option<String> = None;
     loop {

@@ -8,13 +8,13 @@ use novelo_store::{AppendTerms, NewDocument, NewId, Op, Outcome, Range};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use super::levels::{Level, Levels};
 use super::{check, place, reset};
-use crate::app::Shared;
 use crate::error::{Code, Error, Result};
-use crate::forget::{self, Forgotten};
 use crate::ids;
+use crate::remember::UserMemory;
+use crate::remember::forget::{self, Forgotten};
 use crate::search::RecallSource;
+use crate::search::levels::{Level, Levels};
 use crate::telemetry::now;
 
 /// A memory to keep.
@@ -50,12 +50,12 @@ pub struct Page {
 }
 
 /// Keeps a memory; its id.
-pub async fn add(app: &Shared, user: &str, new: NewMemory<'_>) -> Result<Box<str>> {
+pub async fn add(app: &UserMemory, user: &str, new: NewMemory<'_>) -> Result<Box<str>> {
     add_of(app, user, new, None).await
 }
 
 /// The same of one that was made from a document of the user; where that is gone it is `not_found`.
-pub async fn add_of(app: &Shared, user: &str, new: NewMemory<'_>, of: Option<DocumentPath>) -> Result<Box<str>> {
+pub async fn add_of(app: &UserMemory, user: &str, new: NewMemory<'_>, of: Option<DocumentPath>) -> Result<Box<str>> {
     check::text("text", new.text, check::MEMORY)?;
     check::meta(new.meta)?;
     let to = place::memories(user)?;
@@ -81,7 +81,7 @@ fn unnamed() -> Error {
 }
 
 /// Memories in the order in which they came, from the one after `after` on.
-pub async fn list(app: &Shared, user: &str, after: Option<&str>, limit: usize) -> Result<Page> {
+pub async fn list(app: &UserMemory, user: &str, after: Option<&str>, limit: usize) -> Result<Page> {
     let of = place::memories(user)?;
     let seq = match after {
         Some(id) => {
@@ -97,14 +97,14 @@ pub async fn list(app: &Shared, user: &str, after: Option<&str>, limit: usize) -
 }
 
 /// Deletes a memory with all that was made from it. Whether there was such a memory.
-pub async fn remove(app: &Shared, user: &str, id: &str) -> Result<bool> {
+pub async fn remove(app: &UserMemory, user: &str, id: &str) -> Result<bool> {
     let at = place::at(&place::memories(user)?, "id", id)?;
     let done = forget::write(app, vec![Op::Delete { at, if_version: None }]).await?;
     Ok(done.first() == Some(&Outcome::Deleted(true)))
 }
 
 /// Forgets all memories of a user, with their vectors.
-pub async fn forget_all(app: &Shared, user: &str) -> Result<Forgotten> {
+pub async fn forget_all(app: &UserMemory, user: &str) -> Result<Forgotten> {
     reset::reset(app, user, None, reset::Scope::Vector).await
 }
 
@@ -127,7 +127,7 @@ pub struct Ages {
 }
 
 impl Ages {
-    pub async fn of(app: &Shared, user: &str) -> Result<Self> {
+    pub async fn of(app: &UserMemory, user: &str) -> Result<Self> {
         let levels = Levels::of(&app.config);
         let newest = app.store.turns(&place::memories(user)?, Range::Last(levels.bounded_max())).await?;
         Ok(Self { levels, newest: newest.iter().rev().map(|turn| turn.seq).collect() })

@@ -8,7 +8,7 @@
 mod arguments;
 pub mod check;
 pub mod documents;
-pub mod levels;
+pub mod forget;
 pub mod memories;
 pub mod passage;
 pub mod place;
@@ -20,6 +20,24 @@ pub mod skills;
 pub mod summary;
 pub mod tasks;
 pub mod user_data;
+
+use self::forget::{ForgetLog, PendingErasure, Traces};
+use crate::base::above;
+use crate::context::Contexts;
+
+/// The room of what is remembered of users, and of forgetting it.
+pub struct UserMemory {
+    pub contexts: Contexts,
+    /// What was forgotten, for restores; and whether the raw files are to be cleaned of single documents.
+    pub forgets: ForgetLog,
+    pub erasure: PendingErasure,
+    pub let_go: LetGo,
+}
+
+/// Lets go of the answers that the rooms above have in memory, of a user.
+pub type LetGo = Box<dyn Fn(&str, Traces<'_>) + Send + Sync>;
+
+above!(UserMemory, contexts: Contexts);
 
 /// How often a write that lost a race is tried again.
 const TRIES_MAX: usize = 16;

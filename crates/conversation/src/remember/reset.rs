@@ -8,9 +8,9 @@ use novelo_engine::path::{CollectionPath, PathError, Prefix};
 use novelo_engine::scope;
 
 use super::{place, summary};
-use crate::app::Shared;
 use crate::error::{Error, Result};
-use crate::forget::{self, Forgotten, Traces};
+use crate::remember::UserMemory;
+use crate::remember::forget::{self, Forgotten, Traces};
 use crate::search::vectors;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,7 +39,7 @@ impl Scope {
 }
 
 /// Forgets what a scope names. Without a session it is the one named `default`; with `all` it is every one.
-pub async fn reset(app: &Shared, user: &str, session: Option<&str>, scope: Scope) -> Result<Forgotten> {
+pub async fn reset(app: &UserMemory, user: &str, session: Option<&str>, scope: Scope) -> Result<Forgotten> {
     let thread = session.unwrap_or(DEFAULT_SESSION);
     let bad_id = |e: PathError| Error::bad_id("session_id", &e);
     let (what, traces) = match scope {

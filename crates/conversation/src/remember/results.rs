@@ -10,9 +10,9 @@ use serde::{Deserialize, Serialize};
 
 use super::skills::Skill;
 use super::{check, place};
-use crate::app::Shared;
 use crate::error::{Code, Error, Result};
 use crate::ids;
+use crate::remember::UserMemory;
 use crate::telemetry::now;
 
 const PAGE: usize = 1_000;
@@ -42,7 +42,7 @@ pub struct Page {
 }
 
 /// Keeps a result; its id.
-pub async fn add(app: &Shared, user: &str, task: &str, name: Option<&str>, content: &str) -> Result<Box<str>> {
+pub async fn add(app: &UserMemory, user: &str, task: &str, name: Option<&str>, content: &str) -> Result<Box<str>> {
     if let Some(name) = name {
         check::text("name", name, check::NAME)?;
     }
@@ -59,7 +59,7 @@ pub async fn add(app: &Shared, user: &str, task: &str, name: Option<&str>, conte
 }
 
 /// Keeps the result of a skill. It may be of any size; of a large one the front is kept.
-pub async fn keep(app: &Shared, user: &str, task: &str, skill: &str, result: &str) -> Result<Box<str>> {
+pub async fn keep(app: &UserMemory, user: &str, task: &str, skill: &str, result: &str) -> Result<Box<str>> {
     add(app, user, task, Some(skill), front(result, TASK_RESULT_BYTES_MAX)).await
 }
 
@@ -70,7 +70,7 @@ fn front(text: &str, bytes_max: usize) -> &str {
 }
 
 /// Results in the order in which they came, from the one after `after` on.
-pub async fn list(app: &Shared, user: &str, task: &str, after: Option<&str>, limit: usize) -> Result<Page> {
+pub async fn list(app: &UserMemory, user: &str, task: &str, after: Option<&str>, limit: usize) -> Result<Page> {
     let of = place::results(user, task)?;
     let seq = match after {
         Some(id) => {
@@ -88,7 +88,7 @@ pub async fn list(app: &Shared, user: &str, task: &str, after: Option<&str>, lim
 }
 
 /// Where the results of skills are, of all tasks; those that a caller added are the caller's own.
-pub async fn of_skills(app: &Shared, user: &str) -> Result<Vec<DocumentPath>> {
+pub async fn of_skills(app: &UserMemory, user: &str) -> Result<Vec<DocumentPath>> {
     let under = place::task_memory(user)?;
     let mut found = Vec::new();
     let mut after: Option<Box<str>> = None;

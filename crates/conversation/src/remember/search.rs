@@ -10,11 +10,11 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 
 use super::documents::{self, Kind, Stored};
-use super::levels::Level;
 use super::memories::{self, Ages};
 use super::{check, place};
-use crate::app::Shared;
 use crate::error::Result;
+use crate::remember::UserMemory;
+use crate::search::levels::Level;
 use crate::search::{Ask, Found, FoundPassage, Place, RecallSource, search};
 
 /// What is looked for.
@@ -73,7 +73,7 @@ impl From<FoundPassage> for HitRow {
     }
 }
 
-pub async fn memories(app: &Shared, user: &str, query: Query<'_>) -> Result<Hits> {
+pub async fn memories(app: &UserMemory, user: &str, query: Query<'_>) -> Result<Hits> {
     let found = find(app, user, RecallSource::Memories, query, &[], |_| true).await?;
     let ages = Ages::of(app, user).await?;
     Ok(hits(found, query, |passage| {
@@ -84,7 +84,7 @@ pub async fn memories(app: &Shared, user: &str, query: Query<'_>) -> Result<Hits
 }
 
 /// Searches the turns of all threads of a user, or of one.
-pub async fn turns(app: &Shared, user: &str, query: Query<'_>, thread: Option<&str>) -> Result<Hits> {
+pub async fn turns(app: &UserMemory, user: &str, query: Query<'_>, thread: Option<&str>) -> Result<Hits> {
     let within = |place: Place<'_>| thread.is_none_or(|thread| place.parent() == thread);
     let found = find(app, user, RecallSource::Turns, query, thread.as_slice(), within).await?;
     Ok(hits(found, query, |passage| {
@@ -101,7 +101,7 @@ pub async fn turns(app: &Shared, user: &str, query: Query<'_>, thread: Option<&s
 
 /// Searches all documents of a user, those of one kind, or one document by its id or its name.
 pub async fn passages(
-    app: &Shared,
+    app: &UserMemory,
     user: &str,
     query: Query<'_>,
     kind: Option<Kind>,
@@ -135,7 +135,7 @@ pub async fn passages(
 const PARENTS_MAX: usize = 100;
 
 async fn find(
-    app: &Shared,
+    app: &UserMemory,
     user: &str,
     source: RecallSource,
     query: Query<'_>,
@@ -161,7 +161,7 @@ fn near_row(passage: FoundPassage) -> HitRow {
 }
 
 /// Gives each passage of a document the name of that document.
-pub async fn name_documents(app: &Shared, user: &str, passages: &mut [FoundPassage]) -> Result<()> {
+pub async fn name_documents(app: &UserMemory, user: &str, passages: &mut [FoundPassage]) -> Result<()> {
     let heads = heads(app, user, passages).await?;
     for passage in passages.iter_mut().filter(|passage| passage.source == RecallSource::Documents) {
         passage.document_name = heads.get(passage.parent()).map(|head| head.name.clone());
@@ -170,7 +170,7 @@ pub async fn name_documents(app: &Shared, user: &str, passages: &mut [FoundPassa
 }
 
 /// The documents that passages are parts of, each read once.
-async fn heads(app: &Shared, user: &str, passages: &[FoundPassage]) -> Result<BTreeMap<String, Stored>> {
+async fn heads(app: &UserMemory, user: &str, passages: &[FoundPassage]) -> Result<BTreeMap<String, Stored>> {
     let of = place::documents(user)?;
     let mut heads = BTreeMap::new();
     for passage in passages.iter().filter(|passage| passage.source == RecallSource::Documents) {

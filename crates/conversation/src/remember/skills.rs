@@ -9,9 +9,9 @@ use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Value, json};
 
 use super::arguments::{self, Argument, Arguments, Kind};
-use crate::app::Shared;
 use crate::caller::Caller;
 use crate::error::{Code, Error, Result};
+use crate::remember::UserMemory;
 use crate::remember::documents::{self, Kind as DocumentKind, NewFiles, NewText};
 use crate::remember::memories::{self, NewMemory};
 use crate::remember::search::{self, Query};
@@ -105,7 +105,7 @@ skills! {
 /// Who calls a skill, and for whom.
 #[derive(Clone, Copy)]
 pub struct Call<'c> {
-    pub app: &'c Shared,
+    pub app: &'c UserMemory,
     pub caller: &'c Caller,
     pub user: &'c str,
 }

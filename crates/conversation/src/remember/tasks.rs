@@ -8,10 +8,10 @@ use novelo_store::{Cursor, Document, Error as StoreError, PutTerms, Stamp, Windo
 use serde::{Deserialize, Serialize};
 
 use super::{TRIES_MAX, check, place};
-use crate::app::Shared;
 use crate::error::{Code, Error, Result};
 use crate::ids;
 use crate::locks;
+use crate::remember::UserMemory;
 use crate::telemetry::now;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -102,7 +102,7 @@ impl Change<'_> {
 }
 
 /// Adds a task. An id that is taken is refused.
-pub async fn add(app: &Shared, user: &str, new: NewTask<'_>) -> Result<Task> {
+pub async fn add(app: &UserMemory, user: &str, new: NewTask<'_>) -> Result<Task> {
     check::text("title", new.title, check::MEMORY)?;
     let change = Change { notes: Some(new.notes), due: Some(new.due), ..Change::default() };
     change.check()?;
@@ -129,7 +129,7 @@ pub async fn add(app: &Shared, user: &str, new: NewTask<'_>) -> Result<Task> {
 }
 
 /// Changes a task; `None` if there is none.
-pub async fn change(app: &Shared, user: &str, id: &str, change: Change<'_>) -> Result<Option<Task>> {
+pub async fn change(app: &UserMemory, user: &str, id: &str, change: Change<'_>) -> Result<Option<Task>> {
     change.check()?;
     let at = place::at(&place::tasks(user)?, "id", id)?;
     let _pen = locks::hold([&at].into_iter()).await;
@@ -145,18 +145,24 @@ pub async fn change(app: &Shared, user: &str, id: &str, change: Change<'_>) -> R
     Err(Error::new(Code::Busy, "this task is being changed by others again and again"))
 }
 
-pub async fn get(app: &Shared, user: &str, id: &str) -> Result<Option<Task>> {
+pub async fn get(app: &UserMemory, user: &str, id: &str) -> Result<Option<Task>> {
     let at = place::at(&place::tasks(user)?, "id", id)?;
     Ok(read(app, &at).await?.map(|(_, task)| task))
 }
 
 /// Whether there was such a task.
-pub async fn remove(app: &Shared, user: &str, id: &str) -> Result<bool> {
+pub async fn remove(app: &UserMemory, user: &str, id: &str) -> Result<bool> {
     Ok(app.store.delete(&place::at(&place::tasks(user)?, "id", id)?, None).await?)
 }
 
 /// Tasks in the order in which they came, all or those of one status, from the one after `after` on.
-pub async fn list(app: &Shared, user: &str, status: Option<Status>, after: Option<&str>, limit: usize) -> Result<Page> {
+pub async fn list(
+    app: &UserMemory,
+    user: &str,
+    status: Option<Status>,
+    after: Option<&str>,
+    limit: usize,
+) -> Result<Page> {
     let of = place::tasks(user)?;
     let mut after = match after {
         Some(id) => {
@@ -188,13 +194,18 @@ fn task(document: &Document) -> Option<Task> {
     Some(Task { id: document.id.clone(), stored })
 }
 
-async fn read(app: &Shared, at: &DocumentPath) -> Result<Option<(Document, Task)>> {
+async fn read(app: &UserMemory, at: &DocumentPath) -> Result<Option<(Document, Task)>> {
     let document = app.store.get(at).await?;
     Ok(document.and_then(|document| task(&document).map(|task| (document, task))))
 }
 
 /// Stores a task over the version that was read; 0 is none.
-async fn write(app: &Shared, at: &DocumentPath, task: &Stored, version: u64) -> std::result::Result<Stamp, StoreError> {
+async fn write(
+    app: &UserMemory,
+    at: &DocumentPath,
+    task: &Stored,
+    version: u64,
+) -> std::result::Result<Stamp, StoreError> {
     let value = serde_json::to_vec(task).map_err(|e| StoreError::Invalid(e.to_string()))?;
     let terms = PutTerms { if_version: Some(version), now: task.updated_at, ..PutTerms::default() };
     app.store.put(at, value.into(), terms).await

@@ -8,17 +8,17 @@ use novelo_engine::path::DocumentPath;
 use novelo_store::PutTerms;
 use serde_json::Value;
 
-use crate::app::Shared;
 use crate::error::{Error, Result};
+use crate::remember::UserMemory;
 
 /// The data as it is now.
-pub async fn get(app: &Shared, user: &str) -> Result<Bytes> {
+pub async fn get(app: &UserMemory, user: &str) -> Result<Bytes> {
     let document = app.store.get(&path(user)?).await?;
     Ok(document.map_or_else(|| Bytes::from_static(b"{}"), |document| document.value))
 }
 
 /// Stores data, given as it is read and as it is written, and answers with what is known now.
-pub async fn write(app: &Shared, user: &str, data: &Value, written: &str, terms: PutTerms) -> Result<Bytes> {
+pub async fn write(app: &UserMemory, user: &str, data: &Value, written: &str, terms: PutTerms) -> Result<Bytes> {
     check_flat(data)?;
     app.store.put(&path(user)?, Bytes::copy_from_slice(written.as_bytes()), terms).await?;
     get(app, user).await

@@ -11,8 +11,8 @@ use super::part::Part;
 use super::passage::FoundPassage;
 use super::points::{self, Elsewhere};
 use super::sources::Place;
-use crate::app::Shared;
 use crate::error::{Code, Error, Result};
+use crate::search::Search;
 use novelo_engine::recall::RecallSource;
 
 /// Who looks for what, and where.
@@ -99,7 +99,7 @@ impl Ranking<'_> {
 }
 
 /// Looks for something, and reads what `pick` takes of the ranking.
-pub async fn search(app: &Shared, ask: Ask<'_>, pick: impl FnOnce(&Ranking<'_>) -> Picked) -> Result<Found> {
+pub async fn search(app: &Search, ask: Ask<'_>, pick: impl FnOnce(&Ranking<'_>) -> Picked) -> Result<Found> {
     let part = current(app, ask.user, ask.source).await?;
     let (similar, notes) = similar(app, &part, &ask).await;
     let part = part.read().await;
@@ -124,7 +124,7 @@ pub async fn search(app: &Shared, ask: Ask<'_>, pick: impl FnOnce(&Ranking<'_>) 
 }
 
 /// Whether a user has any passage of a kind.
-pub async fn has_any(app: &Shared, user: &str, source: RecallSource) -> Result<bool> {
+pub async fn has_any(app: &Search, user: &str, source: RecallSource) -> Result<bool> {
     Ok(!current(app, user, source).await?.read().await.index.is_empty())
 }
 
@@ -134,7 +134,7 @@ enum Similar {
     Elsewhere(Elsewhere),
 }
 
-async fn similar(app: &Shared, part: &RwLock<Part>, ask: &Ask<'_>) -> (Similar, Vec<String>) {
+async fn similar(app: &Search, part: &RwLock<Part>, ask: &Ask<'_>) -> (Similar, Vec<String>) {
     match &app.indexes.points {
         Some(points) => {
             let (found, notes) = points::near(app, points, part, ask).await;
@@ -148,7 +148,7 @@ async fn similar(app: &Shared, part: &RwLock<Part>, ask: &Ask<'_>) -> (Similar, 
 }
 
 /// The embedding of a question, if there is anything to compare it with; what went wrong otherwise.
-async fn embedded(app: &Shared, part: &RwLock<Part>, query: &str) -> (Option<Arc<[f32]>>, Vec<String>) {
+async fn embedded(app: &Search, part: &RwLock<Part>, query: &str) -> (Option<Arc<[f32]>>, Vec<String>) {
     let question = {
         let part = part.read().await;
         part.index.dimensions().map(|here| (here, part.index.to_embed(query)))
@@ -163,7 +163,7 @@ async fn embedded(app: &Shared, part: &RwLock<Part>, query: &str) -> (Option<Arc
 }
 
 /// The user's index as of now.
-pub async fn current(app: &Shared, user: &str, source: RecallSource) -> Result<Arc<RwLock<Part>>> {
+pub async fn current(app: &Search, user: &str, source: RecallSource) -> Result<Arc<RwLock<Part>>> {
     let key = (user.to_owned(), source);
     let part = app.indexes.parts.get(&key).unwrap_or_else(|| {
         let part = Arc::new(RwLock::new(app.indexes.part(source)));
@@ -183,7 +183,7 @@ pub async fn current(app: &Shared, user: &str, source: RecallSource) -> Result<A
 
 /// Brings an index up to date, in a task of its own: a caller who hangs up must not leave it half done. How much
 /// memory it takes then, and whether there is something to embed.
-async fn sync(app: &Shared, part: &Arc<RwLock<Part>>, user: &str) -> Result<(usize, bool)> {
+async fn sync(app: &Search, part: &Arc<RwLock<Part>>, user: &str) -> Result<(usize, bool)> {
     let (part, store, user) = (part.clone(), app.store.clone(), user.to_owned());
     let print = app.indexes.embedder.print().map(str::to_owned);
     let is_kept_up = print.is_some() || app.indexes.points.is_some();
@@ -206,7 +206,7 @@ fn part_bytes_min((user, _): &(String, RecallSource)) -> usize {
 }
 
 async fn read(
-    app: &Shared,
+    app: &Search,
     ranking: &Ranking<'_>,
     source: RecallSource,
     hit: &Hit,

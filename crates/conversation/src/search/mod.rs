@@ -7,6 +7,7 @@
 
 mod embedder;
 mod find;
+pub mod levels;
 mod part;
 mod passage;
 pub mod points;
@@ -19,6 +20,7 @@ use std::sync::Arc;
 pub use novelo_engine::recall::RecallSource;
 use tokio::sync::RwLock;
 
+use crate::base::{Base, above};
 use crate::cache::Cache;
 pub use crate::text::{member, said};
 pub use embedder::Embedder;
@@ -28,6 +30,14 @@ pub use passage::FoundPassage;
 pub use points::Points;
 pub use sources::{DOCUMENTS, MEMORIES, PASSAGES, Place, passage_text};
 use worker::Waiting;
+
+/// The room of searches.
+pub struct Search {
+    pub base: Base,
+    pub indexes: Indexes,
+}
+
+above!(Search, base: Base);
 
 /// The indexes of users who searched lately.
 #[derive(Debug)]

@@ -5,7 +5,6 @@ use novelo_engine::path::CollectionPath;
 use novelo_engine::recall::{RecallHit, RecallSource};
 use novelo_engine::{Turn, json};
 use novelo_recall::Why;
-use serde::{Serialize, Serializer};
 use serde_json::Value;
 
 use super::sources::{Place, passage_text};
@@ -90,26 +89,5 @@ impl FoundPassage {
     /// How much memory it takes.
     pub fn bytes(&self) -> usize {
         256 + self.text.len() + self.document.len() + self.document_name.as_ref().map_or(0, String::len)
-    }
-}
-
-/// The form in which an answer names its sources.
-impl Serialize for FoundPassage {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        #[derive(Serialize)]
-        struct AnswerSource<'p> {
-            from: RecallSource,
-            id: &'p str,
-            name: &'p str,
-            text: &'p str,
-            #[serde(skip_serializing_if = "Option::is_none")]
-            file: Option<String>,
-            #[serde(skip_serializing_if = "Option::is_none")]
-            line: Option<u64>,
-            score: f32,
-        }
-        let (file, line) = self.place_in_file();
-        let Self { source: from, id, text, score, .. } = self;
-        AnswerSource { from: *from, id, name: self.name(), text, file, line, score: *score }.serialize(serializer)
     }
 }

@@ -44,7 +44,7 @@ pub fn collection_name(source: RecallSource) -> &'static str {
 
 /// A counter that changes with every write to a collection of the source.
 pub async fn change_counter(source: RecallSource, store: &Store, user: &str) -> Result<u64> {
-    Ok(store.pulse_of(&[USERS, user], collection_name(source)).await?)
+    Ok(store.change_counter_of_kind(&[USERS, user], collection_name(source)).await?)
 }
 
 /// The collections of a user that hold passages of the source.

@@ -24,10 +24,10 @@ use super::part::{Lacking, Part};
 use super::points::{self, Points};
 use super::sources::{collection_name, passage_text};
 use super::vectors::{self, Vector};
-use crate::app::Shared;
-use crate::context::load::cut;
 use crate::error::Result;
+use crate::search::Search;
 use crate::telemetry::now;
+use crate::text::cut;
 use novelo_engine::recall::RecallSource;
 
 /// Passages that are embedded at once.
@@ -135,7 +135,7 @@ impl Waiting {
 }
 
 /// Embeds what lacks vectors, and keeps points, until `close`. Without an embedder and without points there is nothing to do.
-pub async fn run(app: &Shared) -> anyhow::Result<()> {
+pub async fn run(app: &Search) -> anyhow::Result<()> {
     if app.indexes.embedder.print().is_none() && app.indexes.points.is_none() {
         return Ok(());
     }
@@ -165,7 +165,7 @@ pub async fn run(app: &Shared) -> anyhow::Result<()> {
 }
 
 /// Waits for something to do. What was forgotten while Qdrant was down is erased there meanwhile.
-async fn idle(app: &Shared) {
+async fn idle(app: &Search) {
     let waiting = &app.indexes.waiting;
     let Some(points) = &app.indexes.points else { return waiting.wake.notified().await };
     erase(app, points).await;
@@ -176,7 +176,7 @@ async fn idle(app: &Shared) {
 }
 
 /// Erases in Qdrant what was forgotten, as far as that is not done.
-async fn erase(app: &Shared, points: &Points) {
+async fn erase(app: &Search, points: &Points) {
     if !points.left.is_to_see() {
         return;
     }
@@ -186,7 +186,7 @@ async fn erase(app: &Shared, points: &Points) {
 }
 
 /// Embeds all that one index lacks; `false` when the embedder failed.
-async fn embed(app: &Shared, user: &str, source: RecallSource, said: &mut Instant) -> Result<bool> {
+async fn embed(app: &Search, user: &str, source: RecallSource, said: &mut Instant) -> Result<bool> {
     if let Some(points) = &app.indexes.points {
         return points::work(app, points, user, source).await;
     }
@@ -214,7 +214,7 @@ async fn embed(app: &Shared, user: &str, source: RecallSource, said: &mut Instan
 }
 
 /// Gives passages the vectors that are stored since, by another node, and tells which have none there either.
-async fn unembedded(app: &Shared, part: &RwLock<Part>, lacking: Vec<Lacking>) -> Result<Vec<Lacking>> {
+async fn unembedded(app: &Search, part: &RwLock<Part>, lacking: Vec<Lacking>) -> Result<Vec<Lacking>> {
     let stored = join_all(lacking.iter().map(|Lacking { of, seq, .. }| vectors::get(&app.store, of, *seq))).await;
     let mut part = part.write().await;
     let mut left = Vec::new();
@@ -228,7 +228,7 @@ async fn unembedded(app: &Shared, part: &RwLock<Part>, lacking: Vec<Lacking>) ->
 }
 
 /// Embeds some passages; `false` when the embedder failed. Texts that it refuses are found one by one, and left alone.
-async fn embed_batch(app: &Shared, user: &str, source: RecallSource, lacking: Vec<Lacking>) -> Result<bool> {
+async fn embed_batch(app: &Search, user: &str, source: RecallSource, lacking: Vec<Lacking>) -> Result<bool> {
     let (mut texts, mut documents) = (Vec::new(), Vec::new());
     for Lacking { of, seq, .. } in &lacking {
         let turns = app.store.turns(of, Range::Between { first: *seq, last: *seq }).await?;
@@ -279,7 +279,7 @@ struct Made {
 
 /// Stores the vectors of those passages that are still what was embedded, and gives them to the index; `false` when they
 /// are of another size than those it has.
-async fn store(app: &Shared, user: &str, source: RecallSource, made: Vec<Made>) -> Result<bool> {
+async fn store(app: &Search, user: &str, source: RecallSource, made: Vec<Made>) -> Result<bool> {
     let Some(size) = made.first().map(|made| made.vector.len()) else { return Ok(true) };
     let _pen = app.indexes.waiting.pause().await;
     let part = current(app, user, source).await?;
@@ -333,7 +333,7 @@ struct Backlog {
 
 impl Backlog {
     /// Empty when all users were gone through with this model before.
-    async fn read(app: &Shared) -> anyhow::Result<Self> {
+    async fn read(app: &Search) -> anyhow::Result<Self> {
         let model = app.indexes.embedder.print();
         let (mark, value) = match &app.indexes.points {
             Some(points) => (DocumentPath::new(&["novelo", "index"])?, points.mark(model)),
@@ -352,7 +352,7 @@ impl Backlog {
     }
 
     /// Puts the next user on the list; `false` when all are done with, which is noted once.
-    async fn advance(&mut self, app: &Shared) -> bool {
+    async fn advance(&mut self, app: &Search) -> bool {
         if let Some(user) = self.left.pop_front() {
             RecallSource::ALL.into_iter().for_each(|source| app.indexes.waiting.add(&user, source));
             let done = self.users - self.left.len();

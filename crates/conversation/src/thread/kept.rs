@@ -9,8 +9,8 @@ use novelo_engine::path::{CollectionPath, DocumentPath};
 use novelo_engine::{Message, Role, Turn, scope};
 use novelo_store::{Op, Range, Stamp};
 
-use crate::app::Shared;
 use crate::error::{Code, Error, Result};
+use crate::thread::Threads;
 use crate::thread::refused::Refusals;
 use crate::thread::{Beside, Words, is_text};
 use crate::trace::Tracer;
@@ -48,7 +48,7 @@ impl Kept {
     /// Stores what is said, where there is a thread for it, and in the same write what is to be kept beside it. Nothing
     /// said: it was stored by a call that failed. What is traced of the request goes when this does.
     pub async fn begin(
-        app: &Shared,
+        app: &Threads,
         tracer: &Tracer,
         place: Option<(&str, &str)>,
         said: Vec<Message>,
@@ -95,7 +95,7 @@ impl Kept {
 
     /// Adds the answer to a client that sends its conversation again. Where the thread has moved on meanwhile, the client has
     /// said what it heard of this answer by itself; what it did not wait for has no place there.
-    pub async fn add_relayed(&self, app: &Shared, message: Message, is_left: bool) -> Result<bool> {
+    pub async fn add_relayed(&self, app: &Threads, message: Message, is_left: bool) -> Result<bool> {
         let Some(place) = &self.0 else { return Ok(true) };
         let Newest { seq: last, at } = place.newest();
         let beside = Beside { expects: Some(at), ops: Vec::new() };
@@ -113,7 +113,7 @@ impl Kept {
 
     /// Marks what the model refused. What is more than text is the likely reason: of what the question added, else of older
     /// questions that nobody answered. Text is marked only where the server blames the messages: it may mean an option.
-    pub async fn refuse(&self, app: &Shared, why: &str, blames_messages: bool) -> Result<()> {
+    pub async fn refuse(&self, app: &Threads, why: &str, blames_messages: bool) -> Result<()> {
         let Some(place) = &self.0 else { return Ok(()) };
         let Newest { seq: last, at } = place.newest();
         let turns = app.store.turns(&place.of, Range::Between { first: place.seq, last }).await?;
@@ -140,7 +140,7 @@ impl Kept {
     }
 
     /// Adds turns; whether they are kept as they should be.
-    pub async fn add(&self, app: &Shared, messages: Vec<Message>) -> Result<bool> {
+    pub async fn add(&self, app: &Threads, messages: Vec<Message>) -> Result<bool> {
         let Some(place) = self.0.as_ref().filter(|_| !messages.is_empty()) else { return Ok(true) };
         let beside = Beside { expects: Some(place.newest().at), ops: Vec::new() };
         let messages = messages.into_iter().map(Into::into);
@@ -148,7 +148,7 @@ impl Kept {
     }
 
     /// Adds a turn and, in the same write, what is said of it by its number; whether they are kept as they should be.
-    pub async fn add_with(&self, app: &Shared, message: Message, beside: impl Fn(u64) -> Option<Op>) -> Result<bool> {
+    pub async fn add_with(&self, app: &Threads, message: Message, beside: impl Fn(u64) -> Option<Op>) -> Result<bool> {
         let Some(place) = &self.0 else { return Ok(true) };
         let Place { user, thread, of, .. } = place;
         // Those who answer in one thread take turns: its end should not move meanwhile.

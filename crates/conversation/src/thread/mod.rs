@@ -3,6 +3,7 @@
 //! Owns what every new turn gets: its id, its time, its end, and that background tasks learn of it. What of a conversation
 //! that a client sends again is new is in `unsaid`.
 
+pub mod due;
 pub mod kept;
 mod meaning;
 pub mod refused;
@@ -10,18 +11,38 @@ pub mod tail;
 mod unsaid;
 mod words;
 
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use novelo_engine::path::DocumentPath;
 use novelo_engine::{Message, scope};
 use novelo_store::{AppendTerms, NewDocument, NewId, Op, Outcome, Stamp};
 
-use crate::app::Shared;
+use self::due::Due;
+use crate::base::above;
 use crate::error::{Error, Result};
+use crate::search::{RecallSource, Search};
 use crate::telemetry::now;
 
 pub use unsaid::{Unsaid, unsaid};
 pub use words::{Words, is_text};
+
+/// The room of threads.
+pub struct Threads {
+    pub search: Arc<Search>,
+    /// Threads whose summary may be behind.
+    pub due: Due,
+}
+
+above!(Threads, search: Search);
+
+impl Threads {
+    /// Tells the background tasks that turns of a thread were added or removed.
+    pub fn touched(&self, user: &str, thread: &str) {
+        self.due.add(user, thread);
+        self.indexes.touched(user, RecallSource::Turns);
+    }
+}
 
 /// A turn to be added.
 #[derive(Debug)]
@@ -40,7 +61,7 @@ impl From<Message> for NewTurn {
 
 /// Adds turns, all or none. `if_seq` is the last seq that the caller knows.
 pub async fn append(
-    app: &Shared,
+    app: &Threads,
     user: &str,
     thread: &str,
     turns: impl IntoIterator<Item = NewTurn>,
@@ -59,7 +80,7 @@ pub struct Beside {
 
 /// The same with what is written in one go with them; what was expected and is gone is `not_found`.
 pub async fn append_with(
-    app: &Shared,
+    app: &Threads,
     user: &str,
     thread: &str,
     turns: impl IntoIterator<Item = NewTurn>,

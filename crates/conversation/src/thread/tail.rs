@@ -9,9 +9,9 @@ use novelo_engine::path::{CollectionPath, DocumentPath};
 use novelo_engine::{Message, Role, Turn, scope};
 use novelo_store::{Range, Turns};
 
-use crate::app::Shared;
 use crate::error::{Error, Result};
 use crate::text::{cut, said};
+use crate::thread::Threads;
 use crate::thread::refused::Refusals;
 
 /// Turns of a thread, and which of them a model refused.
@@ -42,7 +42,7 @@ pub struct LineCaps {
 
 impl Tail {
     /// Reads turns of a thread; usually the last ones.
-    pub async fn load(app: &Shared, user: &str, thread: &str, range: Range) -> Result<Self> {
+    pub async fn load(app: &Threads, user: &str, thread: &str, range: Range) -> Result<Self> {
         let collection = scope::turns(user, thread).map_err(|e| Error::bad_id("user or thread", &e))?;
         let turns = app.store.turns(&collection, range).await?;
         let refusals = Refusals::load(&app.store, user, thread).await?;

@@ -8,8 +8,8 @@ use novelo_engine::{Message, Role};
 use novelo_store::Range;
 
 use super::words::Words;
-use crate::app::Shared;
 use crate::error::Result;
+use crate::thread::Threads;
 use crate::thread::tail::Tail;
 
 /// What of a conversation that a client sends again the thread does not hold yet.
@@ -29,7 +29,7 @@ pub struct Unsaid {
 /// Turns of a thread that are compared with the messages that a caller sends again, beside as many as it sends.
 const LOOK_BACK: usize = 200;
 
-pub async fn unsaid(app: &Shared, user: &str, thread: &str, said: &[Message]) -> Result<Unsaid> {
+pub async fn unsaid(app: &Threads, user: &str, thread: &str, said: &[Message]) -> Result<Unsaid> {
     let tail = Tail::load(app, user, thread, Range::Last(LOOK_BACK + said.len())).await?;
     let stored = StoredThread::of(&tail);
     let sent = in_order(said.iter().map(Words::of).enumerate().collect(), |(_, words)| words);

@@ -7,7 +7,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::context::load::cut;
+use crate::text::cut;
 
 /// Marks of one kind that a course holds; how many were left out beyond it is said among its errors.
 pub const MARKS_MAX: usize = 200;

@@ -4,11 +4,12 @@
 
 use std::sync::Arc;
 
+use novelo_store::Store;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
+use super::record::Recorder;
 use super::{Course, Inputs, Trace, TraceId};
-use crate::app::Shared;
 use crate::error::Result;
 
 #[derive(Debug, Clone)]
@@ -98,11 +99,11 @@ impl Entry {
 }
 
 /// What there is under an id: running, on its way to the store, in memory, or stored.
-pub async fn find(app: &Shared, id: &TraceId) -> Result<Option<Entry>> {
-    if let Some(entry) = app.recorder.find(id) {
+pub async fn find(store: &Store, recorder: &Recorder, id: &TraceId) -> Result<Option<Entry>> {
+    if let Some(entry) = recorder.find(id) {
         return Ok(Some(entry));
     }
     let Some(path) = id.path() else { return Ok(None) };
-    let document = app.store.get(&path).await?;
+    let document = store.get(&path).await?;
     Ok(document.and_then(|document| Entry::from_json(&document.value)).map(|entry| entry.of(id)))
 }

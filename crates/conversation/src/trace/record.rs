@@ -41,6 +41,7 @@ pub struct Recorder {
     wake: Notify,
     /// Held by the writer from taking traces to having stored them, and by a forget, so that none slips past it.
     pen: tokio::sync::Mutex<()>,
+    metrics: Arc<Metrics>,
 }
 
 #[derive(Debug, Default)]
@@ -68,6 +69,11 @@ struct Waiting {
 }
 
 impl Recorder {
+    /// A recorder that counts lost traces here.
+    pub fn new(metrics: Arc<Metrics>) -> Self {
+        Self { metrics, ..Self::default() }
+    }
+
     /// Whether this prompt was not recorded lately; asking makes it so.
     pub fn is_news(&self, id: &TraceId) -> bool {
         self.lock().is_news(id)
@@ -81,10 +87,10 @@ impl Recorder {
 
     /// Takes a trace, and what it was made from, and says whether it is kept. One too many or too large is counted as
     /// lost.
-    pub fn record(&self, id: &TraceId, trace: Trace, of: Option<DocumentPath>, metrics: &Metrics) -> bool {
+    pub fn record(&self, id: &TraceId, trace: Trace, of: Option<DocumentPath>) -> bool {
         let in_memory = id.thread.is_none();
         let is_kept = self.lock().keep(id, trace.into(), of, in_memory);
-        self.took_in(is_kept, in_memory, metrics);
+        self.took_in(is_kept, in_memory);
         is_kept
     }
 
@@ -95,14 +101,14 @@ impl Recorder {
 
     /// A request is over: its course is recorded as a trace is, unless that was done, or it was forgotten. A forget comes
     /// before all of this or after it.
-    pub fn end(&self, running: &Running, metrics: &Metrics) {
+    pub fn end(&self, running: &Running) {
         let mut state = self.lock();
         state.running.remove(&running.uuid);
         let Some(Ended { id, course, of, in_memory }) = running.end() else { return };
         let in_memory = in_memory || id.thread.is_none();
         let is_kept = state.keep(&id, course.into(), of, in_memory);
         drop(state);
-        self.took_in(is_kept, in_memory, metrics);
+        self.took_in(is_kept, in_memory);
     }
 
     /// Says what these prompts go with that still wait, where they were made from no turn: they are of a question that was
@@ -115,9 +121,9 @@ impl Recorder {
         }
     }
 
-    fn took_in(&self, is_kept: bool, in_memory: bool, metrics: &Metrics) {
+    fn took_in(&self, is_kept: bool, in_memory: bool) {
         if !is_kept {
-            metrics.traces_lost.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+            self.metrics.traces_lost.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
         } else if !in_memory {
             self.wake.notify_one();
         }
@@ -160,7 +166,7 @@ impl Recorder {
     }
 
     /// Stores traces until `close`. Errors are logged; the traces in hand are then lost, and counted.
-    pub async fn run(&self, store: &Store, ttl_seconds: u64, metrics: &Metrics) {
+    pub async fn run(&self, store: &Store, ttl_seconds: u64) {
         loop {
             let pen = self.pen.lock().await;
             let (batch, closed) = self.take();
@@ -171,7 +177,7 @@ impl Recorder {
                 let mut state = self.lock();
                 state.writing.clear();
                 for Unstored { lost, forgotten } in ended {
-                    metrics.traces_lost.fetch_add(lost, std::sync::atomic::Ordering::Relaxed);
+                    self.metrics.traces_lost.fetch_add(lost, std::sync::atomic::Ordering::Relaxed);
                     for id in forgotten {
                         state.recent.remove(&id);
                     }

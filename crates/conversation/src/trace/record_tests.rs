@@ -45,7 +45,7 @@ fn record_of(
         took_us: 0,
     };
     assert!(recorder.is_news(&id));
-    let kept = recorder.record(&id, trace, of, &Metrics::default());
+    let kept = recorder.record(&id, trace, of);
     (id, kept)
 }
 
@@ -66,7 +66,8 @@ fn traces_in_memory_are_bounded_by_all_that_they_hold() {
 /// Another node forgets a thread while traces of it wait here, and traces of others of the same user and of others.
 #[tokio::test]
 async fn what_another_node_forgot_is_not_stored_and_costs_no_other() {
-    let (store, recorder, metrics) = (Store::memory(), Recorder::default(), Metrics::default());
+    let (store, metrics) = (Store::memory(), Arc::new(Metrics::default()));
+    let recorder = Recorder::new(metrics.clone());
     let turn = |user: &str, thread: &str| novelo_engine::scope::turns(user, thread).unwrap().document("turn").unwrap();
     let threads = [("u", "gone"), ("u", "stays"), ("v", "stays")];
     for (user, thread) in threads {
@@ -81,7 +82,7 @@ async fn what_another_node_forgot_is_not_stored_and_costs_no_other() {
     let free = record_of(&recorder, 301, 1, Some(("w", "new")), None).0;
     store.forget(&novelo_engine::scope::thread("u", "gone").unwrap().prefix()).await.unwrap();
     recorder.close();
-    recorder.run(&store, 0, &metrics).await;
+    recorder.run(&store, 0).await;
     let is_stored = async |id: &TraceId| store.get(&id.path().unwrap()).await.unwrap().is_some();
     for (n, id) in ids.iter().enumerate() {
         assert_eq!(is_stored(id).await, n % 3 != 0, "{n}");

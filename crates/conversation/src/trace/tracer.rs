@@ -15,7 +15,7 @@ use super::TraceId;
 use super::course::{
     CacheMark, Course, EmbeddingMark, ErrorMark, HeuristicMark, MARKS_MAX, MemoryMark, ModuleMark, capped, capped_value,
 };
-use crate::app::App;
+use super::record::Recorder;
 use crate::error::{Code, Error};
 use crate::telemetry::now;
 
@@ -24,7 +24,7 @@ use crate::telemetry::now;
 pub struct Tracer(Arc<Inner>);
 
 struct Inner {
-    app: App,
+    recorder: Arc<Recorder>,
     running: Arc<Running>,
 }
 
@@ -61,14 +61,14 @@ pub struct Ended {
 
 impl Tracer {
     /// The course of a request that came in by a surface. It can be read from here on.
-    pub fn begin(app: &App, surface: &str) -> Self {
+    pub fn begin(recorder: &Arc<Recorder>, surface: &str) -> Self {
         let uuid = crate::ids::fresh();
         let id = TraceId { uuid, thread: None }.encode();
         let course = Course { id, surface: capped(surface), started_at: now(), ..Course::default() };
         let marks = Mutex::new(Marks { course, ..Marks::default() });
         let running = Arc::new(Running { uuid, started: Instant::now(), marks });
-        app.recorder.begin(&running);
-        Self(Arc::new(Inner { app: app.clone(), running }))
+        recorder.begin(&running);
+        Self(Arc::new(Inner { recorder: recorder.clone(), running }))
     }
 
     /// Says whose request it is, once it is known that the caller may speak for them and before the id is told: that is
@@ -95,7 +95,7 @@ impl Tracer {
         });
         let prompts = self.look(|course| course.prompts.clone());
         if !prompts.is_empty() {
-            self.0.app.recorder.made_from(&prompts, turn);
+            self.0.recorder.made_from(&prompts, turn);
         }
     }
 
@@ -106,7 +106,7 @@ impl Tracer {
 
     /// The request is over: what it came to is recorded, once.
     pub fn end(&self) {
-        self.0.app.recorder.end(&self.0.running, &self.0.app.metrics);
+        self.0.recorder.end(&self.0.running);
     }
 
     /// Milliseconds since the request came.
@@ -214,7 +214,7 @@ fn stage(code: Code) -> &'static str {
 impl Drop for Inner {
     fn drop(&mut self) {
         if self.running.is_cut_short() {
-            self.app.recorder.end(&self.running, &self.app.metrics);
+            self.recorder.end(&self.running);
         }
     }
 }

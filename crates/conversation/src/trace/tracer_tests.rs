@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 use serde_json::json;
 
 use super::*;
-use crate::app::{self, Tasks};
+use crate::app::{self, App, Tasks};
 use crate::settings::Config;
 use crate::trace::{Entry, course::TEXT_CHARS_MAX, find};
 
@@ -17,7 +17,7 @@ async fn open() -> (App, Tasks) {
 
 /// The course under an id, wherever it is by now.
 async fn read(app: &App, id: &TraceId) -> Option<Arc<Course>> {
-    match find(app, id).await.unwrap() {
+    match find(&app.store, &app.recorder, id).await.unwrap() {
         Some(Entry::Course(course)) => Some(course),
         Some(Entry::Prompt(_)) => panic!("{id:?} is a prompt"),
         None => None,
@@ -32,13 +32,13 @@ fn said(course: &Course) -> Vec<(&str, &str)> {
 async fn every_list_holds_so_many_and_says_what_is_missing() {
     let (app, _tasks) = open().await;
     for (more, expected) in [(0, vec![]), (1, vec![("trace", "1 caches were left out; a course holds 200")])] {
-        let tracer = Tracer::begin(&app, "test");
+        let tracer = Tracer::begin(&app.recorder, "test");
         (0..MARKS_MAX + more).for_each(|_| tracer.cache("response", false, None));
         tracer.end();
         let course = read(&app, &tracer.id()).await.unwrap();
         assert_eq!((course.caches.len(), said(&course)), (MARKS_MAX, expected));
     }
-    let tracer = Tracer::begin(&app, "test");
+    let tracer = Tracer::begin(&app.recorder, "test");
     for _ in 0..MARKS_MAX + 7 {
         tracer.heuristic("h", 1, "");
         tracer.prompt("p");
@@ -71,7 +71,7 @@ async fn every_list_holds_so_many_and_says_what_is_missing() {
 async fn texts_are_cut_by_characters() {
     let (app, _tasks) = open().await;
     let (at, past) = ("é".repeat(TEXT_CHARS_MAX), "é".repeat(TEXT_CHARS_MAX + 1));
-    let tracer = Tracer::begin(&app, &past);
+    let tracer = Tracer::begin(&app.recorder, &past);
     for text in [&at, &past] {
         tracer.cache(text, true, Some(text));
         tracer.heuristic(text, text.as_str(), text);
@@ -101,7 +101,7 @@ async fn texts_are_cut_by_characters() {
 #[tokio::test]
 async fn a_course_is_recorded_once_and_what_comes_later_is_no_part_of_it() {
     let (app, _tasks) = open().await;
-    let tracer = Tracer::begin(&app, "test");
+    let tracer = Tracer::begin(&app.recorder, "test");
     let other = tracer.clone();
     tracer.error("stage", "before");
     tracer.end();
@@ -123,7 +123,7 @@ async fn a_course_is_recorded_once_and_what_comes_later_is_no_part_of_it() {
 #[tokio::test]
 async fn a_course_that_nobody_ended_is_recorded_all_the_same() {
     let (app, _tasks) = open().await;
-    let tracer = Tracer::begin(&app, "test");
+    let tracer = Tracer::begin(&app.recorder, "test");
     tracer.about("u", "t");
     let id = tracer.id();
     let clone = tracer.clone();
@@ -137,7 +137,7 @@ async fn a_course_that_nobody_ended_is_recorded_all_the_same() {
     let panics = {
         let app = app.clone();
         tokio::spawn(async move {
-            let tracer = Tracer::begin(&app, "test");
+            let tracer = Tracer::begin(&app.recorder, "test");
             tracer.about("u", "panics");
             tracer.model("m");
             panic!("as a test wants it");
@@ -150,7 +150,7 @@ async fn a_course_that_nobody_ended_is_recorded_all_the_same() {
 #[tokio::test]
 async fn a_running_course_is_read_by_its_own_id_alone() {
     let (app, _tasks) = open().await;
-    let tracer = Tracer::begin(&app, "test");
+    let tracer = Tracer::begin(&app.recorder, "test");
     let before = tracer.id();
     assert!(read(&app, &before).await.is_some());
     tracer.about("u", "t");
@@ -166,12 +166,12 @@ async fn a_running_course_is_read_by_its_own_id_alone() {
 async fn what_is_forgotten_while_it_runs_is_not_recorded() {
     let (app, _tasks) = open().await;
     let begin = |user: &str, thread: &str| {
-        let tracer = Tracer::begin(&app, "test");
+        let tracer = Tracer::begin(&app.recorder, "test");
         tracer.about(user, thread);
         tracer
     };
     let (gone, other, stranger) = (begin("u", "t"), begin("u", "other"), begin("v", "t"));
-    let unowned = Tracer::begin(&app, "test");
+    let unowned = Tracer::begin(&app.recorder, "test");
     assert_eq!(app.recorder.forget("u", Some("t")), 1);
     assert!(read(&app, &gone.id()).await.is_none(), "it is not read any more");
     for tracer in [&gone, &other, &stranger, &unowned] {
@@ -194,7 +194,7 @@ async fn only_so_many_courses_of_nobody_stay() {
     let text = "x".repeat(TEXT_CHARS_MAX);
     let ids: Vec<TraceId> = (0..60)
         .map(|_| {
-            let tracer = Tracer::begin(&app, "test");
+            let tracer = Tracer::begin(&app.recorder, "test");
             (0..MARKS_MAX).for_each(|_| tracer.error(&text, &text));
             tracer.end();
             tracer.id()

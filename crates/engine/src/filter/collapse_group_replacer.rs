@@ -1,7 +1,7 @@
 //! `collapseGroupReplacer`: one message for all turns of a collapsed group, where the first of them stood.
 //!
-//! Turns of a group that is expanded stay, and say which group they are of. What could not be looked up is left as it
-//! is, and noted.
+//! Turns of a group that is expanded stay, and say which group they are of. What could not be looked up is
+//! left as it is, and noted.
 
 use super::{Draft, Note};
 use crate::group::ShownGroup;

@@ -1,8 +1,8 @@
 //! `dedupe`: the same thing said twice in a row, said once.
 //!
-//! A message goes when the one right before it has the same role and the same content, as after a client's retry. Of
-//! system messages, which may be recalled from several places, one text stays wherever the other stands. Messages
-//! with calls or answers are never touched.
+//! A message goes when the one right before it has the same role and the same content, as after a client's
+//! retry. Of system messages, which may be recalled from several places, one text stays wherever the other
+//! stands. Messages with calls or answers are never touched.
 
 use rustc_hash::FxHashSet;
 

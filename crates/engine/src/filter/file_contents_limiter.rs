@@ -1,7 +1,7 @@
 //! `fileContentsLimiter`: file bodies in tool traffic, only the newest few.
 //!
-//! Walks from the newest message to the oldest and keeps the contents of so many files, and of so many versions of
-//! each. What it hides still names its file, so that it can be fetched.
+//! Walks from the newest message to the oldest and keeps the contents of so many files, and of so many
+//! versions of each. What it hides still names its file, so that it can be fetched.
 
 use super::{Draft, Note};
 use crate::Role;

@@ -1,7 +1,7 @@
 //! `historyWindow`: the last n turns, or the last n user turns with what follows them.
 //!
-//! Never parts a call from its answers: what only half fits stays out. Leading instructions stay, and so does the
-//! newest user turn.
+//! Never parts a call from its answers: what only half fits stays out. Leading instructions stay, and so does
+//! the newest user turn.
 
 use super::{Draft, Note};
 use crate::decode::{DecodeError, Fields};
@@ -66,7 +66,8 @@ impl HistoryWindow {
     }
 }
 
-/// The first place of the longest run of whole blocks with at most `turns` pieces; the newest block is always in.
+/// The first place of the longest run of whole blocks with at most `turns` pieces; the newest block is always
+/// in.
 fn start_of_turns(draft: &Draft<'_>, pairs: &Pairs, counts: impl Fn(usize) -> bool, turns: usize) -> usize {
     let mut start = draft.pieces.len();
     let mut room = turns;

@@ -1,7 +1,8 @@
 //! What keeps, changes or drops pieces.
 //!
-//! Owns the closed set of filters, one file each. A filter folds a draft into a draft: pieces plus what it noticed.
-//! It cannot fail, and it never removes a piece from the draft; one that is out is marked dropped, with the reason.
+//! Owns the closed set of filters, one file each. A filter folds a draft into a draft: pieces plus what it
+//! noticed. It cannot fail, and it never removes a piece from the draft; one that is out is marked dropped,
+//! with the reason.
 
 use serde::Serialize;
 use serde_json::Value;
@@ -225,8 +226,8 @@ impl<'a> Draft<'a> {
         self.live().rev().find(|(_, p)| p.is_user_turn()).map(|(at, _)| at)
     }
 
-    /// By place, what no window may drop beside the newest user turn: what is not log, the instructions that lead it,
-    /// and the calls and answers that are tied to one of these.
+    /// By place, what no window may drop beside the newest user turn: what is not log, the instructions that
+    /// lead it, and the calls and answers that are tied to one of these.
     pub(crate) fn pinned(&self, pairs: &Pairs) -> Vec<bool> {
         let leading = self.leading();
         let mut pinned: Vec<bool> = self.pieces.iter().enumerate().map(|(at, p)| !p.is_log() || at < leading).collect();

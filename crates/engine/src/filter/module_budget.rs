@@ -1,7 +1,8 @@
 //! `moduleBudget`: a token cap on modules alone.
 //!
-//! Pinned modules come first, in their order, then the others, of higher priority first. One that does not fit what is
-//! left is out and the walk goes on, so that a smaller one may still find room. What stays keeps its place.
+//! Pinned modules come first, in their order, then the others, of higher priority first. One that does not
+//! fit what is left is out and the walk goes on, so that a smaller one may still find room. What stays keeps
+//! its place.
 
 use std::cmp::Reverse;
 

@@ -1,7 +1,7 @@
 //! `sizeLimiter`: a token cap, newest first within each class of speakers.
 //!
-//! Long contents are cut before anything is counted. A message that does not fit is skipped and the walk goes on, so
-//! that a smaller, older one may still find room.
+//! Long contents are cut before anything is counted. A message that does not fit is skipped and the walk goes
+//! on, so that a smaller, older one may still find room.
 
 use super::{Draft, Note};
 use crate::Role;

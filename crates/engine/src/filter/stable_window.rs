@@ -1,8 +1,9 @@
 //! `stableWindow`: a window whose front stays put.
 //!
-//! A provider's prompt cache needs the prefix to stay the same. So this window lets the log grow to `maxTokens`, and
-//! only then evicts whole blocks, down to `keep`. Where the front stands follows from the log alone: the walk below
-//! replays every eviction since the first turn, so the same log always gives the same window.
+//! A provider's prompt cache needs the prefix to stay the same. So this window lets the log grow to
+//! `maxTokens`, and only then evicts whole blocks, down to `keep`. Where the front stands follows from the
+//! log alone: the walk below replays every eviction since the first turn, so the same log always gives the
+//! same window.
 
 use std::ops::Range;
 
@@ -102,7 +103,8 @@ impl Block {
 struct Window {
     front: usize,
     tokens: u64,
-    /// The block of the newest user turn, and what that turn costs while the block is evicted and the turn is not.
+    /// The block of the newest user turn, and what that turn costs while the block is evicted and the turn is
+    /// not.
     user: usize,
     spared_tokens: u64,
 }

@@ -1,7 +1,7 @@
 //! `toolCallBackfill`: every call answered, every answer called, in the order that models accept.
 //!
-//! Answers move to follow the message that issued their call; a call without one gets a made-up answer; an answer
-//! without a call becomes a message of another role.
+//! Answers move to follow the message that issued their call; a call without one gets a made-up answer; an
+//! answer without a call becomes a message of another role.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -163,7 +163,8 @@ impl Step<'_> {
     }
 }
 
-/// Whether nothing needs repair: each message with calls is followed by their answers, in order, and no others.
+/// Whether nothing needs repair: each message with calls is followed by their answers, in order, and no
+/// others.
 fn in_order(draft: &Draft<'_>) -> bool {
     let mut open: &[ToolCall] = &[];
     let mut last: Option<&str> = None;

@@ -4,7 +4,8 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use crate::tokens::Tokenizer;
 
-/// Exact counts, each made on first use; 0 is "not yet". Any thread may fill one, all would write the same number.
+/// Exact counts, each made on first use; 0 is "not yet". Any thread may fill one, all would write the same
+/// number.
 #[derive(Debug, Default)]
 pub(super) struct Exact([AtomicU32; 2]);
 
@@ -29,7 +30,8 @@ impl Clone for Exact {
     }
 }
 
-/// The exact count of the newest edited form: the fingerprint above, the tokens below the mask, so that they change together.
+/// The exact count of the newest edited form: the fingerprint above, the tokens below the mask, so that they
+/// change together.
 #[derive(Debug, Default)]
 pub(super) struct EditedCount([AtomicU64; 2]);
 

@@ -1,8 +1,8 @@
 //! Messages that keep every byte they came with.
 //!
-//! Owns the header beside the bytes: role, cost, tool ids and file payloads, read once when a message enters. From
-//! then on nothing parses it again: filters read headers, and a prompt is the bytes put one after the other.
-//! [`scanned`] tells how many messages were read, so that a test can prove that warm work reads none.
+//! Owns the header beside the bytes: role, cost, tool ids and file payloads, read once when a message enters.
+//! From then on nothing parses it again: filters read headers, and a prompt is the bytes put one after the
+//! other. [`scanned`] tells how many messages were read, so that a test can prove that warm work reads none.
 
 mod exact;
 mod read;
@@ -295,7 +295,8 @@ impl Message {
         }
     }
 
-    /// Tokens of an edited form of this message, known by its fingerprint. The exact count of the newest one is kept.
+    /// Tokens of an edited form of this message, known by its fingerprint. The exact count of the newest one
+    /// is kept.
     pub(crate) fn edited_tokens(&self, tokenizer: Tokenizer, fingerprint: u64, count: impl FnOnce() -> u32) -> u32 {
         self.edited.get_or_count(tokenizer, fingerprint, count)
     }

@@ -1,6 +1,7 @@
 //! LevelScope a message, once, when it enters.
 //!
-//! Owns what makes a message acceptable, and where its fields stand. Text that is stored already is read leniently.
+//! Owns what makes a message acceptable, and where its fields stand. Text that is stored already is read
+//! leniently.
 
 use std::borrow::Cow;
 

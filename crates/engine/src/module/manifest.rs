@@ -1,7 +1,7 @@
 //! The manifest: which texts there are, when each is called for, and what it may cost.
 //!
-//! Refuses a text that costs more than it may, and a placeholder that nobody fills. The same manifest and the same
-//! situation give the same texts, in the same order.
+//! Refuses a text that costs more than it may, and a placeholder that nobody fills. The same manifest and the
+//! same situation give the same texts, in the same order.
 
 use std::hash::{Hash, Hasher};
 

@@ -1,7 +1,8 @@
 //! Modules: texts that a situation calls for.
 //!
-//! Owns [`Module`], a text of a recipe and how it is weighed where not all fit, and [`Manifest`], the file that says
-//! which texts there are and when. What does not fit a prompt is decided by the filter `moduleBudget`.
+//! Owns [`Module`], a text of a recipe and how it is weighed where not all fit, and [`Manifest`], the file
+//! that says which texts there are and when. What does not fit a prompt is decided by the filter
+//! `moduleBudget`.
 
 mod manifest;
 mod text;

@@ -1,7 +1,7 @@
 //! The bytes of a piece: those of a stored message, with what was changed in them.
 //!
-//! Owns the forms that a message takes on its way to the prompt. The frequent ones cost no allocation; any other is a
-//! list of edits.
+//! Owns the forms that a message takes on its way to the prompt. The frequent ones cost no allocation; any
+//! other is a list of edits.
 
 use std::hash::{Hash, Hasher};
 

@@ -1,7 +1,7 @@
 //! Changes to a message, as splices over the bytes it came as.
 //!
-//! Owns what a changed message costs and how it is written. Invariants: the count kept beside the edits is that of the
-//! bytes that will be written, and no edit lies within another.
+//! Owns what a changed message costs and how it is written. Invariants: the count kept beside the edits is
+//! that of the bytes that will be written, and no edit lies within another.
 
 use std::hash::{Hash, Hasher};
 
@@ -19,7 +19,8 @@ pub(super) struct EditedMessage<'a> {
     pub(super) edits: Vec<Edit<'a>>,
 }
 
-/// What stands at a span instead of the bytes that came, and how many UTF-16 code units of compact JSON it gains.
+/// What stands at a span instead of the bytes that came, and how many UTF-16 code units of compact JSON it
+/// gains.
 #[derive(Debug, Clone)]
 pub(super) struct Edit<'a> {
     pub(super) at: Span,

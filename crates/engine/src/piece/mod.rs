@@ -1,8 +1,9 @@
 //! Candidates for the prompt.
 //!
-//! Owns [`Piece`]: a message with where it comes from, what it costs and what became of it. A piece cannot be built
-//! without origin, cost and reason, and none is ever thrown away: one that is out stays in the draft, marked dropped,
-//! so that the explanation partitions the input. Changes are splices over the original bytes, written at the end.
+//! Owns [`Piece`]: a message with where it comes from, what it costs and what became of it. A piece cannot be
+//! built without origin, cost and reason, and none is ever thrown away: one that is out stays in the draft,
+//! marked dropped, so that the explanation partitions the input. Changes are splices over the original bytes,
+//! written at the end.
 
 mod body;
 mod edit;
@@ -193,8 +194,8 @@ impl<'a> Piece<'a> {
         matches!(self.body, Body::Stored(_))
     }
 
-    /// What tells its bytes from any other's, where that is known without writing them. Of a turn it is where it
-    /// stands, as long as nobody replaces it, and what was done to it.
+    /// What tells its bytes from any other's, where that is known without writing them. Of a turn it is where
+    /// it stands, as long as nobody replaces it, and what was done to it.
     pub(crate) fn fingerprint(&self) -> Option<u64> {
         let of = match self.origin {
             Origin::Turn { seq, .. } => seq,
@@ -253,7 +254,8 @@ impl<'a> Piece<'a> {
         self.earlier.iter().flat_map(|earlier| earlier.done.iter().rev())
     }
 
-    /// Hides the contents of a file it carries. It costs what it did until it is counted again, once for all its files.
+    /// Hides the contents of a file it carries. It costs what it did until it is counted again, once for all
+    /// its files.
     pub(crate) fn hide(&mut self, file: &'a FilePayload, placeholder: &'a Placeholder) {
         self.body.hide(file, placeholder);
     }

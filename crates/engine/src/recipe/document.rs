@@ -1,7 +1,8 @@
 //! Recipe documents: a recipe together with the JSON that says the same.
 //!
-//! Owns how code makes and changes recipes. Traces store the JSON, so a recipe that code makes has one too. There is
-//! one set of rules: what is built here goes through [`Recipe::decode`], as does what a client sends.
+//! Owns how code makes and changes recipes. Traces store the JSON, so a recipe that code makes has one too.
+//! There is one set of rules: what is built here goes through [`Recipe::decode`], as does what a client
+//! sends.
 
 use serde::Serialize;
 use serde_json::value::RawValue;
@@ -21,7 +22,8 @@ pub struct RecipeDocument {
 
 /// Makes a recipe from typed parts.
 ///
-/// Fields that were not set are not written. An error is the same [`DecodeError`] that decoding the JSON would give.
+/// Fields that were not set are not written. An error is the same [`DecodeError`] that decoding the JSON
+/// would give.
 ///
 /// ```
 /// use novelo_engine::recipe::{ComponentSpec, FilterSpec, RecipeBuilder, WindowSize};

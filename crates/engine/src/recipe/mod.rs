@@ -1,7 +1,8 @@
 //! Recipes: what goes into a prompt, as data.
 //!
-//! Owns the shape of a recipe and its validation: components (a tree whose leaves emit), filters in order, a budget, a
-//! tokenizer. Each error names the path of the field at fault. A decoded recipe is valid; nothing checks it again.
+//! Owns the shape of a recipe and its validation: components (a tree whose leaves emit), filters in order, a
+//! budget, a tokenizer. Each error names the path of the field at fault. A decoded recipe is valid; nothing
+//! checks it again.
 
 mod document;
 mod spec;
@@ -25,7 +26,8 @@ pub use spec::{
     BackfillOptions, ComponentSpec, FileLimitOptions, FilterSpec, ModuleSpec, RecallSpec, SizeLimitOptions, WindowSize,
 };
 
-/// What goes into a prompt: components, filters, a budget and a tokenizer. [`RecipeBuilder`] makes one from types.
+/// What goes into a prompt: components, filters, a budget and a tokenizer. [`RecipeBuilder`] makes one from
+/// types.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Recipe {
     /// The leaves, in the order in which they emit.
@@ -115,7 +117,8 @@ impl Recipe {
     /// use novelo_engine::Recipe;
     /// use serde_json::json;
     ///
-    /// let recipe = Recipe::decode("recipe", &json!({"components": [{"kind": "history"}], "budget_tokens": 8000}))?;
+    /// let given = json!({"components": [{"kind": "history"}], "budget_tokens": 8000});
+    /// let recipe = Recipe::decode("recipe", &given)?;
     /// assert_eq!(recipe.budget_tokens, Some(8_000));
     ///
     /// let error = Recipe::decode("recipe", &json!({"filtres": []})).unwrap_err();

@@ -1,7 +1,8 @@
 //! Components and filters as a recipe document writes them, as types.
 //!
-//! Owns the field names of recipe documents for code that makes recipes. Each type serializes to exactly the JSON that
-//! a person would write, and leaves out every option that was not set. Defaults and ranges belong to the decoder.
+//! Owns the field names of recipe documents for code that makes recipes. Each type serializes to exactly the
+//! JSON that a person would write, and leaves out every option that was not set. Defaults and ranges belong
+//! to the decoder.
 
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
@@ -68,7 +69,8 @@ pub enum ComponentSpec {
     Module(ModuleSpec),
 }
 
-/// The options of a search whose hits go into the prompt. Options that are `None` take the defaults of the source.
+/// The options of a search whose hits go into the prompt. Options that are `None` take the defaults of the
+/// source.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RecallSpec {
@@ -117,7 +119,8 @@ impl ComponentSpec {
         Self::Literal { role: Some(role), value: text.into() }
     }
 
-    /// A message that is already there, as fixed text. `None` if it has no role, or its content is not one string.
+    /// A message that is already there, as fixed text. `None` if it has no role, or its content is not one
+    /// string.
     pub fn from_message(message: &Message) -> Option<Self> {
         Some(Self::literal(message.role()?, message.content_text()?))
     }
@@ -176,7 +179,8 @@ impl From<&Chosen> for ComponentSpec {
 ///     r#"{"name":"historyWindow","options":{"turns":20}}"#
 /// );
 /// let limit = SizeLimitOptions { max_tokens: Some(8_000), ..SizeLimitOptions::default() };
-/// assert_eq!(json(&FilterSpec::SizeLimiter(limit)), r#"{"name":"sizeLimiter","options":{"maxTokens":8000}}"#);
+/// let limiter = FilterSpec::SizeLimiter(limit);
+/// assert_eq!(json(&limiter), r#"{"name":"sizeLimiter","options":{"maxTokens":8000}}"#);
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub enum FilterSpec {

@@ -1,8 +1,9 @@
 //! What text costs.
 //!
-//! Owns the one count of tokens. A message costs its compact JSON plus a fixed overhead: `approx` divides UTF-16 code
-//! units by four, the exact tokenizers count real tokens of the same text. Counts are made once per message and kept
-//! beside it; [`counted`] tells how many were made, so that a test can prove that warm work makes none.
+//! Owns the one count of tokens. A message costs its compact JSON plus a fixed overhead: `approx` divides
+//! UTF-16 code units by four, the exact tokenizers count real tokens of the same text. Counts are made once
+//! per message and kept beside it; [`counted`] tells how many were made, so that a test can prove that warm
+//! work makes none.
 
 mod vocabulary;
 

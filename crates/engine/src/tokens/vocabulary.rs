@@ -1,8 +1,9 @@
 //! Byte-pair encoding, for counting only.
 //!
-//! Owns the vocabularies of the exact tokenizers and the way in which text falls into tokens: it is split into words,
-//! and in each word the neighbours whose union ranks lowest are merged, until none do. Agrees with the reference
-//! implementations to the token; `tests/tokenizers.rs` compares. Linear up to a logarithm, also on hostile text.
+//! Owns the vocabularies of the exact tokenizers and the way in which text falls into tokens: it is split
+//! into words, and in each word the neighbours whose union ranks lowest are merged, until none do. Agrees
+//! with the reference implementations to the token; `tests/tokenizers.rs` compares. Linear up to a logarithm,
+//! also on hostile text.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -18,8 +19,8 @@ pub(super) struct Vocabulary {
     words: Regex,
 }
 
-/// The data that makes a vocabulary: its tokens as the build script wrote them, and how it splits words. The trailing
-/// rule of both, that space before a word belongs to the word, is [`space_end`].
+/// The data that makes a vocabulary: its tokens as the build script wrote them, and how it splits words. The
+/// trailing rule of both, that space before a word belongs to the word, is [`space_end`].
 pub(super) struct VocabularySource {
     pub tokens: &'static [u8],
     pub words: &'static [&'static str],
@@ -92,8 +93,8 @@ impl Vocabulary {
     }
 }
 
-/// A run of space that no other rule takes: all of it at the end of the text, else all but its last character, which
-/// belongs to what follows.
+/// A run of space that no other rule takes: all of it at the end of the text, else all but its last
+/// character, which belongs to what follows.
 fn space_end(text: &str) -> usize {
     let run = text.find(|c: char| !c.is_whitespace()).unwrap_or(text.len());
     match text.get(..run).and_then(|space| space.char_indices().next_back()) {

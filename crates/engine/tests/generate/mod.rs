@@ -1,7 +1,7 @@
 //! Transcripts and recipes at random: everything that a client was ever seen to send, and worse.
 //!
-//! Messages are made as text, so that spacing, key order, escapes and number spelling vary. `Plain` ones hold nothing
-//! that a `serde_json::Value` would not give back as it was, for comparison with the slow reference.
+//! Messages are made as text, so that spacing, key order, escapes and number spelling vary. `Plain` ones hold
+//! nothing that a `serde_json::Value` would not give back as it was, for comparison with the slow reference.
 
 use proptest::collection::vec;
 use proptest::option;

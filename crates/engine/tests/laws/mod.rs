@@ -1,7 +1,8 @@
 //! The laws of an assembly, checked from outside.
 //!
-//! They compare what went in with what came out, and panic where one is broken. Tokens are counted here by a few slow
-//! lines that share nothing with the engine. Property tests, real transcripts and the fuzz target all use these.
+//! They compare what went in with what came out, and panic where one is broken. Tokens are counted here by a
+//! few slow lines that share nothing with the engine. Property tests, real transcripts and the fuzz target
+//! all use these.
 
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "a panic is how a test fails")]
 

@@ -131,7 +131,8 @@ fn calls(message: &Value) -> Vec<&Value> {
     calls.into_iter().flatten().map(|call| &call["id"]).collect()
 }
 
-/// For each answer the message that it belongs to: the nearest before it that issued its id, else the first after it.
+/// For each answer the message that it belongs to: the nearest before it that issued its id, else the first
+/// after it.
 pub fn owners(messages: &[Value]) -> Vec<Option<usize>> {
     let owner = |at: usize| {
         let id = Some(&messages[at]["tool_call_id"]).filter(|id| is(&messages[at], "tool") && id.is_string())?;

@@ -1,8 +1,8 @@
 //! The letter trigrams of a term, which find it when it is inflected or misspelt.
 
-/// The distinct trigrams of a term whose beginning counts as a letter, in order. Empty for terms of less than three
-/// letters and for numbers: what is near 1987 is another year.
-pub fn of(term: &str) -> Vec<u32> {
+/// The distinct trigrams of a term whose beginning counts as a letter, in order. Empty for terms of less than
+/// three letters and for numbers: what is near 1987 is another year.
+pub fn trigrams(term: &str) -> Vec<u32> {
     if term.chars().nth(2).is_none() || term.chars().any(|c| c.is_numeric()) {
         return Vec::new();
     }
@@ -25,7 +25,7 @@ fn gram(a: char, b: char, c: char) -> u32 {
     (letters.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as u32
 }
 
-/// How alike two terms are that share so many of their trigrams: 0 to 1 (Dice).
+/// The Dice coefficient of two terms, by their shared trigrams and the trigrams of each: 0 to 1.
 pub fn likeness(shared: usize, ours: usize, theirs: usize) -> f32 {
     2.0 * shared as f32 / (ours + theirs).max(1) as f32
 }
@@ -36,7 +36,7 @@ mod tests {
 
     #[test]
     fn inflected_words_share_most_trigrams() {
-        let [one, other] = [of("капитан"), of("капитанск")];
+        let [one, other] = [trigrams("капитан"), trigrams("капитанск")];
         let shared = one.iter().filter(|gram| other.contains(gram)).count();
         assert_eq!((one.len(), shared), (6, 6));
         assert!(likeness(shared, one.len(), other.len()) > 0.8);
@@ -44,7 +44,7 @@ mod tests {
 
     #[test]
     fn short_words_and_numbers_have_none() {
-        assert!(of("ab").is_empty() && of("2023").is_empty() && of("").is_empty());
-        assert_eq!(of("cat").len(), 2);
+        assert!(trigrams("ab").is_empty() && trigrams("2023").is_empty() && trigrams("").is_empty());
+        assert_eq!(trigrams("cat").len(), 2);
     }
 }

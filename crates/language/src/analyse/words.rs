@@ -1,23 +1,24 @@
 //! Words, folded: lower case, without accents, `ё` as `е`; scripts without spaces as pairs of characters.
 //!
-//! Refuses to be surprised: any text gives words, none longer than [`WORD_CHARS_MAX`], at most as many as asked for.
+//! Refuses to be surprised: any text gives words, none longer than [`WORD_CHARS_MAX`], at most as many as
+//! asked for.
 
 use std::ops::Range;
 
 use unicode_normalization::char::{decompose_compatible, is_combining_mark};
 
 /// Longer words are cut; the rest of them tells nothing that their beginning does not.
-pub const WORD_CHARS_MAX: usize = 40;
+const WORD_CHARS_MAX: usize = 40;
 
 /// The words of a text.
 #[derive(Debug, Default)]
 pub struct Words {
     folded: String,
-    words: Vec<Word>,
+    words: Vec<WordSpan>,
 }
 
 #[derive(Debug, Clone)]
-struct Word {
+struct WordSpan {
     folded: Range<usize>,
     spelled: Range<usize>,
     accented: bool,
@@ -34,8 +35,8 @@ pub struct Spelled<'w> {
 }
 
 impl Words {
-    pub fn of(text: &str, words_max: usize) -> Self {
-        let mut reader = Reader::default();
+    pub fn new(text: &str, words_max: usize) -> Self {
+        let mut reader = WordReader::default();
         for (at, c) in text.char_indices() {
             if reader.words.words.len() >= words_max {
                 return reader.words;
@@ -58,9 +59,9 @@ impl Words {
 }
 
 #[derive(Debug, Default)]
-struct Reader {
+struct WordReader {
     words: Words,
-    /// Of the word that is being read: where it begins in the text and in `folded`, and its length.
+    /// The word that is being read.
     open: Option<Open>,
     /// The last character of a script without spaces, and whether a pair with it was made.
     half: Option<(usize, char, bool)>,
@@ -74,7 +75,7 @@ struct Open {
     accented: bool,
 }
 
-impl Reader {
+impl WordReader {
     fn read(&mut self, at: usize, c: char) {
         if c.is_ascii() {
             self.end_pairs();
@@ -153,7 +154,7 @@ impl Reader {
     fn end_word(&mut self, at: usize) {
         let Some(open) = self.open.take() else { return };
         let folded = open.folded..self.words.folded.len();
-        self.words.words.push(Word { folded, spelled: open.spelled..at, accented: open.accented });
+        self.words.words.push(WordSpan { folded, spelled: open.spelled..at, accented: open.accented });
     }
 
     fn pair(&mut self, at: usize, c: char) {
@@ -173,7 +174,7 @@ impl Reader {
     fn push(&mut self, spelled: Range<usize>, chars: [Option<char>; 2]) {
         let from = self.words.folded.len();
         self.words.folded.extend(chars.into_iter().flatten());
-        self.words.words.push(Word { folded: from..self.words.folded.len(), spelled, accented: false });
+        self.words.words.push(WordSpan { folded: from..self.words.folded.len(), spelled, accented: false });
     }
 }
 
@@ -190,7 +191,7 @@ mod tests {
 
     #[track_caller]
     fn check(text: &str, expect: &[&str]) {
-        let words = Words::of(text, 1000);
+        let words = Words::new(text, 1000);
         assert_eq!(words.iter().map(|word| word.folded.to_owned()).collect::<Vec<_>>(), expect);
         for word in words.iter() {
             assert!(text.get(word.range.clone()).is_some_and(|spelled| !spelled.is_empty()), "{word:?}");
@@ -225,10 +226,10 @@ mod tests {
     #[test]
     fn words_and_their_number_are_capped() {
         for extra in [0, 1] {
-            let words = Words::of(&"я".repeat(WORD_CHARS_MAX + extra), 10);
+            let words = Words::new(&"я".repeat(WORD_CHARS_MAX + extra), 10);
             assert_eq!(words.iter().next().unwrap().folded.chars().count(), WORD_CHARS_MAX);
         }
-        assert_eq!(Words::of("a b c", 3).iter().count(), 3);
-        assert_eq!(Words::of("a b c d", 3).iter().count(), 3);
+        assert_eq!(Words::new("a b c", 3).iter().count(), 3);
+        assert_eq!(Words::new("a b c d", 3).iter().count(), 3);
     }
 }

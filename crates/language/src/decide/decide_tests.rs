@@ -240,7 +240,8 @@ fn a_block_tells_what_the_words_tell() {
     assert_eq!(told.category.as_deref(), Some("trabalho"));
     assert_eq!(told.tags, ["tristeza", "medo", "trabalho", "família"]);
     assert_eq!((told.intensity, told.summary.as_deref()), (Some(3.0), Some("Minha mãe está triste.")));
-    // Equal numbers: the one that the policy has first. The same phrase twice is one, and one that is denied is none.
+    // Equal numbers: the one that the policy has first. The same phrase twice is one, and one that is denied
+    // is none.
     assert_eq!(block("triste, triste, medo").emotion.as_deref(), Some("medo"));
     assert_eq!(block("não tenho medo; triste").emotion.as_deref(), Some("tristeza"));
     let nothing = block(" ");

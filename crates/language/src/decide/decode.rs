@@ -1,13 +1,14 @@
 //! The rules as users write them, checked field by field.
 //!
-//! Refuses unknown fields, what says nothing (a group without phrases, a heuristic that nothing can fire, an answer without
-//! words), names that stand twice, numbers out of range, placeholders that nobody fills, and anything past the caps below. Every
-//! problem names the path of its field, which begins with the root key of its file.
+//! Refuses unknown fields, what says nothing (a group without phrases, a heuristic that nothing can fire, an
+//! answer without words), names that stand twice, numbers out of range, placeholders that are not filled, and
+//! anything past the caps below. Every problem names the path of its field, which begins with the root key of
+//! its file.
 
 use novelo_engine::decode::{DecodeError, Fields};
 use serde_json::Value;
 
-use super::phrase::{Lexicon, List};
+use super::phrase::{List, PhraseLexicon};
 use super::{Amplifiers, Emphasis, Example, Files, Group, INTENSITY_MAX, Rules};
 use crate::plan::ontology::decode::{
     Decoded, ENTRIES_MAX, GROUPS_MAX, NAME_BYTES_MAX, check_count, check_name, entry_words, map,
@@ -27,7 +28,7 @@ const NAME: &str = "{name}";
 
 pub fn rules(files: &Files<'_>) -> Decoded<Rules> {
     let mut rules = Rules {
-        lexicon: Lexicon::default(),
+        lexicon: PhraseLexicon::default(),
         groups: Vec::new(),
         amplifiers: Amplifiers::default(),
         emphasis: Emphasis::default(),
@@ -81,7 +82,7 @@ fn signals(rules: &mut Rules, value: &Value) -> Decoded<()> {
 }
 
 /// Groups of phrases, each with a name; those that add to the intensity with a weight.
-fn groups(lexicon: &mut Lexicon, fields: &mut Fields<'_>, list: List, name: &'static str) -> Decoded<Vec<Group>> {
+fn groups(lexicon: &mut PhraseLexicon, fields: &mut Fields<'_>, list: List, name: &'static str) -> Decoded<Vec<Group>> {
     let path = fields.path(name);
     let entries = fields.list(name)?;
     check_count(&path, entries.len(), GROUPS_MAX)?;
@@ -125,7 +126,7 @@ fn weight(fields: &mut Fields<'_>, name: &'static str) -> Decoded<f64> {
     }
 }
 
-fn amplifiers(lexicon: &mut Lexicon, mut fields: Fields<'_>) -> Decoded<Amplifiers> {
+fn amplifiers(lexicon: &mut PhraseLexicon, mut fields: Fields<'_>) -> Decoded<Amplifiers> {
     let amplifiers = Amplifiers { weight: weight(&mut fields, "weight")?, at_most: weight(&mut fields, "at_most")? };
     phrases(lexicon, &mut fields, "any", List::Amplifier, 0)?;
     fields.finish()?;
@@ -232,7 +233,7 @@ fn safety(rules: &mut Rules, value: &Value) -> Decoded<()> {
 }
 
 /// The phrases that a file is about, of which there must be some.
-fn some_phrases(lexicon: &mut Lexicon, fields: &mut Fields<'_>, list: List) -> Decoded<()> {
+fn some_phrases(lexicon: &mut PhraseLexicon, fields: &mut Fields<'_>, list: List) -> Decoded<()> {
     match phrases(lexicon, fields, "phrases", list, 0)? {
         0 => Err(DecodeError::new(fields.path("phrases"), "must have at least one phrase")),
         _ => Ok(()),
@@ -241,7 +242,7 @@ fn some_phrases(lexicon: &mut Lexicon, fields: &mut Fields<'_>, list: List) -> D
 
 /// Learns the phrases of a list, and says how many there are.
 fn phrases(
-    lexicon: &mut Lexicon,
+    lexicon: &mut PhraseLexicon,
     fields: &mut Fields<'_>,
     name: &'static str,
     list: List,

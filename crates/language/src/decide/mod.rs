@@ -1,8 +1,9 @@
-//! What a message asks for before any model is asked: how intense it is, how open the answer may be, whether someone is in danger.
+//! What a message asks for before any model is asked: how intense it is, how open the answer may be, whether
+//! someone is in danger.
 //!
-//! Owns the rules that decide it, as they are read from data, and the words of a message as they are read for it. Refuses files
-//! that say nothing or too much, see `decode`. Has no clock, no storage and no model: the same rules and the same text decide
-//! the same.
+//! Owns the rules that decide it, as they are read from data, and the words of a message as they are read for
+//! it. Refuses files that say nothing or too much, see `decode`. Has no clock, no storage and no model: the
+//! same rules and the same text decide the same.
 
 #[cfg(test)]
 mod decide_tests;
@@ -17,19 +18,19 @@ mod route_tests;
 use novelo_engine::decode::DecodeError;
 use serde_json::Value;
 
-use self::phrase::{Entry, Found, Lexicon, List};
-use crate::finish::{Block, TAGS_MAX};
+use self::phrase::{Entry, FoundEntry, List, PhraseLexicon};
+use crate::finish::{Block, INTENSITY_MAX, TAGS_MAX};
 
 pub use route::{Asked, GUIDED_CHARS_MIN, Mode, Route, mode, route};
 
-/// The intensity from which an answer opens up; and from which it opens up wholly, to the vulnerable, and is remembered.
+/// The intensity from which an answer opens up; and from which it opens up wholly, to the vulnerable, and is
+/// remembered.
 pub const OPEN_INTENSITY: f32 = 5.0;
 pub const FULL_INTENSITY: f32 = 7.0;
-pub const INTENSITY_MAX: f32 = 10.0;
 /// A message is simple up to either of these.
 pub const SIMPLE_CHARS_MAX: usize = 140;
 pub const SIMPLE_WORDS_MAX: usize = 22;
-/// Of what a message says first, in the technical block.
+/// The length of the summary in the technical block.
 pub const SUMMARY_CHARS_MAX: usize = 140;
 
 /// The files, each the part under its root key.
@@ -44,7 +45,7 @@ pub struct Files<'v> {
 /// All that decides. Read from data, checked when it is read.
 #[derive(Debug, Clone)]
 pub struct Rules {
-    lexicon: Lexicon,
+    lexicon: PhraseLexicon,
     /// What makes a message intense.
     groups: Vec<Group>,
     amplifiers: Amplifiers,
@@ -78,7 +79,7 @@ struct Emphasis {
     capitals: f64,
 }
 
-/// A sentence that a heuristic is told by, where messages are compared by meaning.
+/// A sentence that a heuristic recognises when messages are compared by meaning.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Example {
     pub heuristic: String,
@@ -90,7 +91,7 @@ pub struct Example {
 /// A message, read once. Means something only to the rules that read it.
 #[derive(Debug, Clone)]
 pub struct Read {
-    found: Vec<Found>,
+    found: Vec<FoundEntry>,
     /// The words that were looked at.
     looked_words: usize,
     /// Of the whole message.
@@ -234,9 +235,10 @@ impl Rules {
         of(List::Greeting).any(|words| words.start == 0) && (0..read.looked_words).all(is_known)
     }
 
-    /// The phrase that tells of acute danger. A denial makes none harmless; what is excepted shares words with it.
+    /// The phrase that tells of acute danger. A denial makes none harmless; what is excepted shares words
+    /// with it.
     pub fn crisis(&self, read: &Read) -> Option<&str> {
-        let excepted = |of: &Found| {
+        let excepted = |of: &FoundEntry| {
             let mut except = self.all(read, List::Except);
             except.any(|(it, _)| it.words.start < of.words.end && of.words.start < it.words.end)
         };
@@ -278,7 +280,7 @@ impl Rules {
     }
 
     /// The phrases of one list that a message has, denied or not, in its order.
-    fn all<'r, 't>(&'r self, read: &'t Read, list: List) -> impl Iterator<Item = (&'t Found, &'r Entry)> {
+    fn all<'r, 't>(&'r self, read: &'t Read, list: List) -> impl Iterator<Item = (&'t FoundEntry, &'r Entry)> {
         let entries = read.found.iter().filter_map(|it| Some((it, self.lexicon.entry(it.entry)?)));
         entries.filter(move |(_, entry)| entry.list == list)
     }

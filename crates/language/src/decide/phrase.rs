@@ -1,7 +1,8 @@
 //! Phrases, found in a message by the stems of their words.
 //!
-//! Owns which phrases there are and where a message has them. Every word of a message is folded and stemmed once, and phrases are
-//! looked up by their first stem, so that their number does not matter. Invariant: any text can be read.
+//! Owns which phrases there are and where a message has them. Every word of a message is folded and stemmed
+//! once, and phrases are looked up by their first stem, so that their number does not matter. Invariant: any
+//! text can be read.
 
 use std::ops::Range;
 
@@ -48,9 +49,10 @@ pub struct Entry {
 
 impl Entry {
     /// How many words it has, where a message goes on with them.
-    fn length_in(&self, rest: &[Token]) -> Option<usize> {
+    fn length_in(&self, rest: &[PhraseToken]) -> Option<usize> {
         let words = rest.get(..self.stems.len())?;
-        // What makes a phrase harmless is said in one breath with it: "quero morrer, de rir já basta" is not "morrer de rir".
+        // What makes a phrase harmless is said in one breath with it: "quero morrer, de rir já basta" is not
+        // "morrer de rir".
         let is_whole = self.list != List::Except || words.iter().skip(1).all(|token| !token.parted);
         let is_same = words.iter().zip(&self.stems).all(|(token, stem)| token.stem == Some(*stem));
         (is_whole && is_same).then_some(words.len())
@@ -59,7 +61,7 @@ impl Entry {
 
 /// All phrases.
 #[derive(Debug, Clone, Default)]
-pub struct Lexicon {
+pub struct PhraseLexicon {
     /// The number of every stem that a phrase has.
     stems: FxHashMap<String, u32>,
     entries: Vec<Entry>,
@@ -70,7 +72,7 @@ pub struct Lexicon {
 
 /// A phrase in a message.
 #[derive(Debug, Clone)]
-pub struct Found {
+pub struct FoundEntry {
     pub entry: usize,
     pub words: Range<usize>,
     /// A word before it denies it.
@@ -79,7 +81,7 @@ pub struct Found {
 
 /// A word of a message.
 #[derive(Debug, Clone, Default)]
-pub struct Token {
+pub struct PhraseToken {
     /// Its stem, where any phrase has it.
     stem: Option<u32>,
     denies: bool,
@@ -90,7 +92,7 @@ pub struct Token {
     pub shouts: bool,
 }
 
-impl Lexicon {
+impl PhraseLexicon {
     /// Words that deny what follows them. To be said before any phrase is learnt.
     pub fn deny(&mut self, word: &Word) {
         self.denials.insert(word.folded.clone());
@@ -129,11 +131,11 @@ impl Lexicon {
     }
 
     /// The words of a text.
-    pub fn tokens(&self, text: &str) -> Vec<Token> {
+    pub fn tokens(&self, text: &str) -> Vec<PhraseToken> {
         let (mut tokens, mut end) = (Vec::new(), 0);
-        for word in Words::of(text, WORDS_MAX).iter() {
+        for word in Words::new(text, WORDS_MAX).iter() {
             let before = text.get(end..word.range.start).unwrap_or_default();
-            tokens.push(Token {
+            tokens.push(PhraseToken {
                 stem: self.stems.get(&stem(word.folded)).copied(),
                 denies: self.denials.contains(word.folded),
                 parted: before.contains(parts),
@@ -146,14 +148,14 @@ impl Lexicon {
     }
 
     /// The phrases among these words, in their order.
-    pub fn find(&self, tokens: &mut [Token]) -> Vec<Found> {
+    pub fn find(&self, tokens: &mut [PhraseToken]) -> Vec<FoundEntry> {
         let mut found = Vec::new();
         for at in 0..tokens.len() {
             let rest = tokens.get(at..).unwrap_or_default();
             let first = rest.first().and_then(|token| self.by_first.get(token.stem? as usize));
             for entry in first.into_iter().flatten() {
                 if let Some(words) = self.entries.get(*entry).and_then(|entry| entry.length_in(rest)) {
-                    found.push(Found { entry: *entry, words: at..at + words, denied: false });
+                    found.push(FoundEntry { entry: *entry, words: at..at + words, denied: false });
                 }
             }
         }
@@ -171,9 +173,9 @@ impl Lexicon {
     }
 }
 
-/// Whether a word before this one denies it: a few words before, of which those that only amplify do not count, and nothing
-/// parts them.
-fn is_denied(tokens: &[Token], start: usize) -> bool {
+/// Whether a word before this one denies it: a few words before, of which those that only amplify do not
+/// count, and nothing parts them.
+fn is_denied(tokens: &[PhraseToken], start: usize) -> bool {
     let mut left = DENIES_WORDS_MAX;
     for pair in tokens.get(..=start).unwrap_or_default().windows(2).rev() {
         let [before, here] = pair else { return false };

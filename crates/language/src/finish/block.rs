@@ -2,8 +2,6 @@
 
 use serde_json::{Map, Value};
 
-use crate::decide::INTENSITY_MAX;
-
 pub const TAGS_MAX: usize = 10;
 const TAG_CHARS_MAX: usize = 40;
 const SUMMARY_CHARS_MAX: usize = 400;
@@ -11,6 +9,8 @@ const SUMMARY_CHARS_MAX: usize = 400;
 const BYTES_MAX: usize = 8 * 1024;
 const DEPTH_MAX: usize = 8;
 
+/// The strongest feeling that a message can have.
+pub const INTENSITY_MAX: f32 = 10.0;
 const KEYS: [&str; 6] = ["intensidade", "resumo", "tags", "categoria", "emocao", "emocao_principal"];
 pub const FENCE: &str = "```";
 const LANGUAGE: &str = "json";
@@ -66,7 +66,7 @@ fn short(value: &Value, chars_max: usize) -> Option<String> {
 
 /// What may turn out to be one. Invariant: taken character by character; what cannot be one is known at once.
 #[derive(Debug)]
-pub struct Candidate {
+pub struct BlockCandidate {
     text: String,
     stage: Stage,
     /// Where the JSON stands in the text.
@@ -88,14 +88,15 @@ enum Stage {
         string: bool,
         escaped: bool,
     },
-    /// After the last brace, with so many ticks of the fence.
+    /// After the last brace, with the number of ticks of the fence.
     After {
         ticks: usize,
     },
 }
 
-impl Candidate {
-    /// Whether one may begin: at the beginning of a line, or with a fence anywhere. Within a fence, ticks end it.
+impl BlockCandidate {
+    /// Whether one may begin: at the beginning of a line, or with a fence anywhere. Within a fence, ticks end
+    /// it.
     pub fn may_begin(c: char, is_fenced: bool) -> bool {
         c == '{' || (c == '`' && !is_fenced)
     }

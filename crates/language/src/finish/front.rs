@@ -1,11 +1,13 @@
-//! What stands before an answer and is none of it: thoughts, the speaker's name, a greeting that was said before.
+//! What stands before an answer and is none of it: thoughts, the speaker's name, a greeting that was said
+//! before.
 
-use crate::analyse::Words;
-use crate::analyse::words::Spelled;
+use crate::Language;
+use crate::analyse::{Spelled, Words};
 
 const OPENING: &str = "<think>";
 const CLOSING: &str = "</think>";
-const SPEAKERS: [&str; 3] = ["eco", "assistente", "assistant"];
+/// The name of the assistant, before those that languages have for one.
+const NAME: &str = "eco";
 /// Longer than any greeting with a name.
 const GREETING_CHARS_MAX: usize = 120;
 const WORDS_MAX: usize = 16;
@@ -37,7 +39,7 @@ pub struct Begun {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Verdict {
+enum FrontVerdict {
     Wait,
     Keep,
     /// So many bytes go.
@@ -78,18 +80,18 @@ impl Front {
 
     fn settle(&mut self, c: char) -> Option<Begun> {
         let is_first = !self.spoken && self.greeted_count == 0;
-        let opening = if is_first { begins(OPENING, &self.held) } else { Verdict::Keep };
-        let speaker = if is_first { speaker(&self.held) } else { Verdict::Keep };
+        let opening = if is_first { begins(OPENING, &self.held) } else { FrontVerdict::Keep };
+        let speaker = if is_first { speaker(&self.held) } else { FrontVerdict::Keep };
         match (opening, speaker) {
-            (Verdict::Cut(_), _) => {
+            (FrontVerdict::Cut(_), _) => {
                 self.held.clear();
                 self.thinks = true;
             }
-            (_, Verdict::Cut(_)) => {
+            (_, FrontVerdict::Cut(_)) => {
                 self.held.clear();
                 self.spoken = true;
             }
-            (Verdict::Keep, Verdict::Keep) => return self.greet(c),
+            (FrontVerdict::Keep, FrontVerdict::Keep) => return self.greet(c),
             _ => {}
         }
         None
@@ -99,14 +101,14 @@ impl Front {
         let is_short = self.held.chars().count() <= GREETING_CHARS_MAX;
         // A word is judged when it has ended.
         let verdict = match self.greeted_count < GREETINGS_MAX && !self.greetings.is_empty() && is_short {
-            true if c.is_alphanumeric() => Verdict::Wait,
+            true if c.is_alphanumeric() => FrontVerdict::Wait,
             true => greeting(&self.held, &self.greetings, false),
-            false => Verdict::Keep,
+            false => FrontVerdict::Keep,
         };
         match verdict {
-            Verdict::Wait => None,
-            Verdict::Keep => Some(self.begin()),
-            Verdict::Cut(end) => self.cut(end),
+            FrontVerdict::Wait => None,
+            FrontVerdict::Keep => Some(self.begin()),
+            FrontVerdict::Cut(end) => self.cut(end),
         }
     }
 
@@ -135,7 +137,7 @@ impl Front {
             self.held.clear();
         }
         while self.greeted_count < GREETINGS_MAX
-            && let Verdict::Cut(end) = greeting(&self.held, &self.greetings, true)
+            && let FrontVerdict::Cut(end) = greeting(&self.held, &self.greetings, true)
         {
             if let Some(begun) = self.cut(end) {
                 return begun;
@@ -150,23 +152,24 @@ impl Front {
 }
 
 /// Whether a text is this beginning, or may become it.
-fn begins(beginning: &str, text: &str) -> Verdict {
+fn begins(beginning: &str, text: &str) -> FrontVerdict {
     let text = text.to_lowercase();
     match beginning.strip_prefix(&*text) {
-        Some("") => Verdict::Cut(beginning.len()),
-        Some(_) => Verdict::Wait,
-        None => Verdict::Keep,
+        Some("") => FrontVerdict::Cut(beginning.len()),
+        Some(_) => FrontVerdict::Wait,
+        None => FrontVerdict::Keep,
     }
 }
 
 /// A speaker's name with its colon, plain or bold.
-fn speaker(text: &str) -> Verdict {
-    let mut verdict = Verdict::Keep;
-    for name in SPEAKERS {
+fn speaker(text: &str) -> FrontVerdict {
+    let mut verdict = FrontVerdict::Keep;
+    let names = Language::ALL.into_iter().flat_map(|language| language.grammar().words.assistant);
+    for name in [&NAME].into_iter().chain(names) {
         for form in [format!("{name}:"), format!("**{name}:**"), format!("**{name}**:")] {
             match begins(&form, text) {
-                Verdict::Keep => {}
-                Verdict::Wait => verdict = Verdict::Wait,
+                FrontVerdict::Keep => {}
+                FrontVerdict::Wait => verdict = FrontVerdict::Wait,
                 cut => return cut,
             }
         }
@@ -175,8 +178,8 @@ fn speaker(text: &str) -> Verdict {
 }
 
 /// Whether a text begins with a greeting, up to its end; what it ends with goes too.
-fn greeting(text: &str, greetings: &[Vec<String>], is_end: bool) -> Verdict {
-    let read = Words::of(text, WORDS_MAX);
+fn greeting(text: &str, greetings: &[Vec<String>], is_end: bool) -> FrontVerdict {
+    let read = Words::new(text, WORDS_MAX);
     let words: Vec<Spelled<'_>> = read.iter().collect();
     // What stands before the first word, after the first, after the second and so on.
     let starts = words.iter().map(|word| word.range.start).chain([text.len()]);
@@ -187,37 +190,37 @@ fn greeting(text: &str, greetings: &[Vec<String>], is_end: bool) -> Verdict {
     let shares = |phrase: &&Vec<String>| phrase.iter().zip(&words).all(|(a, b)| a == b.folded);
     let may_grow = |phrase: &Vec<String>| phrase.len() > words.len() && blanks > words.len();
     if !is_end && !words.is_empty() && greetings.iter().filter(shares).any(may_grow) {
-        return Verdict::Wait;
+        return FrontVerdict::Wait;
     }
     let fits = |phrase: &&Vec<String>| phrase.len() <= words.len().min(blanks);
     match greetings.iter().filter(shares).filter(fits).map(Vec::len).max() {
         Some(count) => {
             address(text, words.get(count..).unwrap_or_default(), gaps.get(count..).unwrap_or_default(), is_end)
         }
-        None => Verdict::Keep,
+        None => FrontVerdict::Keep,
     }
 }
 
-/// What follows the phrase of a greeting: nothing, or a name and the like, up to its end. `gaps` begins with what stands
-/// between the phrase and the first of the words.
-fn address(text: &str, words: &[Spelled<'_>], gaps: &[(usize, &str)], is_end: bool) -> Verdict {
+/// What follows the phrase of a greeting: nothing, or a name and the like, up to its end. `gaps` begins with
+/// what stands between the phrase and the first of the words.
+fn address(text: &str, words: &[Spelled<'_>], gaps: &[(usize, &str)], is_end: bool) -> FrontVerdict {
     let is_named = |count: usize| words.iter().take(count).all(|word| is_capital(text, word));
     let mut comma = None;
-    let otherwise = |comma: Option<usize>| comma.map_or(Verdict::Keep, Verdict::Cut);
+    let otherwise = |comma: Option<usize>| comma.map_or(FrontVerdict::Keep, FrontVerdict::Cut);
     for (count, (from, gap)) in gaps.iter().enumerate() {
         let is_last = count == words.len();
         let end = gap.char_indices().find(|(_, c)| is_end_of_greeting(*c)).map(|(at, c)| (from + at + c.len_utf8(), c));
         match end {
             _ if count > NAME_WORDS_MAX || (comma.is_some() && !is_named(count)) => return otherwise(comma),
             Some((at, ',')) if count == 0 => comma = Some(at),
-            Some((at, c)) if is_named(count) || matches!(c, '!' | '?') => return Verdict::Cut(at),
+            Some((at, c)) if is_named(count) || matches!(c, '!' | '?') => return FrontVerdict::Cut(at),
             Some(_) => return otherwise(comma),
             None if !gap.trim().is_empty() => return otherwise(comma),
-            None if is_last && is_end => return Verdict::Cut(text.len()),
+            None if is_last && is_end => return FrontVerdict::Cut(text.len()),
             None => {}
         }
     }
-    if is_end { otherwise(comma) } else { Verdict::Wait }
+    if is_end { otherwise(comma) } else { FrontVerdict::Wait }
 }
 
 fn is_capital(text: &str, word: &Spelled<'_>) -> bool {
@@ -229,5 +232,5 @@ fn is_end_of_greeting(c: char) -> bool {
 }
 
 fn folded(phrase: &str) -> Vec<String> {
-    Words::of(phrase, WORDS_MAX).iter().map(|word| word.folded.to_owned()).collect()
+    Words::new(phrase, WORDS_MAX).iter().map(|word| word.folded.to_owned()).collect()
 }

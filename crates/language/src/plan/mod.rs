@@ -1,18 +1,22 @@
 //! From a question to what should be looked up.
 //!
-//! Owns the ontology (which words speak for which intent), the subjects that a question names, and its parameters:
-//! stretch of time, aggregation, number of rows, choices. All of it is read from data. Refuses to guess: a question that
-//! no intent wins clearly is not routed. Keeps nothing and has no clock.
+//! Owns the ontology (which words speak for which intent), the subjects that a question names, and its
+//! parameters: stretch of time, aggregation, number of rows, choices. All of it is read from data. Refuses to
+//! guess: a question that no intent wins clearly is not routed. Keeps nothing and has no clock.
 
-pub mod infer;
-pub mod ontology;
+mod infer;
+pub(crate) mod ontology;
 mod subjects;
 #[cfg(test)]
 mod subjects_tests;
-pub mod text;
-pub mod window;
+pub(crate) mod text;
 
-pub use infer::{Given, Parameters, Rules, Taken};
+pub use crate::window::{Span, Window};
+pub use infer::{Given, ParameterRules, Parameters, Taken};
 pub use ontology::{Because, Candidate, Intent, Ontology, Scores, Verdict};
 pub use text::{Phrase, Question, Subjects};
-pub use window::{Span, Window};
+
+use crate::Language;
+
+/// Questions about data are asked in this language, and the ontology is written in it.
+const LANGUAGE: Language = Language::Portuguese;

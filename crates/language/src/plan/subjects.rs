@@ -1,15 +1,15 @@
 //! What questions are about, such as funds, and where a question names them.
 //!
-//! Owns the index of known subjects and the reading of their codes and names. Refuses to take an ordinary word for a
-//! subject. Whatever a text holds, a subject that comes out of it is one of the index or letters and digits of the shape.
+//! Owns the index of known subjects and the reading of their codes and names. Refuses to take an ordinary
+//! word for a subject. Whatever a text holds, a subject that comes out of it is one of the index or letters
+//! and digits of the shape.
 
 use std::ops::Range;
 
 use rustc_hash::FxHashMap;
 
-use super::text::WORDS_MAX;
-use crate::analyse::Words;
-use crate::analyse::words::Spelled;
+use super::LANGUAGE;
+use crate::analyse::{QUESTION_WORDS_MAX, Spelled, Words};
 
 /// A name of one word that is shorter is an abbreviation of too many things.
 const NAME_CHARS_MIN: usize = 4;
@@ -102,7 +102,8 @@ impl Search<'_> {
         found
     }
 
-    /// `HGLG11`, known or not; `HGLG-11` and `HGLG 11` only where it is known, since `maio-25` looks the same.
+    /// `HGLG11`, known or not; `HGLG-11` and `HGLG 11` only where it is known, since `maio-25` looks the
+    /// same.
     fn code(&self, at: usize) -> Option<Named> {
         let word = self.words.get(at).filter(|word| !self.is_part(word))?;
         if let Some(subject) = self.known.at(self.known.codes.get(word.folded)) {
@@ -142,7 +143,7 @@ impl Search<'_> {
         let place = self.known.letters.get(word.folded)?;
         let is_shouted = |text: &str| !text.contains(char::is_lowercase);
         let stands_out = self.text.get(word.range.clone()).is_some_and(is_shouted) && !is_shouted(self.text);
-        let is_stop = crate::analyse::Language::Portuguese.is_stop(word.folded);
+        let is_stop = LANGUAGE.is_stop(word.folded);
         let is_meant = if stands_out { !is_stop } else { !(self.is_ordinary)(word.folded) };
         let subject = is_meant.then(|| self.known.at(Some(place)))??;
         Some(Named { subject, words: at..at + 1 })
@@ -183,5 +184,5 @@ impl Shape {
 }
 
 fn folded_words(text: &str) -> Vec<String> {
-    Words::of(text, WORDS_MAX).iter().map(|word| word.folded.to_owned()).collect()
+    Words::new(text, QUESTION_WORDS_MAX).iter().map(|word| word.folded.to_owned()).collect()
 }

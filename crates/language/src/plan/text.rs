@@ -2,15 +2,13 @@
 
 use std::ops::Range;
 
+use super::LANGUAGE;
 use super::subjects::Named;
-use super::window::Window;
-use crate::analyse::words::Spelled;
-use crate::analyse::{Language, Words};
+use crate::analyse::{QUESTION_WORDS_MAX, Spelled, Words};
+use crate::portuguese::plan::stemmed_form;
+use crate::window::Window;
 
 pub use super::subjects::Subjects;
-
-/// Words of a question that are looked at.
-pub const WORDS_MAX: usize = 200;
 
 #[derive(Debug, Clone)]
 pub struct Question {
@@ -46,7 +44,7 @@ impl Question {
     }
 
     /// From words that were read, and the subjects found among them.
-    pub(super) fn of(text: &str, spelled: &[Spelled<'_>], found: Vec<Named>) -> Self {
+    pub(super) fn from_words(text: &str, spelled: &[Spelled<'_>], found: Vec<Named>) -> Self {
         let mut subjects: Vec<String> = Vec::new();
         let mut named = Vec::with_capacity(found.len());
         for Named { subject, words } in found {
@@ -89,14 +87,12 @@ impl Word {
 
 /// The stem of a folded word.
 pub(crate) fn stem(folded: &str) -> String {
-    // The stemmer takes `dividendo` for a form of a verb and its plural for none; here they are one noun.
-    let noun = folded.strip_suffix('s').filter(|noun| noun.ends_with("ndo")).unwrap_or(folded);
-    Language::Portuguese.stem(noun)
+    LANGUAGE.stem(stemmed_form(folded))
 }
 
 /// The folded words of a text, with their stems.
 pub(crate) fn words(text: &str) -> Vec<Word> {
-    Words::of(text, WORDS_MAX).iter().map(|spelled| Word::new(spelled.folded)).collect()
+    Words::new(text, QUESTION_WORDS_MAX).iter().map(|spelled| Word::new(spelled.folded)).collect()
 }
 
 #[cfg(test)]
@@ -118,7 +114,10 @@ mod tests {
     #[test]
     fn words_are_capped() {
         for extra in [0, 1] {
-            assert_eq!(Question::new(&"a ".repeat(WORDS_MAX + extra), Vec::new()).words().len(), WORDS_MAX);
+            assert_eq!(
+                Question::new(&"a ".repeat(QUESTION_WORDS_MAX + extra), Vec::new()).words().len(),
+                QUESTION_WORDS_MAX
+            );
         }
     }
 }

@@ -1,10 +1,8 @@
 //! One of several that were offered: "the second one", or the last name alone.
 
-use super::lexicon::{Class, Lexicon};
-use super::phrase::{self, Phrase};
-use super::question::{Edit, Question};
-use super::token::{self, Token};
+use super::edit::Edit;
 use super::{ChangeKind, TOKENS_MAX};
+use crate::syntax::{Class, FollowUp, Lexicon, NounPhrase, Token, phrase, token};
 
 /// More words are no mere choice.
 const NAME_WORDS_MAX: usize = 2;
@@ -18,7 +16,7 @@ struct Offer {
 }
 
 impl Offer {
-    fn of(reply: &str, lexicon: &Lexicon) -> Self {
+    fn parse(reply: &str, lexicon: &Lexicon) -> Self {
         let tokens = token::tokens(reply, lexicon, TOKENS_MAX);
         let phrases = phrase::phrases(&tokens, lexicon);
         let mut lists = lists(reply, &tokens, &phrases);
@@ -29,10 +27,10 @@ impl Offer {
 }
 
 /// The runs of phrases in a text that are joined by "or", "and" and commas.
-fn lists(text: &str, tokens: &[Token<'_>], phrases: &[Phrase]) -> Vec<Offer> {
+fn lists(text: &str, tokens: &[Token<'_>], phrases: &[NounPhrase]) -> Vec<Offer> {
     let mut lists: Vec<Offer> = Vec::new();
     let mut end = None;
-    for part in phrases.iter().filter(|it| !it.group && !it.time) {
+    for part in phrases.iter().filter(|it| !it.features.group && !it.features.time) {
         let from = part.determiner.unwrap_or(part.words.start);
         let between = end.and_then(|end: usize| tokens.get(end..from)).unwrap_or_default();
         let joined = between.iter().any(|it| it.text != "?" && joins(it))
@@ -40,7 +38,7 @@ fn lists(text: &str, tokens: &[Token<'_>], phrases: &[Phrase]) -> Vec<Offer> {
         end = Some(part.words.end);
         let words = tokens.get(part.words.clone()).unwrap_or_default();
         let spelled = words.first().zip(words.last()).and_then(|(a, b)| text.get(a.range.start..b.range.end));
-        let common = !part.named && !words.first().is_some_and(Token::is_acronym);
+        let common = !part.features.named && !words.first().is_some_and(Token::is_acronym);
         let Some(spelled) = spelled.map(|it| if common { token::small(it) } else { it.to_owned() }) else { continue };
         match lists.last_mut().filter(|_| joined) {
             Some(list) => {
@@ -59,17 +57,17 @@ fn joins(token: &Token<'_>) -> bool {
 }
 
 /// Writes out what was chosen.
-pub fn resolve(question: &Question<'_>, reply: &str) -> Option<Edit> {
+pub fn resolve(question: &FollowUp<'_>, reply: &str) -> Option<Edit> {
     if !question.has(Class::ORDINAL) && question.words() > NAME_WORDS_MAX + FILLERS_MAX {
         return None;
     }
-    let Offer { options, or } = Offer::of(reply, question.lexicon);
+    let Offer { options, or } = Offer::parse(reply, question.lexicon);
     let part = || or.then(|| by_part(question, &options)).flatten();
     numbered(question, &options, or).or_else(part)
 }
 
 /// `the second one`.
-fn numbered(question: &Question<'_>, options: &[String], or: bool) -> Option<Edit> {
+fn numbered(question: &FollowUp<'_>, options: &[String], or: bool) -> Option<Edit> {
     let at = (0..question.tokens.len()).find(|at| question.class(*at).has(Class::ORDINAL))?;
     let number = question.lexicon.ordinal(question.lower(at), options.len())?;
     let one = question.class(at + 1).has(Class::ONE);
@@ -82,11 +80,11 @@ fn numbered(question: &Question<'_>, options: &[String], or: bool) -> Option<Edi
         return None;
     }
     let from = if article { at - 1 } else { at };
-    question.edit(from..at + 1 + usize::from(one), options.get(number)?.clone(), ChangeKind::Choice)
+    Edit::replace(question, from..at + 1 + usize::from(one), options.get(number)?.clone(), ChangeKind::Choice)
 }
 
 /// A part of one option's name and of no other's.
-fn by_part(question: &Question<'_>, options: &[String]) -> Option<Edit> {
+fn by_part(question: &FollowUp<'_>, options: &[String]) -> Option<Edit> {
     let words: Vec<usize> = (0..question.tokens.len())
         .filter(|at| question.tokens.get(*at).is_some_and(Token::is_word) && !question.class(*at).has(Class::FILLER))
         .collect();
@@ -98,5 +96,5 @@ fn by_part(question: &Question<'_>, options: &[String]) -> Option<Edit> {
     let ends = |option: &&String| token::lower(option).strip_suffix(&said).is_some_and(|rest| rest.ends_with(' '));
     let mut fitting = options.iter().filter(ends);
     let option = fitting.next().filter(|_| fitting.next().is_none())?;
-    question.edit(first..last + 1, option.clone(), ChangeKind::Choice)
+    Edit::replace(question, first..last + 1, option.clone(), ChangeKind::Choice)
 }

@@ -1,44 +1,37 @@
-//! A follow-up question made to stand alone, by rules.
+//! Makes a follow-up question self-contained, by rules.
 //!
-//! Owns what pronouns, pointers, left-out words and mentions such as "the previous one" stand for, in English,
-//! Portuguese and Russian. `topic` remembers what was said and what was answered, `phrase` finds it, and each other
-//! module resolves one way of saying less: `bare` a question word alone, `ellipsis` a fragment, `pair` two things,
-//! `choice` one of a list, `unsaid` and `implied` what is left out altogether. Adds nothing that was not said, and asks no model. A question that stands alone already, or
-//! whose gap the rules cannot fill with confidence, comes back byte for byte. The same input gives the same question.
+//! Owns what pronouns, pointers, left-out words and mentions such as "the previous one" stand for, in
+//! English, Portuguese and Russian. `topic` remembers what was said and what was answered, `phrase` finds it,
+//! and each other module resolves one way of saying less: `lone_question` a question word alone, `ellipsis` a
+//! fragment, `pair` two things, `choice` one of a list, `omitted` and `omitted_owner` what is left out
+//! altogether. Adds nothing that was not said, and asks no model. A question that stands alone already, or
+//! whose gap the rules cannot fill with confidence, comes back byte for byte. The same input gives the same
+//! question.
 
-mod bare;
 mod choice;
+mod edit;
 mod ellipsis;
-mod english;
-mod entity;
-mod implied;
-mod lexicon;
-mod names;
+mod expected_answer;
+mod lone_question;
 mod noun;
-mod own;
+mod omitted;
+mod omitted_owner;
 mod pair;
-mod phrase;
-mod place;
 mod pointer;
-mod portuguese;
 mod pronoun;
-mod question;
-mod russian;
-mod sought;
-mod token;
+mod self_contained;
+mod there;
 mod topic;
-mod unsaid;
 mod year;
 
-use self::lexicon::Lexicon;
-use self::phrase::Phrase;
-use self::question::{Edit, Question};
-use self::sought::Sought;
-use self::token::Token;
+use self::edit::Edit;
+use self::expected_answer::ExpectedAnswer;
 use self::topic::{BRIEF_TOKENS, Topics};
-use crate::analyse::{Language, Words};
+use crate::Language;
+use crate::analyse::Words;
+use crate::syntax::{FollowUp, Lexicon, NounPhrase, Token, phrase, token};
 
-/// Of what was said before, only so much is looked at.
+/// Only the last messages are read.
 const MESSAGES_MAX: usize = 40;
 /// What was said this many questions ago has faded: `topic` leaves less of it than counts.
 const TURNS_MAX: usize = 10;
@@ -48,12 +41,12 @@ const REPLY_CHARS_MAX: usize = 600;
 /// A longer question says what it is about.
 const QUESTION_BYTES_MAX: usize = 2_000;
 const TOKENS_MAX: usize = 600;
-/// Words by which a language is told.
+/// Words that language detection reads.
 const LANGUAGE_WORDS_MAX: usize = 60;
 
 /// One message of a conversation.
 #[derive(Debug, Clone, Copy)]
-pub struct Said<'a> {
+pub struct Utterance<'a> {
     pub speaker: &'a str,
     pub text: &'a str,
 }
@@ -98,20 +91,21 @@ impl ChangeKind {
     }
 }
 
-/// Makes a question stand alone after what was said, oldest first. The speaker is a role: everyone but the user replies.
-pub fn rewrite(history: &[Said<'_>], question: &str) -> Rewrite {
+/// Makes a question stand alone after what was said, oldest first. The speaker is a role: everyone but the
+/// user replies.
+pub fn rewrite(history: &[Utterance<'_>], question: &str) -> Rewrite {
     let recent = history.get(history.len().saturating_sub(MESSAGES_MAX)..).unwrap_or_default();
     if recent.is_empty() || question.len() > QUESTION_BYTES_MAX {
         return untouched(question);
     }
-    let mut talk = Talk::new(Lexicon::of(language(recent, question)));
+    let mut talk = Talk::new(language(recent, question).lexicon());
     remembered(recent).iter().for_each(|said| talk.hear(said));
     let tokens = token::tokens(question, talk.lexicon, TOKENS_MAX);
     talk.rewrite(question, &tokens, &phrase::phrases(&tokens, talk.lexicon))
 }
 
-/// The part of what was said that has not faded.
-fn remembered<'s, 't>(recent: &'s [Said<'t>]) -> &'s [Said<'t>] {
+/// The messages that are recent enough to matter.
+fn remembered<'s, 't>(recent: &'s [Utterance<'t>]) -> &'s [Utterance<'t>] {
     let asked = recent.iter().enumerate().rev().filter(|(_, said)| said.speaker == USER);
     let from = asked.map(|(at, _)| at).nth(TURNS_MAX - 1).unwrap_or(0);
     recent.get(from..).unwrap_or_default()
@@ -122,29 +116,26 @@ fn untouched(question: &str) -> Rewrite {
 }
 
 /// The language of the question, or where its words do not tell, of what was said before.
-fn language(recent: &[Said<'_>], question: &str) -> Language {
-    if question.contains(|c| matches!(c, '\u{400}'..='\u{52f}')) {
-        return Language::Russian;
+fn language(recent: &[Utterance<'_>], question: &str) -> Language {
+    if let Some(language) = Language::by_script(question) {
+        return language;
     }
-    let words = Words::of(question, LANGUAGE_WORDS_MAX);
-    let told = Language::of(&words);
-    let english =
-        words.iter().any(|word| Language::English.is_stop(word.folded) && !Language::Portuguese.is_stop(word.folded));
-    if told == Language::Portuguese || english {
+    let words = Words::new(question, LANGUAGE_WORDS_MAX);
+    let told = Language::detect(&words);
+    if told != Language::DEFAULT || words.iter().any(|word| told.is_only_stop(word.folded)) {
         return told;
     }
-    let before = recent.iter().rev().take(4).map(|said| Language::of(&Words::of(said.text, LANGUAGE_WORDS_MAX)));
-    let portuguese = before.filter(|language| *language == Language::Portuguese).count();
-    if portuguese > 0 { Language::Portuguese } else { told }
+    let before = recent.iter().rev().take(4).map(|said| Language::detect(&Words::new(said.text, LANGUAGE_WORDS_MAX)));
+    before.into_iter().find(|language| *language != Language::DEFAULT).unwrap_or(told)
 }
 
-/// A conversation as far as it was heard.
+/// The state of a conversation after the messages that were read.
 struct Talk {
     lexicon: &'static Lexicon,
     topics: Topics,
     /// The user's last question, made to stand alone.
     asked: String,
-    sought: Sought,
+    sought: ExpectedAnswer,
     /// The last reply to it.
     replied: String,
 }
@@ -155,12 +146,12 @@ impl Talk {
             lexicon,
             topics: Topics::default(),
             asked: String::new(),
-            sought: Sought::Nothing,
+            sought: ExpectedAnswer::Nothing,
             replied: String::new(),
         }
     }
 
-    fn hear(&mut self, said: &Said<'_>) {
+    fn hear(&mut self, said: &Utterance<'_>) {
         if said.speaker == USER {
             self.hear_question(beginning(said.text, MESSAGE_CHARS_MAX));
         } else {
@@ -174,21 +165,22 @@ impl Talk {
         let Rewrite { question, changes } = self.rewrite(text, &tokens, &phrases);
         if changes.is_empty() {
             self.note_question(question, &tokens, &phrases);
-            self.topics.shift();
+            self.topics.shift(self.lexicon);
             return;
         }
         let text = question.clone();
         let tokens = token::tokens(&text, self.lexicon, TOKENS_MAX);
         self.note_question(question, &tokens, &phrase::phrases(&tokens, self.lexicon));
         for change in changes.iter().filter(|it| matches!(it.kind, ChangeKind::Pronoun | ChangeKind::Possessive)) {
-            self.topics.centre(english::owner(&change.now), self.lexicon.is_personal(&change.was));
+            self.topics
+                .centre((self.lexicon.grammar.writing.owner)(&change.now), self.lexicon.is_personal(&change.was));
         }
     }
 
-    fn note_question(&mut self, text: String, tokens: &[Token<'_>], phrases: &[Phrase]) {
+    fn note_question(&mut self, text: String, tokens: &[Token<'_>], phrases: &[NounPhrase]) {
         self.topics.next_message(true);
         self.topics.note(&text, tokens, phrases, true, self.lexicon);
-        self.sought = Sought::by(tokens, phrases, self.lexicon);
+        self.sought = ExpectedAnswer::by(tokens, phrases, self.lexicon);
         self.asked = text;
         self.replied.clear();
     }
@@ -204,21 +196,21 @@ impl Talk {
         text.clone_into(&mut self.replied);
     }
 
-    fn rewrite(&self, text: &str, tokens: &[Token<'_>], phrases: &[Phrase]) -> Rewrite {
-        let question = Question { text, tokens, phrases, lexicon: self.lexicon };
+    fn rewrite(&self, text: &str, tokens: &[Token<'_>], phrases: &[NounPhrase]) -> Rewrite {
+        let question = FollowUp { text, tokens, phrases, lexicon: self.lexicon };
         let whole = choice::resolve(&question, &self.replied)
             .or_else(|| ellipsis::resolve(&question, &self.asked, &self.replied, &self.topics))
             .or_else(|| pair::resolve(&question, &self.topics));
         if let Some(edit) = whole {
             return apply(text, vec![edit]);
         }
-        let dictated = own::is_dictated(&question, &self.replied);
+        let dictated = self_contained::is_dictated(&question, &self.replied);
         let mut edits = if dictated { Vec::new() } else { pronoun::resolve(&question, &self.topics) };
         edits.extend(pointer::resolve(&question, &self.topics));
         edits.sort_by_key(|edit| edit.range.start);
         if edits.is_empty() {
-            let left_out = implied::resolve(&question, &self.topics);
-            edits.extend(left_out.or_else(|| unsaid::resolve(&question, &self.topics)));
+            let left_out = omitted_owner::resolve(&question, &self.topics);
+            edits.extend(left_out.or_else(|| omitted::resolve(&question, &self.topics)));
         }
         apply(text, edits)
     }
@@ -228,7 +220,7 @@ fn beginning(text: &str, chars_max: usize) -> &str {
     text.char_indices().nth(chars_max).and_then(|(end, _)| text.get(..end)).unwrap_or(text)
 }
 
-/// Makes the changes, which are in order and apart. What changes nothing is no change.
+/// Applies the edits, which are in order and do not overlap. An edit that changes nothing is left out.
 fn apply(text: &str, edits: Vec<Edit>) -> Rewrite {
     let mut question = String::with_capacity(text.len() * 2);
     let mut changes = Vec::new();

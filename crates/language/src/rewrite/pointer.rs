@@ -1,22 +1,15 @@
 //! This and that, and "the previous one".
 
-use super::entity::Entity;
-use super::lexicon::{Class, Form, Pronoun};
-use super::question::{Edit, Question};
-use super::token::Token;
+use super::edit::Edit;
 use super::topic::Topics;
-use super::{ChangeKind, noun, own, place, portuguese, russian, year};
-use crate::analyse::Language;
+use super::{ChangeKind, noun, self_contained, there, year};
+use crate::syntax::{Class, Entity, FollowUp, Form, Pronoun, Token};
 
 const THING: Pronoun = Pronoun { form: Form::Plain, plural: false, gender: None, person: Some(false) };
 /// What is remembered more faintly is not pointed at.
 const FAINTEST: f32 = 0.3;
-/// After these English verbs `that` is a whole thought.
-const OF_THOUGHTS: [&str; 14] =
-    ["do", "did", "forget", "know", "think", "say", "said", "mean", "like", "see", "tell", "remember", "is", "be"];
-
-pub fn resolve(question: &Question<'_>, topics: &Topics) -> Vec<Edit> {
-    let english = question.lexicon.language == Language::English;
+pub fn resolve(question: &FollowUp<'_>, topics: &Topics) -> Vec<Edit> {
+    let recalls = question.lexicon.grammar.traits.recalls_by_noun;
     let edit = |at: usize| match question.class(at) {
         it if it.has(Class::POINTER) => {
             let told = year::that(question, at, topics).or_else(|| kind(question, at, topics));
@@ -24,9 +17,9 @@ pub fn resolve(question: &Question<'_>, topics: &Topics) -> Vec<Edit> {
         }
         it if it.has(Class::COMPARES) => compared(question, at, topics),
         it if it.has(Class::ONE) => noun::one(question, at, topics),
-        it if it.has(Class::THERE) => place::there(question, at, topics),
+        it if it.has(Class::THERE) => there::resolve(question, at, topics),
         it if it.has(Class::PREVIOUS) => previous(question, at, topics),
-        it if it.has(Class::DEFINITE) && english => {
+        it if it.has(Class::DEFINITE) && recalls => {
             noun::in_full(question, at, topics).or_else(|| noun::most(question, at, topics))
         }
         _ => noun::of_kind(question, at, topics),
@@ -35,7 +28,7 @@ pub fn resolve(question: &Question<'_>, topics: &Topics) -> Vec<Edit> {
 }
 
 /// `this song`: the name of the song.
-fn kind(question: &Question<'_>, at: usize, topics: &Topics) -> Option<Edit> {
+fn kind(question: &FollowUp<'_>, at: usize, topics: &Topics) -> Option<Edit> {
     let noun = question.tokens.get(at + 1)?;
     let class = question.class(at + 1);
     let named = question.tokens.get(at + 2).is_some_and(|it| it.is_word() && it.is_capital());
@@ -44,43 +37,40 @@ fn kind(question: &Question<'_>, at: usize, topics: &Topics) -> Option<Edit> {
         return None;
     }
     let other = !class.has(Class::PERSON);
-    let english = question.lexicon.language == Language::English;
+    let names_only = question.lexicon.grammar.traits.points_at_names;
     let fits = |it: &Entity| {
-        let named = it.named || (!english && it.by_user);
-        (named && !it.time && !it.group && it.person != Some(other) && !it.has(Class::KIND)).then_some(1.0)
+        let named = it.features.named || (!names_only && it.by_user);
+        (named && !it.features.time && !it.features.group && it.features.person != Some(other) && !it.has(Class::KIND))
+            .then_some(1.0)
     };
     let found = topics.ranked(fits);
     let (entity, _) = found.first().filter(|(_, salience)| *salience >= FAINTEST)?;
-    question.edit(at..at + 2, taken_up(entity, question, at), ChangeKind::Demonstrative)
+    Edit::replace(question, at..at + 2, taken_up(entity, question, at), ChangeKind::Demonstrative)
 }
 
-/// A pointer becomes the phrase; in Portuguese its preposition is part of it.
-fn taken_up(entity: &Entity, question: &Question<'_>, at: usize) -> String {
-    match question.lexicon.language {
-        Language::English => entity.full(),
-        Language::Portuguese => portuguese::after_pointer(entity, question.lower(at)),
-        Language::Russian => russian::after_pointer(entity, question.lower(at)),
-    }
+/// The phrase in the place of the pointer at a token.
+fn taken_up(entity: &Entity, question: &FollowUp<'_>, at: usize) -> String {
+    (question.lexicon.grammar.writing.after_pointer)(entity, question.lower(at))
 }
 
 /// `that` as a whole phrase.
-fn alone(question: &Question<'_>, at: usize, topics: &Topics) -> Option<Edit> {
-    let fits = match question.lexicon.language {
-        Language::English => is_object(question, at),
-        _ => question.class(at).has(Class::NEUTER) && has_verb(question, at),
+fn alone(question: &FollowUp<'_>, at: usize, topics: &Topics) -> Option<Edit> {
+    let fits = match question.class(at).has(Class::NEUTER) {
+        true => has_verb(question, at),
+        false => is_object(question, at),
     };
-    if !fits || question.has(Class::WEATHER) || own::is_answered(question, at, &THING) {
+    if !fits || question.has(Class::WEATHER) || self_contained::is_answered(question, at, &THING) {
         return None;
     }
     let entity = topics.antecedent(&THING, |entity| question.mentions(entity))?;
     if question.says(&entity.head) {
         return None;
     }
-    question.edit(at..at + 1, taken_up(entity, question, at), ChangeKind::Demonstrative)
+    Edit::replace(question, at..at + 1, taken_up(entity, question, at), ChangeKind::Demonstrative)
 }
 
-/// In English a pointer may begin a clause or come before a noun; as an object it does neither.
-fn is_object(question: &Question<'_>, at: usize) -> bool {
+/// In some languages a pointer may begin a clause or come before a noun; as an object it does neither.
+fn is_object(question: &FollowUp<'_>, at: usize) -> bool {
     let before = question.lower_before(at);
     let next = question.class(at + 1);
     let ends = question.tokens.get(at + 1).is_none_or(|token| !token.is_word());
@@ -88,41 +78,38 @@ fn is_object(question: &Question<'_>, at: usize) -> bool {
     let inverted = question.before(at).has(Class::BE.or(Class::AUXILIARY)) && asked;
     let subject = inverted && question.lexicon.is_verb(question.lower(at + 1));
     let verb = question.lexicon.is_verb(before) || question.lexicon.is_either(before);
-    let object = verb && !OF_THOUGHTS.contains(&before);
+    let object = verb && !question.lexicon.has(before, Class::THINKS);
     let goes_on = next.has(Class::PREPOSITION.or(Class::AND).or(Class::OR)) && !next.has(Class::POINTER);
-    matches!(question.lower(at), "this" | "that") && (subject || (object && (ends || goes_on)))
+    question.word_has(at, Class::THIS) && (subject || (object && (ends || goes_on)))
 }
 
 /// Whether something besides a pointer that does not begin it makes the question a clause.
-fn has_verb(question: &Question<'_>, at: usize) -> bool {
+fn has_verb(question: &FollowUp<'_>, at: usize) -> bool {
     let verb = |token: &Token<'_>| question.lexicon.is_verb(&token.lower);
     at > 0 && question.tokens.iter().any(verb)
 }
 
 /// `Compare with X`, `how does X compare`: what the conversation is about is compared.
-fn compared(question: &Question<'_>, at: usize, topics: &Topics) -> Option<Edit> {
+fn compared(question: &FollowUp<'_>, at: usize, topics: &Topics) -> Option<Edit> {
     let next = question.lower(at + 1);
-    let with = matches!(next, "with" | "to" | "com" | "ao" | "à" | "с" | "со");
+    let with = question.word_has(at + 1, Class::WITH.or(Class::TO));
     let ends = next.is_empty() || next == "?";
-    let english = question.lexicon.language == Language::English;
+    let grammar = question.lexicon.grammar;
     let begins = question.first_word() == Some(at);
     if question.has(Class::THIRD.or(Class::PREVIOUS).or(Class::POINTER))
-        || !((with && begins) || (ends && english && !begins))
+        || !((with && begins) || (ends && grammar.traits.ends_with_comparison && !begins))
     {
         return None;
     }
     let topic = topics.topic(|it| it.by_user && !question.mentions(it) && !question.says(&it.head))?;
     let verb = question.tokens.get(at)?.text;
-    let topic = match question.lexicon.language {
-        Language::Russian => russian::object(topic),
-        _ => topic.full(),
-    };
-    let to = if with { "" } else { "to " };
-    question.edit(at..at + 1, format!("{verb} {to}{topic}"), ChangeKind::Implied)
+    let topic = (grammar.writing.as_object)(topic);
+    let to = if with { "" } else { grammar.words.compared_to };
+    Edit::replace(question, at..at + 1, format!("{verb} {to}{topic}"), ChangeKind::Implied)
 }
 
 /// `the previous one`: what the conversation was about before it came to what it is about now.
-fn previous(question: &Question<'_>, at: usize, topics: &Topics) -> Option<Edit> {
+fn previous(question: &FollowUp<'_>, at: usize, topics: &Topics) -> Option<Edit> {
     let next = question.class(at + 1);
     if question.tokens.get(at + 1).is_some_and(Token::is_word) && !next.has(Class::FUNCTION) {
         return None;
@@ -131,15 +118,12 @@ fn previous(question: &Question<'_>, at: usize, topics: &Topics) -> Option<Edit>
     let article = question.before(at).has(Class::DEFINITE) && !question.before(at).has(Class::PREPOSITION);
     let from = if article { at - 1 } else { at };
     let end = at + 1 + usize::from(next.has(Class::ONE));
-    let before = match question.lexicon.language {
-        Language::Russian => russian::after_pointer(before, question.lower(at)),
-        _ => before.full(),
-    };
+    let before = (question.lexicon.grammar.writing.after_previous)(before, question.lower(at));
     let with = question.lower_before(from);
-    let compared = matches!(with, "with" | "to" | "com" | "с" | "со")
+    let compared = question.lexicon.has(with, Class::WITH)
         && from.checked_sub(2).is_some_and(|verb| question.class(verb).has(Class::COMPARES));
     match compared {
-        true => question.edit(from - 1..end, format!("{} {with} {before}", now.full()), ChangeKind::Previous),
-        false => question.edit(from..end, before, ChangeKind::Previous),
+        true => Edit::replace(question, from - 1..end, format!("{} {with} {before}", now.full()), ChangeKind::Previous),
+        false => Edit::replace(question, from..end, before, ChangeKind::Previous),
     }
 }

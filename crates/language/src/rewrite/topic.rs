@@ -1,14 +1,12 @@
-//! What a conversation is about: the things that were said, how well each is remembered, and which one a pronoun means.
+//! What a conversation is about: the things that were said, how well each is remembered, and which one a
+//! pronoun means.
 //!
-//! What the user says weighs more than what is replied, a subject more than what stands after a preposition, and
-//! everything fades with every question that does not take it up again.
+//! What the user says weighs more than what is replied, a subject more than what stands after a preposition,
+//! and everything fades with every question that does not take it up again.
 
-use super::entity::Entity;
-use super::lexicon::{Lexicon, Pronoun};
-use super::phrase::Phrase;
-use super::sought::Sought;
-use super::token::{self, Token};
+use super::expected_answer::ExpectedAnswer;
 use super::year;
+use crate::syntax::{Class, Entity, Lexicon, NounPhrase, Pronoun, Token, token};
 
 /// Things that are remembered; the faintest is forgotten first.
 const ENTITIES_MAX: usize = 48;
@@ -35,7 +33,7 @@ const ALIKE: f32 = 0.75;
 const ALIKE_GROUPS: f32 = 0.5;
 /// What is remembered more faintly is no second of a pair.
 const PAIRED: f32 = 0.25;
-/// Two nouns that begin with so many letters in common are forms of one.
+/// Two nouns that share this many first letters are forms of one noun.
 const STEM_CHARS: usize = 5;
 /// What is left of the weight of what only a reply spoke of, where two are chosen between.
 const REPLIED: f32 = 0.6;
@@ -56,18 +54,20 @@ impl Topics {
         self.message += 1;
     }
 
-    /// What was asked for is the first name in the reply that the question did not have. Asked what, it begins the
-    /// reply; asked who, it is not where something is.
-    pub fn answer(&mut self, sought: &Sought, reply: &str) {
+    /// What was asked for is the first name in the reply that the question did not have. Asked what, it
+    /// begins the reply; asked who, it is not where something is.
+    pub fn answer(&mut self, sought: &ExpectedAnswer, reply: &str) {
         let (turn, message) = (self.turn, self.message);
         let asked = self.entities.iter().filter(|it| it.by_user && it.turn == turn);
         let asked: Vec<String> = asked.map(|it| it.key.clone()).collect();
-        let new = |it: &&mut Entity| it.message == message && it.named && !it.by_user && !it.time && !it.is_measure();
+        let new = |it: &&mut Entity| {
+            it.message == message && it.features.named && !it.by_user && !it.features.time && !it.is_measure()
+        };
         let mut new = self.entities.iter_mut().filter(new);
         let found = match sought {
-            Sought::Nothing => None,
-            Sought::Somebody => new.find(|it| !it.is_placed() && it.person != Some(false)),
-            Sought::Thing(kind) => new.find(|it| {
+            ExpectedAnswer::Nothing => None,
+            ExpectedAnswer::Somebody => new.find(|it| !it.is_placed && it.features.person != Some(false)),
+            ExpectedAnswer::Thing(kind) => new.find(|it| {
                 let begins = begins_with(reply, it) && !asked.iter().any(|of| within(&it.key, of));
                 it.kind == *kind || begins
             }),
@@ -75,16 +75,16 @@ impl Topics {
         let Some(found) = found else { return };
         found.weight = found.weight.max(ANSWER);
         match sought {
-            Sought::Somebody => found.person = Some(true),
-            Sought::Thing(kind) if found.kind.is_empty() => found.kind.clone_from(kind),
+            ExpectedAnswer::Somebody => found.features.person = Some(true),
+            ExpectedAnswer::Thing(kind) if found.kind.is_empty() => found.kind.clone_from(kind),
             _ => {}
         }
     }
 
-    pub fn note(&mut self, text: &str, tokens: &[Token<'_>], phrases: &[Phrase], by_user: bool, lexicon: &Lexicon) {
+    pub fn note(&mut self, text: &str, tokens: &[Token<'_>], phrases: &[NounPhrase], by_user: bool, lexicon: &Lexicon) {
         let sentences = tokens.last().map_or(0, |token| token.sentence);
         for phrase in phrases {
-            let Some(mut entity) = Entity::of(text, tokens, phrase, by_user, lexicon) else { continue };
+            let Some(mut entity) = Entity::from_phrase(text, tokens, phrase, by_user, lexicon) else { continue };
             let sentence = tokens.get(phrase.words.start).map_or(0, |token| token.sentence);
             // The end of a long reply is further from the question than its beginning is from the topic.
             let far = if by_user || sentences < 3 { 1.0 } else { FARTHER.powi(sentence.min(8) as i32) };
@@ -92,7 +92,7 @@ impl Topics {
             entity.weight *= if by_user { 1.0 } else { reply * far };
             entity.turn = self.turn;
             entity.message = self.message;
-            self.remember(entity);
+            self.remember(entity, lexicon);
         }
         let year = tokens.iter().rev().find(|token| year::is_year(token));
         self.year = year.map(|token| token.text.to_owned()).or(self.year.take());
@@ -108,29 +108,32 @@ impl Topics {
         for entity in self.entities.iter_mut().filter(|entity| entity.turn == self.turn) {
             if meant == entity.key || within(&entity.key, &meant) && meant.len() < entity.key.len() + 6 {
                 entity.weight = entity.weight.max(CENTRE);
-                entity.person = person.or(entity.person);
+                entity.features.person = person.or(entity.features.person);
             }
         }
     }
 
-    /// A question that stands alone may change the topic: to the best of what it names, or describes in several words.
-    pub fn shift(&mut self) {
+    /// A question that stands alone may change the topic: to the best of what it names, or describes in
+    /// several words.
+    pub fn shift(&mut self, lexicon: &Lexicon) {
         let message = self.message;
-        let new = self.entities.iter_mut().filter(|it| it.message == message && it.person != Some(true));
-        let new = new.filter(|it| it.matters() && (it.named || it.article != "the" || it.name.contains(' ')));
+        let new = self.entities.iter_mut().filter(|it| it.message == message && it.features.person != Some(true));
+        let new = new.filter(|it| {
+            it.matters() && (it.features.named || !lexicon.has(&it.article, Class::THE) || it.name.contains(' '))
+        });
         if let Some(best) = new.reduce(|a, b| if b.weight >= a.weight { b } else { a }) {
             best.weight = best.weight.max(if best.indefinite { NEW_KIND } else { NEW_TOPIC });
         }
     }
 
     /// What is said again moves to the end; a name said in full takes the place of its part.
-    fn remember(&mut self, mut entity: Entity) {
+    fn remember(&mut self, mut entity: Entity, lexicon: &Lexicon) {
         let part = |old: &Entity| {
-            let named = old.named && entity.named && old.group == entity.group;
+            let named = old.features.named && entity.features.named && old.features.group == entity.features.group;
             named && (is_part(&old.key, &entity.key) || is_part(&entity.key, &old.key))
         };
         let again = |old: &Entity| {
-            let rest = old.key.strip_suffix(&entity.key).filter(|_| entity.article == "the");
+            let rest = old.key.strip_suffix(&entity.key).filter(|_| lexicon.has(&entity.article, Class::THE));
             rest.is_some_and(|rest| rest.ends_with(' '))
         };
         let same = |old: &Entity| old.key == entity.key || again(old) || part(old);
@@ -140,8 +143,8 @@ impl Topics {
         };
         let old = self.entities.remove(at);
         entity.weight = entity.weight.max(self.salience(&old));
-        entity.gender = entity.gender.or(old.gender);
-        entity.person = entity.person.or(old.person);
+        entity.features.gender = entity.features.gender.or(old.features.gender);
+        entity.features.person = entity.features.person.or(old.features.person);
         entity.by_user |= old.by_user;
         if entity.kind.is_empty() {
             entity.kind = old.kind;
@@ -179,13 +182,13 @@ impl Topics {
             let nested = within(&other.key, &best.key) || within(&best.key, &other.key);
             !nested
                 && other.head != best.kind
-                && other.person == best.person
-                && other.group == best.group
-                && (other.named || !best.named)
+                && other.features.person == best.features.person
+                && other.features.group == best.features.group
+                && (other.features.named || !best.features.named)
         });
-        let people = pronoun.person == Some(true) || best.group;
+        let people = pronoun.person == Some(true) || best.features.group;
         let doubtful = people
-            && rival.is_some_and(|(other, of)| match best.group {
+            && rival.is_some_and(|(other, of)| match best.features.group {
                 true => *of > salience * ALIKE_GROUPS,
                 false => *of > salience * ALIKE && other.message == best.message,
             });
@@ -198,7 +201,8 @@ impl Topics {
         found.first().map(|(entity, _)| *entity)
     }
 
-    /// The last two things of one sort that were talked about, in the order in which they came up: both, which of them.
+    /// The last two things of one sort that were talked about, in the order in which they came up: both,
+    /// which of them.
     pub fn pair(&self, fits: impl Fn(&Entity) -> bool) -> Option<[&Entity; 2]> {
         let share = |it: &Entity| if it.by_user { 1.0 } else { REPLIED };
         let found = self.ranked(|it| (it.matters() && fits(it)).then(|| share(it)));
@@ -207,9 +211,9 @@ impl Topics {
             let nested = within(&it.key, &first.key) || within(&first.key, &it.key);
             let akin = it.key.chars().zip(first.key.chars()).take_while(|(a, b)| a == b).count() >= STEM_CHARS;
             !nested
-                && (it.named || !akin)
-                && it.named == first.named
-                && (it.person == Some(true)) == (first.person == Some(true))
+                && (it.features.named || !akin)
+                && it.features.named == first.features.named
+                && (it.features.person == Some(true)) == (first.features.person == Some(true))
         };
         let (second, _) = *found.iter().skip(1).find(|(it, salience)| alike(it) && *salience >= PAIRED)?;
         let at = |of: &Entity| self.entities.iter().position(|it| it.is(of));
@@ -220,7 +224,7 @@ impl Topics {
     pub fn now_and_before(&self) -> Option<(&Entity, &Entity)> {
         let found = self.ranked(|it| (it.matters() && it.by_user).then_some(1.0));
         let (now, _) = *found.first()?;
-        let (before, _) = found.iter().find(|(it, _)| it.turn < now.turn && it.named == now.named)?;
+        let (before, _) = found.iter().find(|(it, _)| it.turn < now.turn && it.features.named == now.features.named)?;
         Some((now, before))
     }
 }

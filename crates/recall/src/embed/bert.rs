@@ -1,7 +1,8 @@
 //! The forward pass of a BERT encoder.
 //!
-//! Tokens of all texts of a batch stand in one matrix, a row each and nothing between them, so that no work goes into
-//! padding; only attention looks at one text at a time. A text's vector therefore does not depend on its neighbours.
+//! Tokens of all texts of a batch stand in one matrix, a row each and nothing between them, so that no work
+//! goes into padding; only attention looks at one text at a time. A text's vector therefore does not depend
+//! on its neighbours.
 
 use std::ops::Range;
 

@@ -1,4 +1,5 @@
-//! What a model's directory says about the model: `config.json`, `modules.json`, the pooling, the longest input.
+//! What a model's directory says about the model: `config.json`, `modules.json`, the pooling, the longest
+//! input.
 //!
 //! Refuses whatever would change the vectors and is not done here, so that nothing is silently left out.
 
@@ -46,7 +47,7 @@ impl Config {
         let path = root.join("config.json");
         let bytes = files::read(&path)?;
         print.update(&bytes);
-        let Kind { model_type } = files::parse(&path, &bytes)?;
+        let ModelKind { model_type } = files::parse(&path, &bytes)?;
         if model_type != "bert" {
             return Err(Fault::unsupported("model_type", model_type, "bert").of(&path));
         }
@@ -82,7 +83,7 @@ impl Config {
 }
 
 #[derive(Deserialize)]
-struct Kind {
+struct ModelKind {
     model_type: String,
 }
 
@@ -178,7 +179,8 @@ struct Module {
 }
 
 impl Modules {
-    /// Without a `modules.json` it is an encoder alone, and is pooled as sentence-transformers would: by the mean.
+    /// Without a `modules.json` it is an encoder alone, and is pooled as sentence-transformers would: by the
+    /// mean.
     fn read(dir: &Path) -> Result<Self, ModelError> {
         let path = dir.join("modules.json");
         let mut parts = Self { encoder: String::new(), pooling: None };

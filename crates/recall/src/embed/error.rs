@@ -1,5 +1,5 @@
-//! Why a model cannot be used. There is one thing to do about any of it, which is to install another model, so an error
-//! says which file is at fault and how.
+//! Why a model cannot be used. There is one thing to do about any of it, which is to install another model,
+//! so an error says which file is at fault and how.
 
 use std::path::{Path, PathBuf};
 

@@ -55,7 +55,8 @@ fn tanh<S: Simd>(simd: S, x: f32x8<S>) -> f32x8<S> {
     one - two / (exp(simd, x * two) + one)
 }
 
-/// By Cephes: a power of two, and a polynomial for what remains. Saturates at both ends instead of leaving the finite.
+/// By Cephes: a power of two, and a polynomial for what remains. Saturates at both ends instead of leaving
+/// the finite.
 #[inline(always)]
 fn exp<S: Simd>(simd: S, x: f32x8<S>) -> f32x8<S> {
     const POLYNOMIAL: [f32; 6] = [1.987_569_1e-4, 1.398_199_9e-3, 8.333_452e-3, 4.166_579_6e-2, 1.666_666_6e-1, 0.5];
@@ -78,7 +79,7 @@ fn horner<S: Simd, const N: usize>(simd: S, x: f32x8<S>, coefficients: &[f32; N]
     sum
 }
 
-/// Each row of so many columns becomes shares of 1.
+/// Softmax: each row of this many columns becomes shares of 1.
 pub fn softmax(level: Level, data: &mut [f32], columns: usize) {
     dispatch!(level, simd => softmax_rows(simd, data, columns));
 }

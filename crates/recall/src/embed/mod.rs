@@ -1,11 +1,12 @@
 //! Embeddings: a sentence-transformers model that runs in this process, and vectors as they are kept.
 //!
-//! Owns the reading of a model's directory, its tokeniser, the forward pass of a BERT encoder, and the form of a stored
-//! vector. Refuses every model it would not reproduce: other architectures, other tokenisers than WordPiece, other
-//! pooling than mean or first token, damaged weights. Reads files only in [`Model::open`], and has no network.
+//! Owns the reading of a model's directory, its tokeniser, the forward pass of a BERT encoder, and the form
+//! of a stored vector. Refuses every model it would not reproduce: other architectures, other tokenisers than
+//! WordPiece, other pooling than mean or first token, damaged weights. Reads files only in [`Model::open`],
+//! and has no network.
 //!
-//! Always holds: a model that opens gives, for any text, a vector of length 1 (of zeros, should its weights overflow) that
-//! depends on that text alone; and two models whose vectors may differ have different prints.
+//! Always holds: a model that opens gives, for any text, a vector of length 1 (of zeros, should its weights
+//! overflow) that depends on that text alone; and two models whose vectors may differ have different prints.
 
 mod bert;
 mod config;
@@ -44,7 +45,8 @@ use wordpiece::WordPiece;
 /// Changes whenever the same files would give other vectors than before.
 const REVISION: &[u8] = b"novelo embed 1";
 
-/// So many tokens pass through the encoder at once. More would not be faster, and each takes about 40 bytes per dimension.
+/// So many tokens pass through the encoder at once. More would not be faster, and each takes about 40 bytes
+/// per dimension.
 const BATCH_TOKENS_MAX: usize = 1024;
 
 /// A sentence-transformers model that runs in this process.
@@ -58,7 +60,8 @@ pub struct Model {
 }
 
 impl Model {
-    /// Reads the model in a directory. Takes about as long as reading its bytes, and as much memory as its weights in `f32`.
+    /// Reads the model in a directory. Takes about as long as reading its bytes, and as much memory as its
+    /// weights in `f32`.
     pub fn open(dir: &Path) -> Result<Self, ModelError> {
         let mut print = Xxh3Default::new();
         print.update(REVISION);

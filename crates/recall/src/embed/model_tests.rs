@@ -1,8 +1,9 @@
 //! A tiny model against numbers from elsewhere.
 //!
-//! The expected vectors come from a forward pass of forty lines of numpy in `f64`: the weights of `tiny.rs` by their
-//! formula, attention as `softmax(QKᵀ/√4)V` over two heads, the activation by `math.erf` or `tanh`, layer normalisation
-//! after each residual, and the mean (or the first row) divided by its length. It was given numbers of tokens, not text.
+//! The expected vectors come from a forward pass of forty lines of numpy in `f64`: the weights of `tiny.rs`
+//! by their formula, attention as `softmax(QKᵀ/√4)V` over two heads, the activation by `math.erf` or `tanh`,
+//! layer normalisation after each residual, and the mean (or the first row) divided by its length. It was
+//! given numbers of tokens, not text.
 
 use serde_json::json;
 

@@ -1,7 +1,9 @@
-//! Text as BERT's vocabulary knows it: cleaned, with spaces around ideographs, without accents, in lower case.
+//! Text as BERT's vocabulary knows it: cleaned, with spaces around ideographs, without accents, in lower
+//! case.
 //!
-//! Follows `BertNormalizer` and `BertPreTokenizer` of the `tokenizers` library, down to the version of the Unicode tables,
-//! because a model has learnt from their output. Works character by character, so that a reader may stop early.
+//! Follows `BertNormalizer` and `BertPreTokenizer` of the `tokenizers` library, down to the version of the
+//! Unicode tables, because a model has learnt from their output. Works character by character, so that a
+//! reader may stop early.
 
 use unicode_categories::UnicodeCategories;
 use unicode_normalization::UnicodeNormalization;

@@ -1,8 +1,9 @@
 //! Products of matrices, for which nearly all of the time of an embedding goes.
 //!
-//! Owns the layout in which a right-hand side is kept (panels of sixteen columns, packed once) and in which a left-hand
-//! side is taken (strips of six rows, packed as it comes), so that the innermost loop holds 6 × 16 sums in registers and
-//! reads both sides in order. Every shape works; what does not fill a strip or a panel is padded with zeros.
+//! Owns the layout in which a right-hand side is kept (panels of sixteen columns, packed once) and in which a
+//! left-hand side is taken (strips of six rows, packed as it comes), so that the innermost loop holds 6 × 16
+//! sums in registers and reads both sides in order. Every shape works; what does not fill a strip or a panel
+//! is padded with zeros.
 
 use fearless_simd::{Level, Simd, SimdBase, SimdFloat, dispatch, f32x8};
 

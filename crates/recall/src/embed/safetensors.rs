@@ -1,8 +1,8 @@
 //! Weights from a safetensors file: eight bytes of length, a header of JSON, the data.
 //!
-//! Refuses a header that does not fit the file, tensors that overlap or leave holes, shapes and types that were not
-//! expected, and weights that are not finite. Allocates nothing before the file is known to hold as much; what is read is
-//! added to the print of the model.
+//! Refuses a header that does not fit the file, tensors that overlap or leave holes, shapes and types that
+//! were not expected, and weights that are not finite. Allocates nothing before the file is known to hold as
+//! much; what is read is added to the print of the model.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -56,7 +56,8 @@ impl Weights {
         open().map_err(|fault| fault.of(path))
     }
 
-    /// The tensor of this name, which the encoder of a larger model has behind a prefix, if it has this shape.
+    /// The tensor of this name, which the encoder of a larger model has behind a prefix, if it has this
+    /// shape.
     pub fn read(&mut self, name: &str, shape: &[usize]) -> Result<Vec<f32>, ModelError> {
         self.tensor(name, shape).map_err(|fault| fault.of(&self.path))
     }

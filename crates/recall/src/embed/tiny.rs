@@ -23,11 +23,11 @@ pub struct Tiny {
     pub modules: Value,
     pub pooling: Value,
     pub input: Value,
-    pub tensors: Vec<Tensor>,
+    pub tensors: Vec<TinyTensor>,
 }
 
 #[derive(Clone)]
-pub struct Tensor {
+pub struct TinyTensor {
     pub name: String,
     pub dtype: &'static str,
     pub shape: Vec<usize>,
@@ -87,7 +87,7 @@ impl Tiny {
         Model::open(self.write().path())
     }
 
-    pub fn tensor(&mut self, name: &str) -> &mut Tensor {
+    pub fn tensor(&mut self, name: &str) -> &mut TinyTensor {
         self.tensors.iter_mut().find(|tensor| tensor.name == name).unwrap()
     }
 
@@ -106,10 +106,10 @@ pub fn replace(dir: &Path, file: &str, bytes: &[u8]) {
     std::fs::write(dir.join(file), bytes).unwrap();
 }
 
-pub fn safetensors(tensors: &[Tensor]) -> Vec<u8> {
+pub fn safetensors(tensors: &[TinyTensor]) -> Vec<u8> {
     let mut header = json!({"__metadata__": {"format": "pt"}});
     let mut data = Vec::new();
-    for Tensor { name, dtype, shape, bytes } in tensors {
+    for TinyTensor { name, dtype, shape, bytes } in tensors {
         let from = data.len();
         data.extend_from_slice(bytes);
         header[name] = json!({"dtype": dtype, "shape": shape, "data_offsets": [from, data.len()]});
@@ -122,7 +122,7 @@ pub fn framed(header: &Value, data: &[u8]) -> Vec<u8> {
     [&(header.len() as u64).to_le_bytes(), header.as_bytes(), data].concat()
 }
 
-fn tensors() -> Vec<Tensor> {
+fn tensors() -> Vec<TinyTensor> {
     let mut tensors = Vec::new();
     let mut add = |name: String, shape: &[usize]| {
         let at = tensors.len();
@@ -156,8 +156,9 @@ fn tensors() -> Vec<Tensor> {
     tensors
 }
 
-/// Weight `i` of tensor `at` is `v = ((7i² + 37i + 101at + 11) mod 64 − 32) / 64`; a scale is `v + 1`, a bias `v / 4`.
-fn tensor(name: String, shape: &[usize], at: usize) -> Tensor {
+/// Weight `i` of tensor `at` is `v = ((7i² + 37i + 101at + 11) mod 64 − 32) / 64`; a scale is `v + 1`, a bias
+/// `v / 4`.
+fn tensor(name: String, shape: &[usize], at: usize) -> TinyTensor {
     let weight = |i: usize| {
         let v = ((7 * i * i + 37 * i + 101 * at + 11) % 64) as f32 / 64.0 - 0.5;
         match name.as_str() {
@@ -167,5 +168,5 @@ fn tensor(name: String, shape: &[usize], at: usize) -> Tensor {
         }
     };
     let bytes = (0..shape.iter().product()).flat_map(|i| weight(i).to_le_bytes()).collect();
-    Tensor { name, dtype: "F32", shape: shape.to_vec(), bytes }
+    TinyTensor { name, dtype: "F32", shape: shape.to_vec(), bytes }
 }

@@ -1,6 +1,7 @@
 //! Reads a tokeniser: `tokenizer.json`, or else `vocab.txt` with `tokenizer_config.json`.
 //!
-//! Refuses every other kind than BERT's own, step by step, because a vector of wrong tokens looks like any other vector.
+//! Refuses every other kind than BERT's own, step by step, because a vector of wrong tokens looks like any
+//! other vector.
 
 use std::path::Path;
 

@@ -3,12 +3,12 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
-/// The largest value that is kept, as a multiple of what each would be if all were equal. Wider makes the steps coarser
-/// for all; narrower cuts the few large values of a model.
+/// The largest value that is kept, as a multiple of what each would be if all were equal. Wider makes the
+/// steps coarser for all; narrower cuts the few large values of a model.
 const DEVIATIONS_MAX: f32 = 5.0;
 
-/// A vector of length 1, in steps that depend on its dimensions alone: a scale of its own would break the comparison
-/// between vectors.
+/// A vector of length 1, in steps that depend on its dimensions alone: a scale of its own would break the
+/// comparison between vectors.
 pub fn quantise(vector: &[f32]) -> Vec<i8> {
     let scale = unit(vector.len());
     vector.iter().map(|x| (x * scale).round().clamp(-127.0, 127.0) as i8).collect()

@@ -1,15 +1,15 @@
 //! WordPiece: a text as numbers of pieces of words.
 //!
-//! Owns the vocabulary and the longest-match-first search in it. Stops reading a text when it has enough pieces, so that
-//! the length of a text does not matter. Always gives at least the first and the last token of every text, and only
-//! numbers that the vocabulary has.
+//! Owns the vocabulary and the longest-match-first search in it. Stops reading a text when it has enough
+//! pieces, so that the length of a text does not matter. Always gives at least the first and the last token
+//! of every text, and only numbers that the vocabulary has.
 
 use rustc_hash::FxHashMap;
 
 use super::normal::{Normal, is_punctuation};
 
-/// So much of a text is read for each token that it may have. Only words without a piece and long runs of spaces have
-/// more, and a text of those has nothing to say.
+/// So much of a text is read for each token that it may have. Only words without a piece and long runs of
+/// spaces have more, and a text of those has nothing to say.
 const TOKEN_BYTES_MAX: usize = 512;
 
 #[derive(Debug)]
@@ -114,7 +114,7 @@ impl WordPiece {
     }
 }
 
-/// The beginning of a text, of at most so many bytes.
+/// The beginning of a text, at most this many bytes.
 fn cut(text: &str, bytes_max: usize) -> &str {
     let ends = bytes_max.saturating_sub(3)..=bytes_max;
     ends.rev().find_map(|end| text.get(..end)).unwrap_or(text)

@@ -1,13 +1,14 @@
 //! Which part passages have in their conversations.
 //!
-//! Owns what roles mean: a role alone does not make an assistant, long replies do. Follows every `add` and `remove`.
+//! Owns what roles mean: a role alone does not make an assistant, long replies do. Follows every `add` and
+//! `remove`.
 
 use novelo_engine::Role;
 
 use super::{Passage, Slot, speakers};
 
-/// Replies of more words than these, and so many times as long as what they reply to, are an assistant's; shorter ones
-/// are talk among equals. Stop words apart, on average.
+/// Replies of more words than these, and so many times as long as what they reply to, are an assistant's;
+/// shorter ones are talk among equals. Stop words apart, on average.
 const REPLY_WORDS: u64 = 20;
 const LONG_REPLY: u64 = 2;
 
@@ -81,8 +82,8 @@ impl Sides {
     }
 }
 
-/// How roles are to be read in an index: among equals they mean nothing, and a user with a name is one of those who
-/// talk where nothing answers.
+/// How roles are to be read in an index: among equals they mean nothing, and a user with a name is one of
+/// those who talk where nothing answers.
 #[derive(Debug, Clone, Copy)]
 pub struct Kinds {
     among_equals: bool,

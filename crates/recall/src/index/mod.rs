@@ -1,12 +1,13 @@
 //! The index over one user's passages of one kind.
 //!
-//! Owns the passages' terms, vectors and order, and every count that a score needs; all follow `add` and `remove`, so
-//! that what was removed ranks nothing. Refuses to keep text: a passage is found by its key. How a score is made is the
-//! matter of `rank`.
+//! Owns the passages' terms, vectors and order, and every count that a score needs; all follow `add` and
+//! `remove`, so that what was removed ranks nothing. Refuses to keep text: a passage is found by its key. How
+//! a score is made is the matter of `rank`.
 
 mod kinds;
 mod postings;
 mod query;
+mod rank;
 pub mod sparse;
 mod speakers;
 mod vectors;
@@ -23,20 +24,22 @@ use serde::{Deserialize, Serialize};
 pub(crate) use self::kinds::Kind;
 pub(crate) use self::postings::{Dictionary, Posting};
 pub(crate) use self::query::{Reading, Word};
-use crate::rank::Field;
-pub use crate::rank::Ranked;
+use self::rank::Field;
+pub use self::rank::Ranked;
 
 use self::kinds::Sides;
 use self::postings::{Counted, INDEX_MAX};
 use self::speakers::Speakers;
 use self::vectors::Vectors;
-use novelo_language::analyse::dates::{self, Day};
-use novelo_language::analyse::{self, Language, Words};
+use novelo_language::analyse::{self, Words};
+use novelo_language::calendar::{self, Day};
+use novelo_language::{Language, dates};
 
 /// Of a longer passage the beginning is indexed. Documents come split.
 const PASSAGE_WORDS_MAX: usize = 32_768;
 
-/// The first words of a passage, stop words apart, are its opening: there people say what a long message is about.
+/// The first words of a passage, stop words apart, are its opening: there people say what a long message is
+/// about.
 const OPENING_WORDS: u32 = 20;
 
 /// Something that can be found, as it is put into an index.
@@ -46,8 +49,8 @@ pub struct Passage<'a> {
     /// Who said it, where that has a name.
     pub speaker: Option<&'a str>,
     pub role: Option<Role>,
-    /// Passages of one stretch of conversation, or of one document, share a group; in a group they are neighbours in the
-    /// order of their keys. 0 has no neighbours.
+    /// Passages of one stretch of conversation, or of one document, share a group; in a group they are
+    /// neighbours in the order of their keys. 0 has no neighbours.
     pub group: u64,
     /// When it was said, in seconds.
     pub time: Option<f64>,
@@ -163,8 +166,8 @@ impl Index {
         if at as usize >= INDEX_MAX {
             return;
         }
-        let words = Words::of(passage.text, PASSAGE_WORDS_MAX);
-        let language = Language::of(&words);
+        let words = Words::new(passage.text, PASSAGE_WORDS_MAX);
+        let language = Language::detect(&words);
         let (terms, count) = count(&words, language);
         let speaker = passage.speaker.and_then(|name| self.speakers.add(name));
         let slot = Slot {
@@ -174,7 +177,7 @@ impl Index {
             speaker,
             role: Kind::by_role(passage),
             language,
-            day: passage.time.and_then(dates::day),
+            day: passage.time.and_then(calendar::day),
             asks: analyse::asks(passage.text),
             tells_time: words.iter().any(|word| dates::tells_time(word.folded)),
         };
@@ -215,8 +218,8 @@ impl Index {
         true
     }
 
-    /// Gives a passage its quantised embedding. All vectors of an index have the same length: one of another length
-    /// than the first is ignored, and its passage competes by its words.
+    /// Gives a passage its quantised embedding. All vectors of an index have the same length: one of another
+    /// length than the first is ignored, and its passage competes by its words.
     pub fn set_vector(&mut self, key: u64, vector: &[i8]) {
         if let Some(at) = self.by_key.get(&key) {
             self.vectors.set(*at, vector);
@@ -249,8 +252,8 @@ impl Index {
         field + held + order + self.slots.capacity() * per_slot + self.dictionary.bytes() + self.vectors.bytes()
     }
 
-    /// The part of a query that should be embedded: without the names of those who speak here, which are matched
-    /// against the speaker instead, and without dates, which are matched against the time.
+    /// The part of a query that should be embedded: without the names of those who speak here, which are
+    /// matched against the speaker instead, and without dates, which are matched against the time.
     pub fn to_embed(&self, query: &str) -> String {
         query::to_embed(query, self)
     }
@@ -329,13 +332,13 @@ fn count(words: &Words, language: Language) -> (Vec<Counted>, u32) {
     let mut terms: Vec<Counted> = Vec::new();
     let mut total = 0;
     for word in words.iter() {
-        let language = language.of_word(word.folded);
+        let language = language.for_word(word.folded);
         let (text, print) = match language.is_stop(word.folded) {
-            true => (String::new(), analyse::stop_print(word.folded)),
+            true => (String::new(), analyse::stop_fingerprint(word.folded)),
             false => {
                 total += 1;
                 let stem = language.stem(word.folded);
-                let print = analyse::print(&stem);
+                let print = analyse::fingerprint(&stem);
                 (stem, print)
             }
         };

@@ -1,7 +1,7 @@
 //! The dictionary of an index: which passages hold a term, how often, and which terms look alike.
 //!
-//! Owns terms, postings and trigrams, and forgets a term with its last passage: what was removed leaves no trace in
-//! any count. Passages are slots here; terms have no text, only a print.
+//! Owns terms, postings and trigrams, and forgets a term with its last passage: what was removed leaves no
+//! trace in any count. Passages are slots here; terms have no text, only a print.
 
 use rustc_hash::FxHashMap;
 
@@ -10,10 +10,11 @@ use novelo_language::analyse::grams;
 /// The most terms that a misspelt word is taken for.
 const ALIKE_MAX: usize = 32;
 
-/// A term that shares less than one in so many of its trigrams is alike by chance.
+/// A term that shares less than one in this many of its trigrams is alike by chance.
 const SHARED: usize = 8;
 
-/// A slot or a term in the low bits, how often in the high ones, and between them whether it is in the opening.
+/// A slot or a term in the low bits, how often in the high ones, and between them whether it is in the
+/// opening.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Posting(u32);
 
@@ -126,8 +127,8 @@ impl Dictionary {
         self.grams.get(&gram).map_or(0, |gram| gram.postings)
     }
 
-    /// The terms that share trigrams with these, and how alike they are; not those with these prints. `scratch` is kept
-    /// between calls and holds nothing.
+    /// The terms that share trigrams with these, and how alike they are; not those with these prints.
+    /// `scratch` is kept between calls and holds nothing.
     pub fn alike(&self, wanted: &[u32], not: &[u64], scratch: &mut Vec<u8>) -> Vec<(u32, f32)> {
         scratch.resize(self.terms.len(), 0);
         let mut touched = Vec::new();
@@ -172,7 +173,7 @@ impl Dictionary {
         if self.free.is_empty() && self.terms.len() >= INDEX_MAX {
             return None;
         }
-        let grams = grams::of(&counted.text).into_boxed_slice();
+        let grams = grams::trigrams(&counted.text).into_boxed_slice();
         let at = self.free.pop().unwrap_or(self.terms.len() as u32);
         for gram in &grams {
             self.grams.entry(*gram).or_default().terms.push(at);
@@ -200,7 +201,7 @@ impl Dictionary {
     }
 }
 
-/// What the allocator takes for so many words of four bytes.
+/// What the allocator takes for this many words of four bytes.
 fn heap(words: usize) -> usize {
     if words == 0 { 0 } else { (words * 4 + 8).next_multiple_of(16).max(32) }
 }

@@ -1,21 +1,23 @@
-//! A query, read for one index: which of its terms it looks up, whom and which dates it names, what it asks for.
+//! A query, read for one index: which of its terms it looks up, whom and which dates it names, what it asks
+//! for.
 
 use std::ops::Range;
 
 use super::speakers::name_print;
 use super::{Index, Slot};
-use novelo_language::analyse::dates::{self, Date};
-use novelo_language::analyse::{self, Language, Words, grams};
+use novelo_language::Language;
+use novelo_language::analyse::{self, Words, grams};
+use novelo_language::dates::{self, Date};
 
-/// Of a longer query the beginning is read, and of that so many different words are looked for.
+/// How much of a query is read, and how many different words of it are searched for.
 const QUERY_WORDS_MAX: usize = 4_096;
 const QUERY_TERMS_MAX: usize = 256;
 /// A query of no more words than these is also found by its stop words: "who am I" has no others.
 const SHORT: usize = 4;
 /// A stop word against another word.
 const STOP: f32 = 0.1;
-/// The name of a speaker, or a part of a date, against another word: who speaks of Bob says it seldom, and who speaks to
-/// him often.
+/// The name of a speaker, or a part of a date, against another word: who speaks of Bob says it seldom, and
+/// who speaks to him often.
 const ASIDE: f32 = 0.2;
 
 #[derive(Debug, Default)]
@@ -43,8 +45,8 @@ pub struct Word {
 
 impl Reading {
     pub fn of(query: &str, index: &Index) -> Self {
-        let words = Words::of(query, QUERY_WORDS_MAX);
-        let language = Language::of(&words);
+        let words = Words::new(query, QUERY_WORDS_MAX);
+        let language = Language::detect(&words);
         let mut reading =
             Self { dates: index.dates(query, &words), asks_time: dates::asks_time(&words), ..Self::default() };
         let mut seen: Vec<u64> = Vec::new();
@@ -52,13 +54,13 @@ impl Reading {
         let mut scratch = Vec::new();
         for word in words.iter() {
             let named: Vec<u16> = index.speakers.named(name_print(word.folded)).collect();
-            let language = language.of_word(word.folded);
+            let language = language.for_word(word.folded);
             let is_stop = language.is_stop(word.folded);
             let in_date = reading.dates.iter().any(|date| date.range.contains(&word.range.start));
             let is_name = !named.is_empty();
             reading.speakers.extend(named);
             let main = if is_stop { String::new() } else { language.stem(word.folded) };
-            let print = if is_stop { analyse::stop_print(word.folded) } else { analyse::print(&main) };
+            let print = if is_stop { analyse::stop_fingerprint(word.folded) } else { analyse::fingerprint(&main) };
             if seen.contains(&print) || seen.len() == QUERY_TERMS_MAX {
                 continue;
             }
@@ -106,14 +108,14 @@ impl Word {
         index: &Index,
         scratch: &mut Vec<u8>,
     ) -> Self {
-        let mut prints = vec![analyse::print(main)];
-        if main_language != Language::Russian {
-            let others = [Language::English, Language::Portuguese].into_iter();
+        let mut prints = vec![analyse::fingerprint(main)];
+        if main_language.is_latin() {
+            let others = Language::ALL.into_iter().filter(|other| other.is_latin());
             let others = others.filter(|other| *other != main_language && index.holds(*other));
-            prints.extend(others.map(|other| analyse::print(&other.stem(folded))));
+            prints.extend(others.map(|other| analyse::fingerprint(&other.stem(folded))));
         }
         prints.dedup();
-        let grams = grams::of(main);
+        let grams = grams::trigrams(main);
         let exact = prints.iter().filter_map(|print| index.dictionary.find(*print)).collect();
         let alike = index.dictionary.alike(&grams, &prints, scratch);
         Self { spelled: spelled.to_owned(), exact, alike, grams, is_stop: false, is_aside: false }
@@ -160,7 +162,7 @@ impl Index {
 
 /// The query without the names of speakers and without dates, and all of it when nothing else would be left.
 pub fn to_embed(query: &str, index: &Index) -> String {
-    let words = Words::of(query, QUERY_WORDS_MAX);
+    let words = Words::new(query, QUERY_WORDS_MAX);
     let mut cuts: Vec<Range<usize>> = index.dates(query, &words).into_iter().map(|date| date.range).collect();
     for word in words.iter() {
         if index.speakers.named(name_print(word.folded)).next().is_some() {

@@ -1,20 +1,21 @@
 //! Terms as sparse vectors, for an index that lies elsewhere.
 //!
-//! Owns the numbers of terms and their weights: how often a passage holds them, and how rare they are among the passages
-//! of this index. Both stand in the vectors, so that whoever multiplies them needs no counts of its own, which would be
-//! those of all users. Stop words are in none.
+//! Owns the numbers of terms and their weights: how often a passage holds them, and how rare they are among
+//! the passages of this index. Both stand in the vectors, so that whoever multiplies them needs no counts of
+//! its own, which would be those of all users. Stop words are in none.
 
+use super::rank::{rarity, saturated_alone};
 use super::{Index, Reading, count};
-use crate::rank::{rarity, saturated_alone};
-use novelo_language::analyse::{Language, Words};
+use novelo_language::Language;
+use novelo_language::analyse::Words;
 
 /// Tells these numbers and weights from those of other versions. Any change of the analysis needs another.
 pub const TERMS_VERSION: u32 = 1;
 
 /// The terms of a passage, each once, by rising number.
 pub fn of_passage(text: &str) -> Vec<(u32, f32)> {
-    let words = Words::of(text, super::PASSAGE_WORDS_MAX);
-    let (terms, _) = count(&words, Language::of(&words));
+    let words = Words::new(text, super::PASSAGE_WORDS_MAX);
+    let (terms, _) = count(&words, Language::detect(&words));
     let terms = terms.iter().filter(|term| !term.text.is_empty());
     gathered(terms.map(|term| (number(term.print), saturated_alone(term.times as f32))).collect())
 }

@@ -2,7 +2,8 @@
 
 use rustc_hash::FxHashMap;
 
-use novelo_language::analyse::{self, Language, Words};
+use novelo_language::Language;
+use novelo_language::analyse::{self, Words};
 
 /// Names that only say which side of a conversation speaks.
 const ROLES: [&str; 8] = ["user", "assistant", "system", "developer", "tool", "bot", "ai", "human"];
@@ -54,16 +55,16 @@ pub fn is_role(name: &str) -> bool {
     ROLES.iter().any(|role| role.eq_ignore_ascii_case(name.trim()))
 }
 
-/// Names are declined in Russian and nowhere else here.
+/// Names in Cyrillic letters are declined, those in Latin letters are not.
 pub fn name_print(folded: &str) -> u64 {
-    match Language::English.of_word(folded) {
-        Language::Russian => analyse::print(&Language::Russian.stem(folded)),
-        _ => analyse::print(folded),
+    match Language::by_script(folded) {
+        Some(language) => analyse::fingerprint(&language.stem(folded)),
+        None => analyse::fingerprint(folded),
     }
 }
 
 fn name_prints(name: &str) -> Vec<u64> {
-    let words = Words::of(name, NAME_WORDS_MAX);
+    let words = Words::new(name, NAME_WORDS_MAX);
     let words = words.iter().filter(|word| !ROLES.contains(&word.folded));
     let words = words.filter(|word| Language::ALL.into_iter().all(|language| !language.is_stop(word.folded)));
     words.map(|word| name_print(word.folded)).collect()

@@ -1,7 +1,7 @@
 //! The embeddings of an index: one block of bytes, a row per slot.
 //!
-//! Owns the scan. Rows are quantised with one scale for all (`embed::quantise`), so that whole numbers compare; the
-//! best are scored again with the query as it came.
+//! Owns the scan. Rows are quantised with one scale for all (`embed::quantise`), so that whole numbers
+//! compare; the best are scored again with the query as it came.
 
 use fearless_simd::{Level, dispatch};
 use rustc_hash::FxHashMap;
@@ -63,7 +63,8 @@ impl Vectors {
         self.block.capacity() + self.slots.capacity() * 4 + self.rows.capacity() * 9
     }
 
-    /// The cosine of each slot that has a vector with the query, or nothing when the query is of another model.
+    /// The cosine of each slot that has a vector with the query, or nothing when the query is of another
+    /// model.
     pub fn cosines(&self, query: &[f32]) -> (&[u32], Vec<f32>) {
         if query.len() != self.dimensions || self.slots.is_empty() {
             return (&[], Vec::new());
@@ -96,8 +97,8 @@ impl Vectors {
     }
 }
 
-/// The cosines of all rows with a query. Compiled once more for wide vector instructions, and chosen by the processor
-/// that it runs on; everything it calls must be part of it for that.
+/// The cosines of all rows with a query. Compiled once more for wide vector instructions, and chosen by the
+/// processor that it runs on; everything it calls must be part of it for that.
 #[inline(always)]
 fn scan(block: &[i8], query: &[i8], scale: f32, cosines: &mut [f32]) {
     for (cosine, row) in cosines.iter_mut().zip(block.chunks_exact(query.len())) {

@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 
 use super::progress::FileBody;
 use novelo_conversation::caller::FORGETS;
-use novelo_conversation::forget::log::{self, ForgetEntry};
+use novelo_conversation::remember::forget::log::{self, ForgetEntry};
 use novelo_conversation::settings::Config;
 
 #[derive(clap::Args)]

@@ -111,7 +111,7 @@ async fn fill(
         Some(since) => (since.path(), since.before(body)),
         None => ("/v1/import".to_owned(), Body::new(body)),
     };
-    let store_knows = !novelo_conversation::forget::log::entries(&app.store).await?.is_empty();
+    let store_knows = !novelo_conversation::remember::forget::log::entries(&app.store).await?.is_empty();
     let done = import(client, &path, body, file, out).await;
     done.map_err(|error| anyhow::anyhow!("{error:#}\nhint: {hint}"))?;
     since.into_iter().for_each(|since| since.warn(store_knows));

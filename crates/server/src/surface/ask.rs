@@ -36,7 +36,7 @@ pub fn routes() -> Router<Server> {
 
 /// Every answer names the course of its request, also one that is refused before it is known whose it is.
 async fn ask(State(server): State<Server>, request: Request) -> Response {
-    let tracer = Tracer::begin(&server.app, "ask");
+    let tracer = Tracer::begin(&server.app.recorder, "ask");
     let answered = answer(&server, request, &tracer).await.inspect_err(|ApiError(error)| tracer.refused(error));
     tracer.end();
     with_trace(answered.into_response(), &tracer.id())

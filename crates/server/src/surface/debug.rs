@@ -40,7 +40,7 @@ async fn read(State(server): State<Server>, request: Request) -> ApiResult<Respo
 
 async fn request_trace(app: &App, id: &str) -> Result<Value> {
     let found = match TraceId::decode(id) {
-        Some(id) => trace::find(app, &id).await?,
+        Some(id) => trace::find(&app.store, &app.recorder, &id).await?,
         None => None,
     };
     match found {

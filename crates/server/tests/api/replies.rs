@@ -164,8 +164,8 @@ fn a_client_that_leaves_before_its_whole_answer_ends_the_call_too() {
     let mut stream = server.connect().unwrap();
     std::io::Write::write_all(&mut stream, &[server.head("POST", "/api/ask", body.len()), body.into_bytes()].concat())
         .unwrap();
-    assert!(eventually(|| models.asked().len() == 1));
-    std::thread::sleep(Duration::from_millis(200));
+    let first_token = "novelo_model_first_token_seconds_count{job=\"answer\"}";
+    assert!(eventually(|| server.metric(first_token) == 1), "the server has received nothing of the answer");
     drop(stream);
     assert!(eventually(|| models.hangups().len() == 1));
     assert!(eventually(|| messages(&server, "t").len() == 2));

@@ -115,7 +115,7 @@ pub fn rows(database: &Connection, sql: &str, parameters: &[&dyn ToSql]) -> Valu
     rows.unwrap().into()
 }
 
-/// Asserts that an answer is one of those that a caller may get, and that nothing broke on the way to it.
+/// Asserts that an answer is allowed by the contract, and that nothing broke on the way to it.
 #[track_caller]
 pub fn is_decent(answer: &Answer, allowed: &[u16], about: &str) {
     assert!(allowed.contains(&answer.status), "{about}: {} {}", answer.status, answer.text());

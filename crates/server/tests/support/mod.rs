@@ -1,6 +1,6 @@
-//! The real binary in a temporary directory, and a client that sends what it is told, byte for byte.
+//! The real binary in a temporary directory, and a client that sends bytes as given.
 //!
-//! Owns every process that a test starts: each ends with its handle, whatever becomes of the test.
+//! Owns every process that a test starts: each ends when its handle is dropped, also when the test fails.
 
 #![allow(dead_code, reason = "each test binary uses its own part")]
 
@@ -283,7 +283,7 @@ pub fn says(role: &str, text: &str) -> Value {
     json!({"role": role, "content": text})
 }
 
-/// Asks again and again, for as long as anyone would wait.
+/// Polls until it holds; false after 30 seconds.
 pub fn eventually(mut is_so: impl FnMut() -> bool) -> bool {
     let started = Instant::now();
     while started.elapsed() < Duration::from_secs(30) {

@@ -1,4 +1,4 @@
-//! A node in this process, over a store that others have too. It listens on a port of its own, and ends as it is told.
+//! A node in this process, over a store that others have too. It listens on its own port.
 
 use std::ops::Deref;
 
@@ -49,7 +49,7 @@ impl Node {
         Self { app, own_secret, tasks, joined, stop, served, client: Client::new(addr), runtime }
     }
 
-    /// Ends it as a power cut would: nobody is told.
+    /// Ends it as a power cut would: without a word to other nodes.
     pub fn kill(self) {
         self.runtime.shutdown_background();
     }

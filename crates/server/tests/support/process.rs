@@ -4,7 +4,7 @@ use std::io::Write;
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::{Mutex, OnceLock};
 
-/// Reads who was born and who died, and ends the living when nobody tells it any more.
+/// Reads which processes started and ended; when its input closes, it kills those that still run.
 const GUARD: &str = r#"living=
 while read -r word pid; do
   others=; for one in $living; do [ "$one" = "$pid" ] || others="$others $one"; done

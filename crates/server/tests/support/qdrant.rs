@@ -4,8 +4,7 @@
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream, ToSocketAddrs};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::sync::{Arc, Condvar, Mutex};
 
 use serde_json::{Value, json};
 
@@ -18,7 +17,7 @@ pub enum Manner {
     Well,
     /// Hangs up.
     Closing,
-    /// Not at all, for longer than anyone waits.
+    /// Not at all, until it is to behave in another way.
     Hanging,
     Status(u16),
     /// With words instead of JSON.
@@ -36,7 +35,13 @@ pub struct Sent {
 /// One that fails. It ends with the process.
 pub struct Failing {
     pub url: String,
-    state: Arc<Mutex<State>>,
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    state: Mutex<State>,
+    /// Notified when `manner` changes.
+    changed: Condvar,
 }
 
 struct State {
@@ -49,28 +54,30 @@ impl Failing {
     pub fn start(manner: Manner) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
-        let state = Arc::new(Mutex::new(State { manner, made: Vec::new(), sent: Vec::new() }));
-        let shared = state.clone();
+        let state = Mutex::new(State { manner, made: Vec::new(), sent: Vec::new() });
+        let shared = Arc::new(Shared { state, changed: Condvar::new() });
+        let in_thread = shared.clone();
         std::thread::spawn(move || {
             for stream in listener.incoming().map_while(Result::ok) {
-                let state = shared.clone();
+                let shared = in_thread.clone();
                 // A caller that hangs up is its own affair.
-                std::thread::spawn(move || drop(answer(stream, &state)));
+                std::thread::spawn(move || drop(answer(stream, &shared)));
             }
         });
-        Self { url, state }
+        Self { url, shared }
     }
 
     pub fn behave(&self, manner: Manner) {
-        self.state.lock().unwrap().manner = manner;
+        self.shared.state.lock().unwrap().manner = manner;
+        self.shared.changed.notify_all();
     }
 
     pub fn sent(&self) -> Vec<Sent> {
-        self.state.lock().unwrap().sent.clone()
+        self.shared.state.lock().unwrap().sent.clone()
     }
 }
 
-fn answer(stream: TcpStream, state: &Mutex<State>) -> std::io::Result<()> {
+fn answer(stream: TcpStream, shared: &Shared) -> std::io::Result<()> {
     let mut reader = BufReader::new(stream);
     let (mut first, mut length, mut key) = (String::new(), 0, None);
     reader.read_line(&mut first)?;
@@ -89,19 +96,20 @@ fn answer(stream: TcpStream, state: &Mutex<State>) -> std::io::Result<()> {
     let body: Value = serde_json::from_slice(&body).unwrap_or_default();
     let line = first.trim().trim_end_matches(" HTTP/1.1").to_owned();
     let manner = {
-        let mut state = state.lock().unwrap();
+        let mut state = shared.state.lock().unwrap();
         state.sent.push(Sent { line: line.clone(), key, body: body.clone() });
         state.manner
     };
     let (status, answer) = match manner {
         Manner::Closing => return Ok(()),
         Manner::Hanging => {
-            std::thread::sleep(Duration::from_secs(20));
+            let state = shared.state.lock().unwrap();
+            drop(shared.changed.wait_while(state, |state| state.manner == Manner::Hanging).unwrap());
             return Ok(());
         }
         Manner::Status(status) => (status, json!({"status": {"error": "no"}, "time": 0.0}).to_string()),
         Manner::Nonsense => (200, "certainly!".to_owned()),
-        Manner::Well => well(&line, &body, &mut state.lock().unwrap()),
+        Manner::Well => well(&line, &body, &mut shared.state.lock().unwrap()),
     };
     let head = format!("HTTP/1.1 {status} X\r\nconnection: close\r\ncontent-length: {}\r\n\r\n", answer.len());
     reader.into_inner().write_all((head + &answer).as_bytes())

@@ -1,30 +1,46 @@
 //! What each operation does to a transaction.
 //!
-//! Owns the rules of append, put and delete; forks, forgetting, import and sweeping are next door. Refuses by
-//! returning an error: the transaction then forgets the whole job. Invariant: a collection's count of documents is its
+//! Owns the rules of append, put and delete; forks, forgets, imports and sweeps have modules of their own.
+//! After an error the transaction drops the whole job. Invariant: a collection's count of documents is its
 //! last seq less what was removed.
 
+use bytes::Bytes;
 use novelo_engine::path::{CollectionPath, DocumentPath};
 use novelo_engine::{Message, Turn};
 
-use super::coll::Known;
+use super::collection_cache::CollectionHead;
 use super::docs;
 use super::forget;
 use super::fork;
 use super::import;
 use super::txn::Txn;
 use crate::Error;
-use crate::codec::{Meta, collection_key};
+use crate::codec::{CollectionMeta, collection_key};
 use crate::op::{AppendTerms, NewDocument, NewId, Op, Outcome, PutTerms, Reserved, Stamp};
 use crate::record::{Record, check_version};
 
 /// An operation with the messages of its documents, scanned before it waited.
-pub(super) struct Prepared {
+pub(super) struct PreparedOp {
     pub op: Op,
     pub messages: Vec<Message>,
 }
 
-pub(super) fn apply(txn: &mut Txn<'_>, prepared: Prepared) -> Result<Outcome, Error> {
+impl PreparedOp {
+    /// Scans the messages of an append on the caller's thread, and copies them so that the request's buffer
+    /// can be freed.
+    pub fn new(mut op: Op) -> Self {
+        let mut messages = Vec::new();
+        if let Op::Append { documents, .. } = &mut op {
+            for document in documents {
+                document.value = Bytes::copy_from_slice(&document.value);
+                messages.push(Message::from_stored(document.value.clone()));
+            }
+        }
+        Self { op, messages }
+    }
+}
+
+pub(super) fn apply(txn: &mut Txn<'_>, prepared: PreparedOp) -> Result<Outcome, Error> {
     match prepared.op {
         Op::Append { to, documents, terms } => {
             append(txn, &to, &documents, prepared.messages, terms).map(Outcome::Appended)
@@ -80,7 +96,7 @@ fn append_one(txn: &mut Txn<'_>, key: &[u8], document: &NewDocument, message: Me
     let record = Record::appended(document);
     txn.insert(key, meta.number, seq, &record);
     let turn = Turn { seq, id: record.id.clone(), create_time: record.create_time, message };
-    txn.advance(key, Known { meta: Some(meta), last_seq: seq }, false, Some(turn));
+    txn.advance(key, CollectionHead { meta: Some(meta), last_seq: seq }, false, Some(turn));
     Ok(record.stamp(seq, false))
 }
 
@@ -107,7 +123,7 @@ pub(super) fn remove(txn: &mut Txn<'_>, key: &[u8], documents: Vec<(u64, Record)
     let last_seq = txn.known(key)?.last_seq;
     meta.removed += documents.len() as u64;
     meta.floor = last_seq;
-    txn.save(key, Known { meta: Some(meta), last_seq }, true);
+    txn.save(key, CollectionHead { meta: Some(meta), last_seq }, true);
     Ok(())
 }
 
@@ -118,7 +134,7 @@ fn put(txn: &mut Txn<'_>, at: &DocumentPath, value: bytes::Bytes, terms: PutTerm
         let (meta, last_seq) = txn.ensure(&key)?;
         let seq = last_seq + 1;
         txn.insert(&key, meta.number, seq, &record);
-        txn.advance(&key, Known { meta: Some(meta), last_seq: seq }, true, None);
+        txn.advance(&key, CollectionHead { meta: Some(meta), last_seq: seq }, true, None);
         return Ok(record.stamp(seq, false));
     };
     let record = old.put(value, terms)?;
@@ -127,7 +143,7 @@ fn put(txn: &mut Txn<'_>, at: &DocumentPath, value: bytes::Bytes, terms: PutTerm
         txn.erase(meta.number, seq, &old);
         txn.insert(&key, meta.number, seq, &record);
         let last_seq = txn.known(&key)?.last_seq;
-        txn.advance(&key, Known { meta: Some(meta), last_seq }, true, None);
+        txn.advance(&key, CollectionHead { meta: Some(meta), last_seq }, true, None);
     }
     Ok(record.stamp(seq, true))
 }
@@ -154,7 +170,7 @@ fn reserve(txn: &mut Txn<'_>, reserved: &Reserved) -> Result<(), Error> {
     if let Some(more) = reserved.last_seq.checked_sub(last_seq).filter(|more| *more > 0) {
         meta.removed += more;
         meta.floor = reserved.last_seq;
-        txn.save(&key, Known { meta: Some(meta), last_seq: reserved.last_seq }, true);
+        txn.save(&key, CollectionHead { meta: Some(meta), last_seq: reserved.last_seq }, true);
     }
     Ok(())
 }
@@ -172,6 +188,6 @@ pub(super) fn conflict(path: Result<DocumentPath, impl std::fmt::Display>) -> Er
 }
 
 /// Both sides of a fork's bookkeeping need the same numbers.
-pub(super) fn count(meta: &Meta, last_seq: u64) -> u64 {
+pub(super) fn count(meta: &CollectionMeta, last_seq: u64) -> u64 {
     last_seq - meta.removed.min(last_seq)
 }

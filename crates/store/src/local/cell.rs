@@ -1,8 +1,8 @@
 //! The place of the open database, from which it can be taken away and put back.
 //!
-//! Owns the only long-lived handle. Readers and the eraser borrow it for one operation; recovery takes it away, waits
-//! until nobody has it any more, and puts another one in. Invariant: no handle on an old database is left when a new one
-//! is put in, so whatever a reader keeps while it holds a handle is of that database.
+//! Owns the only long-lived handle. Readers and the eraser borrow it for one operation; recovery takes it
+//! away, waits until nobody has it any more, and puts another one in. Invariant: no handle on an old database
+//! is left when a new one is put in, so whatever a reader keeps while it holds a handle is of that database.
 
 use std::path::PathBuf;
 use std::sync::atomic::AtomicU64;
@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 
 use super::db::Db;
 use crate::Error;
+use crate::lock::lock;
 
 /// How long a reader waits for a database that is being reopened.
 const READER_WAIT: Duration = Duration::from_secs(2);
@@ -68,6 +69,6 @@ impl DbCell {
     }
 
     fn lock(&self) -> MutexGuard<'_, Option<Arc<Db>>> {
-        self.slot.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.slot)
     }
 }

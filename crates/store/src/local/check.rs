@@ -4,12 +4,12 @@
 
 use std::collections::BTreeMap;
 
-use super::Shared;
 use super::db::{PIN, Pair, SPACES, Space, View};
 use super::docs;
+use super::state::LocalState;
 use super::txn::load;
 use crate::Error;
-use crate::codec::{Meta, expiry_key, id_key, pair_key, pair_of, time_key, triple_of};
+use crate::codec::{CollectionMeta, expiry_key, id_key, pair_key, pair_of, time_key, triple_of};
 use crate::read::Finding;
 use crate::record::Record;
 
@@ -19,7 +19,7 @@ const FINDINGS_MAX: usize = 100;
 const RESTORE: &str = "restore a backup, or export what is readable into a new store";
 const REBUILD: &str = "the documents are whole: export everything and import it into a new store";
 
-impl Shared {
+impl LocalState {
     pub fn check(&self) -> Result<Vec<Finding>, Error> {
         let db = self.read_db()?;
         let lease = self.exports.lease(&db, true);
@@ -55,11 +55,11 @@ impl Findings {
     }
 
     /// Every collection by its number.
-    fn collections(&mut self, view: &View<'_>) -> BTreeMap<u64, Meta> {
+    fn collections(&mut self, view: &View<'_>) -> BTreeMap<u64, CollectionMeta> {
         let mut numbers = BTreeMap::new();
         for entry in all(view, Space::Collections) {
             let Some((key, bytes)) = self.readable(entry) else { break };
-            let Some(meta) = self.readable(Meta::decode(&key, &bytes)) else { continue };
+            let Some(meta) = self.readable(CollectionMeta::decode(&key, &bytes)) else { continue };
             let place = String::from_utf8_lossy(&key).replace('\0', "/");
             if let Some(known) = self.readable(load(view, &key)) {
                 self.count(view, &place, &meta, known.last_seq, known.count());
@@ -77,7 +77,7 @@ impl Findings {
         numbers
     }
 
-    fn count(&mut self, view: &View<'_>, place: &str, meta: &Meta, last_seq: u64, expected: u64) {
+    fn count(&mut self, view: &View<'_>, place: &str, meta: &CollectionMeta, last_seq: u64, expected: u64) {
         let mut counted = 0;
         for document in docs::ascending(view, meta, 0, last_seq) {
             match document {
@@ -91,7 +91,7 @@ impl Findings {
     }
 
     /// Every record, with the index entries that should lead to it.
-    fn documents(&mut self, view: &View<'_>, numbers: &BTreeMap<u64, Meta>) {
+    fn documents(&mut self, view: &View<'_>, numbers: &BTreeMap<u64, CollectionMeta>) {
         for entry in all(view, Space::Docs) {
             let Some((key, bytes)) = self.readable(entry) else { break };
             let Some((number, seq)) = pair_of(&key) else {

@@ -1,9 +1,10 @@
 //! The one writer.
 //!
-//! Owns the order of all writes. It takes what is waiting, applies it to one transaction, makes that durable with one
-//! flush, publishes it to readers and only then answers. A job that is refused contributes nothing and disturbs nobody.
-//! Between two groups it removes a few documents of forgotten collections. After a failed commit nothing is written until
-//! the database was reopened, which is tried on a timer and for a write that waits.
+//! Owns the order of all writes. It takes what is waiting, applies it to one transaction, makes that durable
+//! with one flush, publishes it to readers and only then answers. A job that is refused contributes nothing
+//! and disturbs nobody. Between two groups it removes a few documents of forgotten collections. After a
+//! failed commit nothing is written until the database was reopened, which is tried on a timer and for a
+//! write that waits.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -13,13 +14,14 @@ use tokio::runtime::Runtime;
 use tokio::sync::mpsc::error::TryRecvError;
 use tokio::sync::{mpsc, oneshot};
 
-use super::apply::{Prepared, apply};
+use super::apply::{PreparedOp, apply};
 use super::db::{COMMIT, Space};
 use super::doomed::DoomedSweep;
 use super::open::Opened;
-use super::txn::{Touched, Txn};
+use super::recovery;
+use super::state::LocalState;
+use super::txn::{TouchedCollection, Txn};
 use super::witness::Witness;
-use super::{Shared, recovery};
 use crate::Error;
 use crate::op::Outcome;
 
@@ -34,14 +36,14 @@ const SWEEP_RETRY: Duration = Duration::from_secs(1);
 
 /// A write that waits, and where its answer goes.
 pub(super) struct Job {
-    pub ops: Vec<Prepared>,
+    pub ops: Vec<PreparedOp>,
     pub answer: oneshot::Sender<Result<Vec<Outcome>, Error>>,
 }
 
-type Answer = (oneshot::Sender<Result<Vec<Outcome>, Error>>, Vec<Outcome>);
+type StagedAnswer = (oneshot::Sender<Result<Vec<Outcome>, Error>>, Vec<Outcome>);
 
 pub(super) struct Committer {
-    pub shared: Arc<Shared>,
+    pub shared: Arc<LocalState>,
     pub queue: mpsc::Receiver<Job>,
     pub witness: Witness,
     /// Waits for jobs with a time limit.
@@ -55,7 +57,7 @@ pub(super) struct Committer {
 }
 
 /// What there is to do.
-enum Next {
+enum NextWork {
     Job(Job),
     Nothing,
     Closed,
@@ -66,9 +68,9 @@ impl Committer {
     pub fn run(mut self) {
         loop {
             let job = match self.next() {
-                Next::Job(job) => Some(job),
-                Next::Nothing => None,
-                Next::Closed => return,
+                NextWork::Job(job) => Some(job),
+                NextWork::Nothing => None,
+                NextWork::Closed => return,
             };
             if !self.is_writing(job.is_some()) {
                 job.into_iter().for_each(|job| reply(job.answer, Err(self.shared.refusal())));
@@ -81,19 +83,19 @@ impl Committer {
         }
     }
 
-    fn next(&mut self) -> Next {
+    fn next(&mut self) -> NextWork {
         if self.sweep_is_due() {
             return match self.queue.try_recv() {
-                Ok(job) => Next::Job(job),
-                Err(TryRecvError::Empty) => Next::Nothing,
-                Err(TryRecvError::Disconnected) => Next::Closed,
+                Ok(job) => NextWork::Job(job),
+                Err(TryRecvError::Empty) => NextWork::Nothing,
+                Err(TryRecvError::Disconnected) => NextWork::Closed,
             };
         }
         let wait = self.shared.outage.next_try_in(false).unwrap_or(LOOK).min(LOOK);
         match self.timer.block_on(async { tokio::time::timeout(wait, self.queue.recv()).await }) {
-            Ok(Some(job)) => Next::Job(job),
-            Ok(None) => Next::Closed,
-            Err(_) => Next::Nothing,
+            Ok(Some(job)) => NextWork::Job(job),
+            Ok(None) => NextWork::Closed,
+            Err(_) => NextWork::Nothing,
         }
     }
 
@@ -125,7 +127,7 @@ impl Committer {
         self.commit = commit;
         self.sweep = erases.then(|| (DoomedSweep::default(), Instant::now()));
         self.shared.cell.put(db);
-        self.shared.pulses.beat_all();
+        self.shared.change_counters.add_to_all();
         self.shared.outage.end();
         self.shared.erasure.resume(erases);
     }
@@ -143,7 +145,7 @@ impl Committer {
     fn group(&mut self, first: Job) {
         let shared = self.shared.clone();
         let mut txn = match shared.cell.get() {
-            Ok(db) => Txn::new(db, &shared.colls),
+            Ok(db) => Txn::new(db, &shared.cache),
             Err(error) => return reply(first.answer, Err(error)),
         };
         let mut answers = Vec::new();
@@ -157,7 +159,7 @@ impl Committer {
     }
 
     /// Commits a group and answers its jobs.
-    fn settle(&mut self, txn: Txn<'_>, answers: Vec<Answer>) {
+    fn settle(&mut self, txn: Txn<'_>, answers: Vec<StagedAnswer>) {
         let shared = self.shared.clone();
         if txn.writes.is_empty() {
             return answers.into_iter().for_each(|(answer, outcomes)| reply(answer, Ok(outcomes)));
@@ -187,12 +189,12 @@ impl Committer {
     }
 
     /// Makes a transaction durable. If that fails, there is an outage.
-    fn commit(&mut self, mut txn: Txn<'_>, relaxed: bool) -> Result<Vec<Touched>, Error> {
+    fn commit(&mut self, mut txn: Txn<'_>, relaxed: bool) -> Result<Vec<TouchedCollection>, Error> {
         let shared = &self.shared;
         let number = self.commit + 1;
         txn.put(Space::Meta, COMMIT, number.to_be_bytes().to_vec());
         let (db, writes, touched) = txn.finish();
-        touched.iter().filter(|t| t.changed).for_each(|t| shared.colls.begin_change(&t.coll));
+        touched.iter().filter(|t| t.changed).for_each(|t| shared.cache.begin_change(&t.cached));
         let done = db.commit(writes, relaxed).and_then(|()| match relaxed {
             true => Ok(()),
             false => attest(shared, &self.witness, number),
@@ -205,21 +207,21 @@ impl Committer {
             Err(error) => {
                 shared.outage.begin(error.to_string());
                 shared.note_failure();
-                touched.iter().filter(|t| t.changed).for_each(|t| shared.colls.abandon_change(&t.coll));
-                touched.iter().for_each(|t| shared.pulses.beat(&t.coll.key));
+                touched.iter().filter(|t| t.changed).for_each(|t| shared.cache.abandon_change(&t.cached));
+                touched.iter().for_each(|t| shared.change_counters.add(&t.cached.key));
                 Err(error)
             }
         }
     }
 
-    /// Removes some documents of forgotten collections. Nobody waits for the flush: after a power loss they are removed
-    /// again.
+    /// Removes some documents of forgotten collections. Nobody waits for the flush: after a power loss they
+    /// are removed again.
     fn sweep(&mut self) {
         let shared = self.shared.clone();
         let Some((mut sweep, _)) = self.sweep.take() else { return };
         let stepped = shared.cell.get().and_then(|db| {
             shared.room_for(0)?;
-            let mut txn = Txn::new(db, &shared.colls);
+            let mut txn = Txn::new(db, &shared.cache);
             let is_done = txn.job(|txn| sweep.step(txn, STEP_DOCUMENTS))?;
             if !txn.writes.is_empty() {
                 self.commit(txn, true)?;
@@ -241,7 +243,7 @@ impl Committer {
     }
 }
 
-fn stage(txn: &mut Txn<'_>, job: Job, answers: &mut Vec<Answer>) {
+fn stage(txn: &mut Txn<'_>, job: Job, answers: &mut Vec<StagedAnswer>) {
     let ops = job.ops;
     match txn.job(|txn| ops.into_iter().map(|op| apply(txn, op)).collect::<Result<Vec<_>, _>>()) {
         Ok(outcomes) => answers.push((job.answer, outcomes)),
@@ -249,19 +251,19 @@ fn stage(txn: &mut Txn<'_>, job: Job, answers: &mut Vec<Answer>) {
     }
 }
 
-fn attest(shared: &Shared, witness: &Witness, number: u64) -> Result<(), Error> {
+fn attest(shared: &LocalState, witness: &Witness, number: u64) -> Result<(), Error> {
     witness.write(number).map_err(|e| Error::io(&shared.cell.dir.join(super::witness::NAME), e))
 }
 
-/// Publishes, and then beats the pulses. A reader that took a pulse before the beat may have read what was there before
-/// and must read again; one that took it after the beat finds what is published. The other way round, a reader could
-/// keep the old under the new pulse for good.
-fn publish(shared: &Shared, touched: Vec<Touched>) {
-    for Touched { coll, known, appended, changed } in touched {
+/// Publishes first and counts afterwards. A reader that took the counter before may have read the old state
+/// and must read again; one that takes it afterwards finds what is published. In the other order a reader
+/// could keep the old state under the new counter.
+fn publish(shared: &LocalState, touched: Vec<TouchedCollection>) {
+    for TouchedCollection { cached, known, appended, changed } in touched {
         let written = changed || !appended.is_empty();
-        shared.colls.publish(&coll, known, changed, appended);
+        shared.cache.publish(&cached, known, changed, appended);
         if written {
-            shared.pulses.beat(&coll.key);
+            shared.change_counters.add(&cached.key);
         }
     }
 }
@@ -295,7 +297,9 @@ mod tests {
         assert!(!health.writable && health.why.unwrap().contains("tries again by itself"));
         let at = DocumentPath::new(&["notes", "a"]).unwrap();
         assert_eq!(store.get(&at).await.unwrap().unwrap().value, "1");
+        let started = std::time::Instant::now();
         while !store.health().writable {
+            assert!(started.elapsed() < std::time::Duration::from_secs(30), "{:?}", store.health().why);
             tokio::time::sleep(std::time::Duration::from_millis(5)).await;
         }
         assert_eq!(put(&store, "a", "2").await.unwrap().version, 2);

@@ -1,7 +1,7 @@
 //! The embedded database and how it is read.
 //!
-//! Owns the keyspaces and the mapping of their errors. Refuses writes other than whole batches. Invariant: a view is
-//! one moment of all keyspaces, optionally with the writes of a transaction laid over it.
+//! Owns the keyspaces and the mapping of their errors. Refuses writes other than whole batches. Invariant: a
+//! view is one moment of all keyspaces, optionally with the pending writes of a transaction.
 
 use std::collections::BTreeMap;
 use std::ops::Bound;
@@ -26,14 +26,14 @@ const CACHED_FILES_MAX: usize = 900;
 const CACHE_BYTES: u64 = 16 * 1024 * 1024;
 const JOURNALS_BYTES_MAX: u64 = 128 * 1024 * 1024;
 const MEMTABLE_BYTES_MAX: u64 = 16 * 1024 * 1024;
-/// A commit waits while more than this is on its way to tables. The database waits too, a little later, but for ever
-/// where its workers ended.
+/// A commit waits while more than this is on its way to tables. The database waits too, a little later, but
+/// for ever where its workers ended.
 const SEALED_MAX: usize = 2;
 const TABLES_L0_MAX: usize = 24;
 const POLL: Duration = Duration::from_millis(2);
 
-/// A kind of key; the order is that of a batch's items, and `Meta` comes first on purpose. Documents have a keyspace
-/// of their own; the others share one, told apart by their first byte.
+/// A kind of key; the order is that of a batch's items, and `CollectionMeta` comes first on purpose.
+/// Documents have a keyspace of their own; the others share one and differ in their first byte.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Space {
     /// Single values: format, commit number, next collection number, erase marker.
@@ -48,7 +48,7 @@ pub(super) enum Space {
     Times,
     /// Expiry, collection number and seq to the collection's path.
     Expiry,
-    /// Source number and fork number to the fork's path.
+    /// SeqRun number and fork number to the fork's path.
     Forks,
     /// Numbers of forgotten collections whose documents are still stored.
     Doomed,
@@ -92,7 +92,7 @@ impl Space {
         }
     }
 
-    /// A key as it stands in the keyspace.
+    /// A key as it is stored in the keyspace.
     pub fn key(self, key: &[u8]) -> Vec<u8> {
         self.tag().into_iter().chain(key.iter().copied()).collect()
     }
@@ -124,7 +124,8 @@ impl std::fmt::Debug for Db {
     }
 }
 
-/// Files that the database keeps open: a quarter of what the process may have, since others need descriptors too.
+/// Files that the database keeps open: a quarter of what the process may have, since others need descriptors
+/// too.
 fn cached_files_max() -> usize {
     let limit = rustix::process::getrlimit(rustix::process::Resource::Nofile).current;
     let quarter = limit.map_or(usize::MAX, |limit| usize::try_from(limit / 4).unwrap_or(usize::MAX));
@@ -188,7 +189,8 @@ impl Db {
         [&self.docs, &self.index].into_iter().try_for_each(|keyspace| self.rotate(keyspace))
     }
 
-    /// Writes what one keyspace has in memory to a table. Ends with an error where the workers of the database ended.
+    /// Writes what one keyspace has in memory to a table. Ends with an error where the workers of the
+    /// database ended.
     pub fn rotate(&self, keyspace: &Keyspace) -> Result<(), Error> {
         let is_flushed = || keyspace.sealed_memtable_count() == 0;
         self.wait_until(is_flushed)?;
@@ -230,7 +232,7 @@ impl Db {
     }
 }
 
-/// One moment of the database, with a transaction's writes laid over it if there is one.
+/// One moment of the database, with the pending writes of a transaction if there is one.
 pub(super) struct View<'a> {
     pub db: Arc<Db>,
     pub snapshot: Snapshot,

@@ -1,8 +1,8 @@
 //! Removing the documents of forgotten collections, a few at a time.
 //!
-//! Owns how far that is. Nobody reaches these documents any more: the entries of their collections are gone, and a number
-//! is never given again. Invariant: a number stays noted as doomed until nothing is stored under it, so that the next
-//! opening resumes what a crash interrupted.
+//! Owns how far that is. Nobody reaches these documents any more: the entries of their collections are gone,
+//! and a number is never given again. Invariant: a number stays noted as doomed until nothing is stored under
+//! it, so that the next opening resumes what a crash interrupted.
 
 use super::db::Space;
 use super::txn::Txn;

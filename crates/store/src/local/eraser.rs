@@ -1,26 +1,29 @@
 //! Cleaning the raw files of what was forgotten.
 //!
-//! Owns the thread that does it and the marker that makes it resume after a restart. A forgotten record is still in
-//! the journal and in old tables: the journal is filled up so that the database changes to a new one, everything in
-//! memory is flushed so that it lets the old one go, and every keyspace is compacted so that no table holds it. That is
-//! done once for a forget, after the exports that began before it; what fails is tried again, later and later.
-//! Invariant: the marker is cleared only when no forget came after the one that was cleaned up.
+//! Owns the thread that does it and the marker that makes it resume after a restart. A forgotten record is
+//! still in the journal and in old tables: the journal is filled up so that the database changes to a new
+//! one, everything in memory is flushed so that it lets the old one go, and every keyspace is compacted so
+//! that no table holds it. That is done once for a forget, after the exports that began before it; what fails
+//! is tried again, later and later. Invariant: the marker is cleared only when no forget came after the one
+//! that was cleaned up.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use super::Shared;
 use super::db::{Db, ERASE, PIN, Space, refused};
+use super::state::LocalState;
 use crate::Error;
+use crate::lock::lock;
 
 /// The database changes to a new journal once this much is in the old one.
 const JOURNAL_FULL_BYTES: u64 = 64_000_000;
 const PAD_BYTES: usize = 1024 * 1024;
 /// Padding between two flushes, so that memory stays small.
 const PADS_PER_FLUSH: u64 = 8;
-/// Between two looks whether the database has let go of something, growing from the first to the second.
+/// The pause between two checks whether the database has released something, growing from the first to the
+/// second.
 const LOOK_MIN: Duration = Duration::from_millis(5);
 const LOOK_MAX: Duration = Duration::from_millis(500);
 const LOOKS_MAX: usize = 60;
@@ -35,12 +38,12 @@ const RETRY_MAX: Duration = Duration::from_secs(60);
 /// Who asked, and how far it is. Written by the committer and the eraser, read by anyone.
 #[derive(Debug, Default)]
 pub(super) struct Erasure {
-    state: Mutex<State>,
+    state: Mutex<ErasureState>,
     changed: Condvar,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct ErasureState {
     /// Forgets that are about to commit or did.
     announced: u64,
     /// Forgets whose documents are removed, and whose text is to go from the files.
@@ -89,7 +92,7 @@ impl Erasure {
     pub fn wait(&self, at_most: Duration) {
         let state = self.lock();
         let announced = state.announced;
-        let waits = |state: &mut State| state.tried < announced && !state.stop;
+        let waits = |state: &mut ErasureState| state.tried < announced && !state.stop;
         drop(self.changed.wait_timeout_while(state, at_most, waits));
     }
 
@@ -107,13 +110,13 @@ impl Erasure {
         self.lock().stop
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, ErasureState> {
+        lock(&self.state)
     }
 }
 
 /// Runs until the store closes.
-pub(super) fn run(shared: &Shared) {
+pub(super) fn run(shared: &LocalState) {
     let mut pause = RETRY_MIN;
     let mut logged = String::new();
     while let Some(target) = shared.erasure.next() {
@@ -137,7 +140,7 @@ pub(super) fn run(shared: &Shared) {
     }
 }
 
-fn erase(shared: &Shared, target: u64) -> Result<(), Error> {
+fn erase(shared: &LocalState, target: u64) -> Result<(), Error> {
     let db = shared.cell.get()?;
     clean(shared, &db)?;
     let mut state = shared.erasure.lock();
@@ -149,7 +152,7 @@ fn erase(shared: &Shared, target: u64) -> Result<(), Error> {
     Ok(())
 }
 
-fn clean(shared: &Shared, db: &Db) -> Result<(), Error> {
+fn clean(shared: &LocalState, db: &Db) -> Result<(), Error> {
     shared.room_for(2 * JOURNAL_FULL_BYTES + db.database.disk_space().unwrap_or(0))?;
     let forgotten_at = db.database.visible_seqno();
     while shared.exports.hold(forgotten_at, EXPORT_IDLE_MAX) {
@@ -168,7 +171,7 @@ fn clean(shared: &Shared, db: &Db) -> Result<(), Error> {
 }
 
 /// Makes the database drop every journal it has now.
-fn replace_journals(shared: &Shared, db: &Db) -> Result<(), Error> {
+fn replace_journals(shared: &LocalState, db: &Db) -> Result<(), Error> {
     let old = journals(&db.dir)?;
     let padding = db.padding()?;
     let pad = vec![0; PAD_BYTES];
@@ -187,8 +190,8 @@ fn replace_journals(shared: &Shared, db: &Db) -> Result<(), Error> {
     })
 }
 
-/// Writes what is in memory to tables. The pin keeps each keyspace's newest table, without which the database would
-/// not let go of a journal.
+/// Writes what is in memory to tables. The pin keeps each keyspace's newest table, without which the database
+/// would not release a journal.
 fn flush(db: &Db) -> Result<(), Error> {
     for keyspace in [&db.docs, &db.index, &db.padding()?] {
         keyspace.insert(PIN, []).map_err(|e| refused(&db.dir, e))?;
@@ -204,7 +207,7 @@ fn journals(dir: &Path) -> Result<BTreeSet<PathBuf>, Error> {
 }
 
 /// An erasure ends early when the store closes, or reopens its database.
-fn goes_on(shared: &Shared) -> Result<(), Error> {
+fn goes_on(shared: &LocalState) -> Result<(), Error> {
     match (shared.erasure.stops(), shared.outage.is_on()) {
         (true, _) => Err(Error::closed()),
         (false, true) => Err(Error::ReadOnly { why: "a write failed".into() }),
@@ -212,8 +215,9 @@ fn goes_on(shared: &Shared) -> Result<(), Error> {
     }
 }
 
-/// Waits for a condition, whose every look writes a little; a reader that still needs what was forgotten makes this `Busy`.
-fn until(shared: &Shared, mut is_true: impl FnMut() -> Result<bool, Error>) -> Result<(), Error> {
+/// Waits for a condition, whose every look writes a little; a reader that still needs what was forgotten
+/// makes this `Busy`.
+fn until(shared: &LocalState, mut is_true: impl FnMut() -> Result<bool, Error>) -> Result<(), Error> {
     let mut pause = LOOK_MIN;
     for _ in 0..LOOKS_MAX {
         goes_on(shared)?;

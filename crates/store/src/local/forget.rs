@@ -1,14 +1,14 @@
 //! Forgetting and expiry.
 //!
-//! Owns what a forget removes from the keyspaces; `eraser` then cleans the raw files. A forget itself removes the entries
-//! of the collections, so that nobody reaches their documents any more, and notes their numbers as doomed, all in one
-//! commit. The documents follow in steps between the writes of others, also after a crash. Invariant: collections outside
-//! the prefix read the same afterwards, forks included.
+//! Owns what a forget removes from the keyspaces; `eraser` then cleans the raw files. A forget itself removes
+//! the entries of the collections, so that their documents cannot be reached, and notes their numbers
+//! as doomed, all in one commit. The documents follow in steps between the writes of others, also after a
+//! crash. Invariant: collections outside the prefix read the same afterwards, forks included.
 
 use novelo_engine::path::Prefix;
 
 use super::apply::{count, find, remove};
-use super::coll::Known;
+use super::collection_cache::CollectionHead;
 use super::db::{ERASE, Space};
 use super::docs;
 use super::fork::{forks_of, materialise};
@@ -67,14 +67,15 @@ fn drop_collection(txn: &mut Txn<'_>, key: &[u8]) -> Result<u64, Error> {
         txn.remove(Space::Forks, pair_key(source.number, meta.number));
     }
     txn.put(Space::Doomed, meta.number.to_be_bytes(), Vec::new());
-    txn.save(key, Known::default(), true);
+    txn.save(key, CollectionHead::default(), true);
     Ok(count(&meta, known.last_seq))
 }
 
 /// A document that expired: the path and the number of its collection, and its seq.
 type Expired = (Box<[u8]>, u64, u64);
 
-/// Removes up to so many documents that expired; forks first get their own copies, which expire with the rest.
+/// Removes up to so many documents that expired; forks first get their own copies, which expire with the
+/// rest.
 pub(super) fn sweep(txn: &mut Txn<'_>, now: f64) -> Result<u64, Error> {
     let mut swept = 0;
     while swept < SWEPT_MAX {

@@ -1,17 +1,19 @@
 //! Forks: a thread that shares its beginning with another.
 //!
-//! Owns who shares what. A fork copies nothing: it names the runs of seqs that are stored under other collections'
-//! numbers. Before a shared document is replaced or removed, every collection that shares it gets a copy of its own,
-//! in the same transaction. Invariant: a run that some fork names is never changed while it is named.
+//! Owns who shares what. A fork copies nothing: it names the runs of seqs that are stored under other
+//! collections' numbers. Before a shared document is replaced or removed, every collection that shares it
+//! gets a copy of its own, in the same transaction. Invariant: a run that some fork names is never changed
+//! while it is named.
 
 use novelo_engine::path::CollectionPath;
 
-use super::coll::Known;
+use super::collection_cache::CollectionHead;
 use super::db::Space;
 use super::docs;
 use super::txn::Txn;
 use crate::Error;
-use crate::codec::{Meta, Origin, Source, collection_key, pair_key};
+use crate::codec::{CollectionMeta, SeqRun, collection_key, pair_key};
+use crate::record::ForkOrigin;
 use crate::record::Record;
 
 /// Forks of forks name at most this many runs; deeper ones copy.
@@ -35,36 +37,36 @@ pub(super) fn fork(txn: &mut Txn<'_>, from: &CollectionPath, at_seq: u64, to: &C
         _ => count_up_to(txn, &meta, at_seq)?,
     };
     let sources = shared_runs(&meta, at_seq);
-    let fork = Meta {
+    let fork = CollectionMeta {
         number: txn.next_number()?,
         floor: at_seq,
         removed: at_seq - turns,
-        origin: Some(Origin { from: meta.number, at_seq, turns }),
+        origin: Some(ForkOrigin { from: meta.number, at_seq, turns }),
         sources,
     };
     for source in &fork.sources {
         txn.put(Space::Forks, pair_key(source.number, fork.number), to_key.to_vec());
     }
     let is_deep = fork.sources.len() > SOURCES_MAX;
-    txn.save(&to_key, Known { meta: Some(fork), last_seq: at_seq }, true);
+    txn.save(&to_key, CollectionHead { meta: Some(fork), last_seq: at_seq }, true);
     if is_deep {
         materialise(txn, &to_key)?;
     }
     Ok(turns)
 }
 
-fn count_up_to(txn: &Txn<'_>, meta: &Meta, seq: u64) -> Result<u64, Error> {
+fn count_up_to(txn: &Txn<'_>, meta: &CollectionMeta, seq: u64) -> Result<u64, Error> {
     let view = txn.view();
     docs::ascending(&view, meta, 0, seq).try_fold(0, |count, document| document.map(|_| count + 1))
 }
 
-fn shared_runs(meta: &Meta, at_seq: u64) -> Vec<Source> {
-    meta.runs().map(|run| Source { last: run.last.min(at_seq), ..run }).filter(|run| run.first <= run.last).collect()
+fn shared_runs(meta: &CollectionMeta, at_seq: u64) -> Vec<SeqRun> {
+    meta.runs().map(|run| SeqRun { last: run.last.min(at_seq), ..run }).filter(|run| run.first <= run.last).collect()
 }
 
 /// Makes a collection the only owner of its documents from `seq` on, so that they may change.
-pub(super) fn make_own(txn: &mut Txn<'_>, key: &[u8], seq: u64) -> Result<Meta, Error> {
-    let shares = |meta: &Meta| meta.sources.last().is_some_and(|source| seq <= source.last);
+pub(super) fn make_own(txn: &mut Txn<'_>, key: &[u8], seq: u64) -> Result<CollectionMeta, Error> {
+    let shares = |meta: &CollectionMeta| meta.sources.last().is_some_and(|source| seq <= source.last);
     if txn.known(key)?.meta.as_ref().is_some_and(shares) {
         materialise(txn, key)?;
     }
@@ -72,7 +74,7 @@ pub(super) fn make_own(txn: &mut Txn<'_>, key: &[u8], seq: u64) -> Result<Meta, 
         return Err(Error::damaged("a collection", "it vanished while it was written"));
     };
     for fork_key in forks_of(txn, meta.number)? {
-        let names = |fork: &Meta| fork.sources.iter().any(|s| s.number == meta.number && seq <= s.last);
+        let names = |fork: &CollectionMeta| fork.sources.iter().any(|s| s.number == meta.number && seq <= s.last);
         if txn.known(&fork_key)?.meta.as_ref().is_some_and(names) {
             materialise(txn, &fork_key)?;
         }
@@ -102,6 +104,6 @@ pub(super) fn materialise(txn: &mut Txn<'_>, key: &[u8]) -> Result<(), Error> {
     for source in std::mem::take(&mut meta.sources) {
         txn.remove(Space::Forks, pair_key(source.number, meta.number));
     }
-    txn.save(key, Known { meta: Some(meta), last_seq: known.last_seq }, true);
+    txn.save(key, CollectionHead { meta: Some(meta), last_seq: known.last_seq }, true);
     Ok(())
 }

@@ -1,10 +1,11 @@
 //! Putting exported documents back.
 //!
-//! Owns the rule of import: the same document again is nothing new, other bytes under its path are a conflict, and so
-//! is a seq that another document has. Invariant: seqs, times and versions come out as they went in.
+//! Owns the rule of import: the same document again is nothing new, other bytes under its path are a
+//! conflict, and so is a seq that another document has. Invariant: seqs, times and versions come out as they
+//! went in.
 
 use super::apply::conflict;
-use super::coll::Known;
+use super::collection_cache::CollectionHead;
 use super::docs;
 use super::fork::make_own;
 use super::txn::Txn;
@@ -41,6 +42,6 @@ fn import_one(txn: &mut Txn<'_>, document: &Exported) -> Result<bool, Error> {
         None => meta.removed = meta.removed.saturating_sub(1),
     }
     txn.insert(&key, meta.number, document.seq, &Record::imported(document));
-    txn.save(&key, Known { meta: Some(meta), last_seq: last_seq.max(document.seq) }, true);
+    txn.save(&key, CollectionHead { meta: Some(meta), last_seq: last_seq.max(document.seq) }, true);
     Ok(true)
 }

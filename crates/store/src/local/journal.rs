@@ -1,9 +1,9 @@
-//! Looking over the journals before the database opens them.
+//! Checks the journals before the database opens them.
 //!
-//! Owns the one check that the database does not make: it cuts a journal off at the first entry that it cannot read,
-//! silently. Here an unreadable batch with a readable one after it is damage, and nothing is touched. An unreadable
-//! end is a write that was never acknowledged, unless the witness knows better. Invariant: no length that was read
-//! from a file is trusted beyond the bytes that are there.
+//! Owns the one check that the database does not make: it cuts a journal off at the first entry that it
+//! cannot read, silently. Here an unreadable batch with a readable one after it is damage, and nothing is
+//! touched. An unreadable end is a write that was never acknowledged, unless the witness knows better.
+//! Invariant: no length that was read from a file is trusted beyond the bytes that are there.
 
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Seek, SeekFrom, Write};
@@ -12,8 +12,8 @@ use std::path::{Path, PathBuf};
 use xxhash_rust::xxh3::Xxh3;
 
 use super::db::{COMMIT, Space};
+use super::marker::sync_dir;
 use crate::Error;
-use crate::incomplete::sync_dir;
 
 const MAGIC: [u8; 4] = [b'F', b'J', b'L', 3];
 const START: u8 = 1;
@@ -21,25 +21,26 @@ const ITEM: u8 = 2;
 const END: u8 = 3;
 const CLEAR: u8 = 4;
 const CHUNK_BYTES: usize = 256 * 1024;
-/// The extension of a journal that is being written anew.
+/// The extension of a journal that is being rewritten.
 pub(super) const RENEWED: &str = "renewed";
 /// A flush may fail while the database changes from one journal to the next.
 const RENEWED_MAX: usize = 2;
 
 /// What the journals say.
 #[derive(Debug, Default)]
-pub(super) struct Survey {
+pub(super) struct JournalSurvey {
     /// The highest commit that is readable.
     pub commit: Option<u64>,
-    /// The database's own number of the last readable batch; its checksum does not cover this, but it only rises.
+    /// The database's own number of the last readable batch; its checksum does not cover this, but it only
+    /// rises.
     order: Option<u64>,
     /// The unreadable end of the newest journal that holds anything.
-    pub torn: Option<Torn>,
+    pub torn: Option<TornBatch>,
 }
 
 /// A batch that was not written to its end.
 #[derive(Debug)]
-pub(super) struct Torn {
+pub(super) struct TornBatch {
     pub path: PathBuf,
     /// Everything before this is whole.
     pub offset: u64,
@@ -47,7 +48,7 @@ pub(super) struct Torn {
     pub commit: Option<u64>,
 }
 
-impl Torn {
+impl TornBatch {
     fn in_the_middle(&self) -> Error {
         let what = format!("the write at byte {} is unreadable, and acknowledged writes follow it", self.offset);
         Error::damaged(self.path.display().to_string(), what)
@@ -61,8 +62,8 @@ impl Torn {
 }
 
 /// Reads every journal of a directory, and changes nothing.
-pub(super) fn survey(dir: &Path) -> Result<Survey, Error> {
-    let mut survey = Survey::default();
+pub(super) fn survey(dir: &Path) -> Result<JournalSurvey, Error> {
+    let mut survey = JournalSurvey::default();
     for (_, path) in journals(dir)? {
         let bytes = read_used(&path).map_err(|e| Error::io(&path, e))?;
         if let Some(torn) = survey.torn.as_ref().filter(|_| !bytes.is_empty()) {
@@ -70,7 +71,7 @@ pub(super) fn survey(dir: &Path) -> Result<Survey, Error> {
         }
         let good = whole_batches(&bytes, &mut survey);
         let Some(rest) = bytes.get(good..).filter(|rest| !rest.is_empty()) else { continue };
-        let torn = Torn { path, offset: good as u64, commit: first_commit(rest) };
+        let torn = TornBatch { path, offset: good as u64, commit: first_commit(rest) };
         if batch_follows(rest) {
             return Err(torn.in_the_middle());
         }
@@ -79,8 +80,8 @@ pub(super) fn survey(dir: &Path) -> Result<Survey, Error> {
     Ok(survey)
 }
 
-/// Writes the newest journals anew, from what can be read of them to other files: after a failed flush only what was
-/// written and flushed since is known to be on the disk.
+/// Rewrites the newest journals to other files, from what can be read of them: after a failed flush only
+/// what was written and flushed since is known to be on the disk.
 pub(super) fn renew(dir: &Path) -> Result<(), Error> {
     for (_, path) in journals(dir)?.into_iter().rev().take(RENEWED_MAX) {
         let new = path.with_extension(RENEWED);
@@ -156,7 +157,7 @@ fn next_data(file: &File, at: u64) -> std::io::Result<Option<u64>> {
 }
 
 /// Goes over the readable batches; gives where they end.
-fn whole_batches(bytes: &[u8], survey: &mut Survey) -> usize {
+fn whole_batches(bytes: &[u8], survey: &mut JournalSurvey) -> usize {
     let mut good = 0;
     while let Some(batch) = bytes.get(good..).and_then(batch).filter(|batch| Some(batch.order) > survey.order) {
         survey.order = Some(batch.order);
@@ -172,14 +173,14 @@ fn batch_follows(bytes: &[u8]) -> bool {
     ends.filter_map(|(at, _)| bytes.get(at + MAGIC.len()..)).any(|rest| batch(rest).is_some())
 }
 
-struct Batch {
+struct JournalBatch {
     len: usize,
     order: u64,
     commit: Option<u64>,
 }
 
 /// A whole batch at the beginning of some bytes.
-fn batch(bytes: &[u8]) -> Option<Batch> {
+fn batch(bytes: &[u8]) -> Option<JournalBatch> {
     let mut rest = bytes;
     let (items, order) = start(&mut rest)?;
     let (mut hasher, mut commit) = (Xxh3::new(), None);
@@ -192,7 +193,7 @@ fn batch(bytes: &[u8]) -> Option<Batch> {
     let [END] = take::<1>(&mut rest)? else { return None };
     let check = u64::from_le_bytes(take(&mut rest)?);
     let whole = take::<4>(&mut rest)? == MAGIC && check == hasher.digest();
-    whole.then_some(Batch { len: bytes.len() - rest.len(), order, commit })
+    whole.then_some(JournalBatch { len: bytes.len() - rest.len(), order, commit })
 }
 
 /// The commit number at the head of a batch that may be cut short.

@@ -1,7 +1,8 @@
-//! Looking over the manifests of the keyspaces before the database opens them.
+//! Checks the manifests of the keyspaces before the database opens them.
 //!
-//! Owns a check that the database leaves out: `current` names a manifest and holds its checksum, and a manifest with
-//! a wrong number in it would make the database allocate without bound. Refuses what does not match; changes nothing.
+//! Owns a check that the database leaves out: `current` names a manifest and holds its checksum, and a
+//! manifest with a wrong number in it would make the database allocate without bound. Refuses what does not
+//! match; changes nothing.
 
 use std::path::Path;
 

@@ -1,13 +1,14 @@
 //! The store in a directory of this machine.
 //!
-//! Owns an embedded database, the committer that alone writes to it, and the threads kept hot before it. Readers
-//! never wait for the disk of a warm thread; writers wait for one flush that they share. Invariant: what is published
-//! to readers is durable, and what is acknowledged is published.
+//! Owns an embedded database, the committer that alone writes to it, and the cache of recent threads.
+//! Reads of a cached thread need no disk; concurrent writes share one flush. Invariant:
+//! what is published to readers is durable, and what is acknowledged is published.
 
 mod apply;
 mod cell;
+mod change_counters;
 mod check;
-mod coll;
+mod collection_cache;
 mod committer;
 mod db;
 mod docs;
@@ -18,57 +19,46 @@ mod forget;
 mod fork;
 mod import;
 mod journal;
+mod lifecycle;
 mod manifest;
+mod marker;
 mod open;
 mod outage;
-mod pulse;
 mod read;
 mod recovery;
 mod scan;
 mod scratch;
+mod state;
 mod txn;
 mod unfinished;
 mod witness;
 
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use bytes::Bytes;
-use novelo_engine::Message;
 use novelo_engine::path::{CollectionPath, DocumentPath, Prefix};
 use tokio::sync::mpsc::error::TrySendError;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::oneshot;
 
-use self::apply::Prepared;
-use self::cell::DbCell;
-use self::coll::Colls;
-use self::committer::{Committer, Job};
-use self::db::{Db, View};
-use self::doomed::DoomedSweep;
-use self::eraser::Erasure;
-use self::export::Exports;
-pub(crate) use self::export::Unread;
-use self::open::Opened;
-use self::outage::Outage;
-use self::pulse::Pulses;
-use self::scratch::Scratch;
-use self::witness::Witness;
+use self::apply::PreparedOp;
+use self::committer::Job;
+pub(crate) use self::export::LocalExport;
+use self::lifecycle::LocalInner;
+use self::state::LocalState;
+use crate::Error;
+use crate::lock::lock;
 use crate::op::{Op, Outcome};
-use crate::read::{Document, Finding, Health, Page, Range, ThreadRow, Turns, Version, Window};
-use crate::{Error, Export};
+use crate::read::{Document, ExportStart, Finding, Health, Page, Range, ThreadRow, Turns, Version, Window};
 
-/// How long a forget waits for the raw files to be clean before it answers and lets that go on.
+/// How long a forget waits for clean raw files before it answers; the cleaning then goes on.
 const ERASE_WAIT: Duration = Duration::from_secs(10);
-/// How long the free space that health reports is remembered.
-const FREE_SPACE_AGE_MAX: Duration = Duration::from_secs(1);
 
 /// How a local store behaves.
 #[derive(Debug, Clone)]
 pub struct LocalOptions {
-    /// Bytes of turns kept ready in memory.
+    /// Bytes of turns that are cached in memory.
     pub hot_bytes_max: usize,
     /// No flush per group: a power loss may take the last moments.
     pub relaxed: bool,
@@ -76,7 +66,8 @@ pub struct LocalOptions {
     pub free_bytes_min: u64,
     /// Writes that may wait for the committer.
     pub writes_waiting_max: usize,
-    /// Opens a directory that a restore, import or migration broke off in; only what resumes it should.
+    /// Opens a directory in which a restore, import or migration was interrupted. Only the command that
+    /// resumes it should set this.
     pub opens_incomplete: bool,
 }
 
@@ -94,77 +85,18 @@ impl Default for LocalOptions {
 
 /// Documents on disk; clones share them. The directory is free again when the last clone is gone.
 #[derive(Debug, Clone)]
-pub struct Local(Arc<Inner>);
-
-/// What ends with the last handle.
-struct Inner {
-    shared: Arc<Shared>,
-    /// Taken away by `close`; the committer ends when no sender is left.
-    queue: Mutex<Option<mpsc::Sender<Job>>>,
-    /// Joined by `close` or by the last handle.
-    threads: Mutex<Vec<JoinHandle<()>>>,
-    /// Of a store that is opened for reading; it goes after the database.
-    _scratch: Option<Scratch>,
-}
-
-/// What readers, the committer and the eraser share.
-struct Shared {
-    cell: DbCell,
-    colls: Colls,
-    /// Beaten by the committer, read by anyone.
-    pulses: Pulses,
-    options: LocalOptions,
-    erasure: Erasure,
-    exports: Exports,
-    /// Opened for reading: there is no committer.
-    is_read_only: bool,
-    /// Written by the committer, read by all.
-    outage: Outage,
-    /// Whether a write would fit, as health said it last.
-    room: Mutex<Option<(Instant, Result<(), String>)>>,
-}
+pub struct Local(Arc<LocalInner>);
 
 impl Local {
     pub(crate) async fn open(dir: &Path, options: LocalOptions) -> Result<Self, Error> {
         let dir = dir.to_path_buf();
-        blocking(move || Self::open_now(&dir, options)).await
-    }
-
-    fn open_now(dir: &Path, options: LocalOptions) -> Result<Self, Error> {
-        let Opened { db, commit, erases } = open::open(dir, options.opens_incomplete)?;
-        let witness = Witness::open(dir)?;
-        let timer = tokio::runtime::Builder::new_current_thread().enable_time().build();
-        let timer = timer.map_err(|e| Error::io(dir, e))?;
-        let (sender, queue) = mpsc::channel(options.writes_waiting_max.max(1));
-        let shared = Arc::new(Shared::new(db, commit, options, false));
-        shared.erasure.resume(erases);
-        let sweep = erases.then(|| (DoomedSweep::default(), Instant::now()));
-        let committer =
-            Committer { shared: shared.clone(), queue, witness, timer, commit, sweep, sweep_error: String::new() };
-        let committer = spawn("novelo:commit", dir, move || committer.run())?;
-        let eraser = {
-            let shared = shared.clone();
-            spawn("novelo:erase", dir, move || eraser::run(&shared))?
-        };
-        let (queue, threads) = (Mutex::new(Some(sender)), Mutex::new(vec![committer, eraser]));
-        Ok(Self(Arc::new(Inner { shared, queue, threads, _scratch: None })))
+        blocking(move || LocalInner::open(&dir, options)).await.map(|inner| Self(Arc::new(inner)))
     }
 
     /// Opens a directory that may be read but not written; every write is refused.
     pub(crate) async fn open_read_only(dir: &Path, options: LocalOptions) -> Result<Self, Error> {
         let dir = dir.to_path_buf();
-        blocking(move || {
-            let scratch = Scratch::of(&dir)?;
-            let Opened { db, commit, .. } = open::open(&scratch.dir, options.opens_incomplete)?;
-            let shared = Arc::new(Shared::new(db, commit, options, true));
-            Ok(Self(Arc::new(Inner {
-                shared,
-                queue: Mutex::default(),
-                threads: Mutex::default(),
-                _scratch: Some(scratch),
-            })))
-        })
-        .await
+        blocking(move || LocalInner::open_read_only(&dir, options)).await.map(|inner| Self(Arc::new(inner)))
     }
 
     pub(crate) async fn write(&self, ops: Vec<Op>) -> Result<Vec<Outcome>, Error> {
@@ -185,7 +117,7 @@ impl Local {
 
     async fn write_once(&self, ops: Vec<Op>) -> Result<Vec<Outcome>, Error> {
         let (answer, outcome) = oneshot::channel();
-        let job = Job { ops: ops.into_iter().map(prepare).collect(), answer };
+        let job = Job { ops: ops.into_iter().map(PreparedOp::new).collect(), answer };
         match lock(&self.0.queue).as_ref().map(|queue| queue.try_send(job)) {
             Some(Ok(())) => {}
             Some(Err(TrySendError::Full(_))) => return Err(Error::Busy),
@@ -194,7 +126,7 @@ impl Local {
         outcome.await.map_err(|_| self.0.shared.ended())?
     }
 
-    /// Removes what expired, so many at a time, so that other writers get in between.
+    /// Removes what expired in batches, so that other writers are not blocked.
     async fn sweep(&self, now: f64) -> Result<u64, Error> {
         let mut swept = 0;
         loop {
@@ -246,21 +178,21 @@ impl Local {
         self.with(move |shared| shared.version(&of)).await
     }
 
-    pub(crate) fn pulse_of<S: AsRef<str>>(&self, root: &[S], kind: &str) -> u64 {
-        self.0.shared.pulses.of_kind(root, kind)
+    pub(crate) fn change_counter_of_kind<S: AsRef<str>>(&self, root: &[S], kind: &str) -> u64 {
+        self.0.shared.change_counters.of_kind(root, kind)
     }
 
-    pub(crate) fn pulse<S: AsRef<str>>(&self, path: &[S]) -> u64 {
-        self.0.shared.pulses.of(path)
+    pub(crate) fn change_counter<S: AsRef<str>>(&self, path: &[S]) -> u64 {
+        self.0.shared.change_counters.of_root(path)
     }
 
-    pub(crate) async fn export(&self, what: &Prefix) -> Result<Export, Error> {
+    pub(crate) async fn export(&self, what: &Prefix) -> Result<ExportStart<LocalExport>, Error> {
         let (shared, what) = (self.0.shared.clone(), what.clone());
         blocking(move || export::export(&shared, &what)).await
     }
 
     pub(crate) async fn check(&self) -> Result<Vec<Finding>, Error> {
-        self.with(Shared::check).await
+        self.with(LocalState::check).await
     }
 
     pub(crate) fn health(&self) -> Health {
@@ -270,8 +202,8 @@ impl Local {
         Health {
             writable: why.is_none() && !shared.is_read_only,
             why,
-            hot_bytes: shared.colls.bytes(),
-            hot_threads: shared.colls.threads(),
+            hot_bytes: shared.cache.bytes(),
+            hot_threads: shared.cache.threads(),
             queue_len: lock(&self.0.queue).as_ref().map_or(0, |queue| queue.max_capacity() - queue.capacity()),
             disk_bytes: disk_bytes.unwrap_or(0),
             erasing: shared.erasure.is_running(),
@@ -295,143 +227,20 @@ impl Local {
     }
 
     #[cfg(test)]
-    fn shared(&self) -> &Shared {
+    fn shared(&self) -> &LocalState {
         &self.0.shared
     }
 
     async fn with<T: Send + 'static>(
         &self,
-        read: impl FnOnce(&Shared) -> Result<T, Error> + Send + 'static,
+        read: impl FnOnce(&LocalState) -> Result<T, Error> + Send + 'static,
     ) -> Result<T, Error> {
         let shared = self.0.shared.clone();
         blocking(move || read(&shared)).await
     }
 }
 
-impl Inner {
-    fn stop(&self) {
-        drop(lock(&self.queue).take());
-        self.shared.erasure.stop();
-        for thread in lock(&self.threads).drain(..) {
-            if thread.join().is_err() {
-                tracing::error!("a thread of the store panicked");
-            }
-        }
-        if !self.shared.is_read_only && self.shared.cell.peek().is_some_and(|db| db.sync().is_err()) {
-            self.shared.note_failure();
-        }
-    }
-}
-
-impl Drop for Inner {
-    fn drop(&mut self) {
-        self.stop();
-    }
-}
-
-impl std::fmt::Debug for Inner {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_tuple("Local").field(&self.shared.cell.dir).finish()
-    }
-}
-
-impl Shared {
-    fn new(db: Arc<Db>, commit: u64, options: LocalOptions, is_read_only: bool) -> Self {
-        Self {
-            cell: DbCell::new(db),
-            colls: Colls::new(options.hot_bytes_max, commit),
-            pulses: Pulses::new(),
-            options,
-            erasure: Erasure::default(),
-            exports: Exports::default(),
-            is_read_only,
-            outage: Outage::default(),
-            room: Mutex::default(),
-        }
-    }
-
-    fn note_failure(&self) {
-        if let Err(error) = recovery::note_failure(&self.cell.dir) {
-            tracing::warn!(%error, "the next opening cannot be told that a flush failed");
-        }
-    }
-
-    /// What a writer gets where there is no committer.
-    fn ended(&self) -> Error {
-        match self.is_read_only {
-            true => Error::ReadOnly { why: "its directory was opened for reading only".into() },
-            false => Error::closed(),
-        }
-    }
-
-    /// The database for a reader, counted.
-    fn read_db(&self) -> Result<Arc<Db>, Error> {
-        self.cell.disk_reads.fetch_add(1, Ordering::Relaxed);
-        self.cell.get()
-    }
-
-    /// What is stored now, for a reader.
-    fn view(&self) -> Result<View<'static>, Error> {
-        self.read_db().map(View::new)
-    }
-
-    /// Whether so many bytes fit, with what must stay free.
-    fn room_for(&self, bytes: u64) -> Result<(), Error> {
-        let needed_bytes = self.options.free_bytes_min.saturating_add(bytes);
-        match rustix::fs::statvfs(&self.cell.dir).map(|disk| disk.f_bavail.saturating_mul(disk.f_frsize)) {
-            Ok(free_bytes) if free_bytes < needed_bytes => Err(Error::DiskFull { free_bytes, needed_bytes }),
-            Ok(_) => Ok(()),
-            Err(e) => Err(Error::ReadOnly { why: format!("how much of the disk is free cannot be told: {e}") }),
-        }
-    }
-
-    /// Why a write would be refused now.
-    fn why_not_writable(&self) -> Option<String> {
-        if self.is_read_only {
-            return None;
-        }
-        if let Some(why) = self.outage.why() {
-            return Some(why);
-        }
-        let mut room = lock(&self.room);
-        if room.as_ref().is_none_or(|(at, _)| at.elapsed() >= FREE_SPACE_AGE_MAX) {
-            *room = Some((Instant::now(), self.room_for(0).map_err(|error| error.to_string())));
-        }
-        room.as_ref().and_then(|(_, room)| room.clone().err())
-    }
-
-    /// What a writer gets while nothing is written.
-    fn refusal(&self) -> Error {
-        match (self.room_for(0), self.outage.why()) {
-            (Err(error), _) => error,
-            (Ok(()), Some(why)) => Error::ReadOnly { why },
-            (Ok(()), None) => Error::closed(),
-        }
-    }
-}
-
-/// Scans the messages of an append while the caller waits anyway, and lets go of the request that they came in.
-fn prepare(mut op: Op) -> Prepared {
-    let mut messages = Vec::new();
-    if let Op::Append { documents, .. } = &mut op {
-        for document in documents {
-            document.value = Bytes::copy_from_slice(&document.value);
-            messages.push(Message::from_stored(document.value.clone()));
-        }
-    }
-    Prepared { op, messages }
-}
-
 async fn blocking<T: Send + 'static>(run: impl FnOnce() -> Result<T, Error> + Send + 'static) -> Result<T, Error> {
     let done = tokio::task::spawn_blocking(run).await;
     done.unwrap_or_else(|_| Err(Error::damaged("the store", "reading it failed in an unexpected way")))
-}
-
-fn spawn(name: &str, dir: &Path, run: impl FnOnce() + Send + 'static) -> Result<JoinHandle<()>, Error> {
-    std::thread::Builder::new().name(name.into()).spawn(run).map_err(|e| Error::io(dir, e))
-}
-
-/// These locks guard whole values only, so a poisoned one is as good as any.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,8 +1,8 @@
 //! Opening a directory without losing anything.
 //!
-//! Owns the checks around the database's own recovery, which repairs by throwing away: it cuts journals, and deletes
-//! keyspaces that it takes for unfinished. Refuses to let it near a directory where that would lose what was
-//! acknowledged. Invariant: a refusal says which file, and leaves it as it was.
+//! Owns the checks around the database's own recovery, which cuts journals, and deletes keyspaces that it
+//! considers unfinished. Refuses a directory where that would lose acknowledged writes. Invariant: a refusal
+//! says which file, and leaves it as it was.
 
 use std::fs::{DirBuilder, Permissions};
 use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
@@ -11,9 +11,10 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::db::{COMMIT, Db, ERASE, FORMAT, Space, View, Writes};
+use super::marker::sync_dir;
 use super::{journal, manifest, recovery, unfinished, witness};
-use crate::incomplete::sync_dir;
-use crate::{Error, Incomplete};
+use crate::Error;
+use crate::incomplete::Incomplete;
 
 /// Present once a store was created to its end; says the format for people and for newer versions.
 const MARK: &str = "novelo";
@@ -47,7 +48,7 @@ pub(super) fn open(dir: &Path, opens_incomplete: bool) -> Result<Opened, Error> 
     guarded(dir, || finish(db, dir, acked))
 }
 
-/// Makes the directory, or closes it to other users: what is inside is theirs neither.
+/// Creates the directory, or makes it private to this user.
 fn make_private(dir: &Path) -> Result<(), Error> {
     if let Err(e) = DirBuilder::new().recursive(true).mode(PRIVATE_DIR).create(dir) {
         return Err(Error::io(dir, e));

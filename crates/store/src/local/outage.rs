@@ -1,22 +1,24 @@
 //! Why the store does not write, and when it tries to again.
 //!
-//! Owns the state between a failed commit and the moment when the database was reopened. Written by the committer, read
-//! by anyone. Refuses to say the same thing twice in the log. Invariant: while there is an outage nothing is acknowledged.
+//! Owns the state between a failed commit and the moment when the database was reopened. Written by the
+//! committer, read by anyone. Refuses to say the same thing twice in the log. Invariant: while there is an
+//! outage nothing is acknowledged.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 use crate::Error;
+use crate::lock::lock;
 
 /// Between two tries, growing from the first to the second.
 const PAUSE_MIN: Duration = Duration::from_millis(100);
 const PAUSE_MAX: Duration = Duration::from_secs(5);
 
 #[derive(Debug, Default)]
-pub(super) struct Outage(Mutex<Option<Failure>>);
+pub(super) struct Outage(Mutex<Option<OutageState>>);
 
 #[derive(Debug)]
-struct Failure {
+struct OutageState {
     why: String,
     since: Instant,
     last_try: Instant,
@@ -30,7 +32,7 @@ impl Outage {
         if failure.is_none() {
             tracing::error!(%why, "the store stopped writing; it tries to recover by itself");
             let now = Instant::now();
-            *failure = Some(Failure { why, since: now, last_try: now, pause: PAUSE_MIN });
+            *failure = Some(OutageState { why, since: now, last_try: now, pause: PAUSE_MIN });
         }
     }
 
@@ -70,7 +72,7 @@ impl Outage {
         Some(pause.saturating_sub(failure.last_try.elapsed()))
     }
 
-    fn lock(&self) -> MutexGuard<'_, Option<Failure>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, Option<OutageState>> {
+        lock(&self.0)
     }
 }

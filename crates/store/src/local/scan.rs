@@ -1,29 +1,29 @@
 //! Lists: documents by time, threads by id.
 //!
-//! Owns the walks that page. Invariant: each stops as soon as its page is full, and skips over what it does not list
-//! by seeking.
+//! Owns the walks that page. Invariant: each stops as soon as its page is full, and skips over what it does
+//! not list by seeking.
 
 use std::iter::Peekable;
 
 use novelo_engine::path::CollectionPath;
 
-use super::Shared;
 use super::db::{Space, View};
 use super::docs;
+use super::state::LocalState;
 use super::txn::{entry, load};
 use crate::Error;
-use crate::codec::{Source, collection_key, ordered, time_key, triple_of, unordered};
+use crate::codec::{SeqRun, collection_key, ordered, time_key, triple_of, unordered};
 use crate::read::{Document, Page, ThreadRow, Window};
 
 /// A document's place in the order of time, and the number it is stored under.
-type Place = (u64, u64, u64);
+type TimedSeq = (u64, u64, u64);
 
-impl Shared {
+impl LocalState {
     pub fn scan(&self, of: &CollectionPath, window: Window) -> Result<Page<Document>, Error> {
-        let coll = self.colls.get(&collection_key(of));
-        let last_seq = self.known(&coll)?.last_seq;
+        let cached = self.cache.get(&collection_key(of));
+        let last_seq = self.known(&cached)?.last_seq;
         let view = self.view()?;
-        let Some(meta) = entry(&view, &coll.key)? else { return Ok(Page { items: Vec::new(), has_more: false }) };
+        let Some(meta) = entry(&view, &cached.key)? else { return Ok(Page { items: Vec::new(), has_more: false }) };
         let mut runs: Vec<_> = meta.runs().map(|run| by_time(&view, run, window).peekable()).collect();
         let mut items = Vec::new();
         while let Some((time, seq, number)) = earliest(&mut runs)? {
@@ -80,7 +80,7 @@ fn thread_row(view: &View<'_>, key: &[u8], id: String) -> Result<Option<ThreadRo
 }
 
 /// The places of one run that come after the window's beginning and its cursor.
-fn by_time(view: &View<'_>, run: Source, window: Window) -> impl Iterator<Item = Result<Place, Error>> {
+fn by_time(view: &View<'_>, run: SeqRun, window: Window) -> impl Iterator<Item = Result<TimedSeq, Error>> {
     let after_begin = window.begin.map(|begin| (ordered(begin), u64::MAX));
     let after_cursor = window.after.map(|cursor| (ordered(cursor.create_time), cursor.seq));
     let after = after_begin.max(after_cursor);
@@ -96,8 +96,8 @@ fn by_time(view: &View<'_>, run: Source, window: Window) -> impl Iterator<Item =
 }
 
 /// Takes the earliest place of several runs.
-fn earliest<I: Iterator<Item = Result<Place, Error>>>(runs: &mut [Peekable<I>]) -> Result<Option<Place>, Error> {
-    let mut best: Option<(usize, Place)> = None;
+fn earliest<I: Iterator<Item = Result<TimedSeq, Error>>>(runs: &mut [Peekable<I>]) -> Result<Option<TimedSeq>, Error> {
+    let mut best: Option<(usize, TimedSeq)> = None;
     for (at, run) in runs.iter_mut().enumerate() {
         match run.peek() {
             Some(Ok(place)) if best.is_none_or(|(_, earliest)| *place < earliest) => best = Some((at, *place)),

@@ -1,9 +1,9 @@
 //! A directory that cannot be written to, opened for reading.
 //!
-//! Owns a private directory in the system's place for temporary files: the database writes to what it opens, so it gets
-//! copies of the small files and of the journals, and links to the tables. Refuses where that does not fit, and where
-//! a server has the directory open. Invariant: nothing in the directory itself changes, and the private one goes with
-//! the last handle.
+//! Owns a private directory in the system's place for temporary files: the database writes to what it opens,
+//! so it gets copies of the small files and of the journals, and links to the tables. Refuses where that does
+//! not fit, and where a server has the directory open. Invariant: nothing in the directory itself changes,
+//! and the private one goes with the last handle.
 
 use std::fs::{DirBuilder, File};
 use std::os::unix::fs::{DirBuilderExt, symlink};
@@ -32,7 +32,7 @@ impl Drop for Scratch {
 }
 
 impl Scratch {
-    pub fn of(dir: &Path) -> Result<Self, Error> {
+    pub fn create(dir: &Path) -> Result<Self, Error> {
         let lock = lock(dir)?;
         let source = dir.canonicalize().map_err(|e| Error::io(dir, e))?;
         let temporary = std::env::temp_dir();

@@ -1,8 +1,8 @@
 //! A group of writes before it is committed.
 //!
-//! Owns the writes that are laid over the database and the state of each collection they touch. Every job reads what
-//! earlier jobs of the group wrote. Invariant: a job that fails leaves the group as it found it, and the database
-//! never sees one key twice in a batch.
+//! Owns the pending writes and the state of each collection they touch. Every job
+//! reads what earlier jobs of the group wrote. Invariant: a job that fails leaves the group as it found it,
+//! and the database never sees one key twice in a batch.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -10,47 +10,47 @@ use std::sync::Arc;
 use fjall::Snapshot;
 use novelo_engine::Turn;
 
-use super::coll::{Coll, Colls, Known};
+use super::collection_cache::{CachedCollection, CollectionCache, CollectionHead};
 use super::db::{Db, NUMBER, Space, View, Writes};
 use super::docs;
 use crate::Error;
-use crate::codec::{Meta, expiry_key, id_key, pair_key, time_key};
+use crate::codec::{CollectionMeta, expiry_key, id_key, pair_key, time_key};
 use crate::record::Record;
 
 pub(super) struct Txn<'a> {
     db: Arc<Db>,
-    colls: &'a Colls,
+    cache: &'a CollectionCache,
     snapshot: Snapshot,
     pub writes: Writes,
     pub bytes: usize,
-    touched: HashMap<Box<[u8]>, Touched>,
+    touched: HashMap<Box<[u8]>, TouchedCollection>,
     /// What the current job changed, so that it can be put back.
-    undo: Vec<Undo>,
+    undo: Vec<UndoStep>,
     /// Whether the group asks for the raw files to be cleaned of what it forgets.
     pub erases: bool,
 }
 
 /// A collection as it will be when the group is committed.
-pub(super) struct Touched {
-    pub coll: Arc<Coll>,
-    pub known: Known,
+pub(super) struct TouchedCollection {
+    pub cached: Arc<CachedCollection>,
+    pub known: CollectionHead,
     /// Turns that a hot thread takes over as they are.
     pub appended: Vec<Turn>,
     /// Something stored was replaced or removed, so what is hot must go.
     pub changed: bool,
 }
 
-enum Undo {
+enum UndoStep {
     Write { at: (Space, Vec<u8>), before: Option<Option<Vec<u8>>> },
-    Collection { key: Box<[u8]>, known: Known, appended: usize, changed: bool },
+    Collection { key: Box<[u8]>, known: CollectionHead, appended: usize, changed: bool },
 }
 
 impl<'a> Txn<'a> {
-    pub fn new(db: Arc<Db>, colls: &'a Colls) -> Self {
+    pub fn new(db: Arc<Db>, cache: &'a CollectionCache) -> Self {
         Self {
             snapshot: db.database.snapshot(),
             db,
-            colls,
+            cache,
             writes: Writes::new(),
             bytes: 0,
             touched: HashMap::new(),
@@ -85,15 +85,15 @@ impl<'a> Txn<'a> {
         self.bytes += key.len() + value.as_ref().map_or(0, Vec::len);
         let at = (space, key);
         let before = self.writes.insert(at.clone(), value);
-        self.undo.push(Undo::Write { at, before });
+        self.undo.push(UndoStep::Write { at, before });
     }
 
     fn roll_back(&mut self) {
         for undo in std::mem::take(&mut self.undo).into_iter().rev() {
             match undo {
-                Undo::Write { at, before: Some(before) } => drop(self.writes.insert(at, before)),
-                Undo::Write { at, before: None } => drop(self.writes.remove(&at)),
-                Undo::Collection { key, known, appended, changed } => {
+                UndoStep::Write { at, before: Some(before) } => drop(self.writes.insert(at, before)),
+                UndoStep::Write { at, before: None } => drop(self.writes.remove(&at)),
+                UndoStep::Collection { key, known, appended, changed } => {
                     if let Some(touched) = self.touched.get_mut(&key) {
                         touched.known = known;
                         touched.appended.truncate(appended);
@@ -105,28 +105,28 @@ impl<'a> Txn<'a> {
     }
 
     /// A collection as this group sees it.
-    pub fn known(&mut self, key: &[u8]) -> Result<Known, Error> {
+    pub fn known(&mut self, key: &[u8]) -> Result<CollectionHead, Error> {
         if let Some(touched) = self.touched.get(key) {
             return Ok(touched.known.clone());
         }
-        let coll = self.colls.get(key);
-        let known = match self.colls.known(&coll) {
+        let cached = self.cache.get(key);
+        let known = match self.cache.known(&cached) {
             Some(known) => known,
-            None => self.colls.learn(&coll, load(&self.view(), key)?),
+            None => self.cache.learn(&cached, load(&self.view(), key)?),
         };
-        let touched = Touched { coll, known: known.clone(), appended: Vec::new(), changed: false };
+        let touched = TouchedCollection { cached, known: known.clone(), appended: Vec::new(), changed: false };
         self.touched.insert(key.into(), touched);
         Ok(known)
     }
 
     /// What exists under a key, or what is created there now.
-    pub fn ensure(&mut self, key: &[u8]) -> Result<(Meta, u64), Error> {
+    pub fn ensure(&mut self, key: &[u8]) -> Result<(CollectionMeta, u64), Error> {
         let known = self.known(key)?;
         if let Some(meta) = known.meta {
             return Ok((meta, known.last_seq));
         }
-        let meta = Meta::new(self.next_number()?);
-        self.save(key, Known { meta: Some(meta.clone()), last_seq: 0 }, false);
+        let meta = CollectionMeta::new(self.next_number()?);
+        self.save(key, CollectionHead { meta: Some(meta.clone()), last_seq: 0 }, false);
         Ok((meta, 0))
     }
 
@@ -137,7 +137,7 @@ impl<'a> Txn<'a> {
     }
 
     /// Changes what is known of a touched collection, and its stored entry.
-    pub fn save(&mut self, key: &[u8], known: Known, changed: bool) {
+    pub fn save(&mut self, key: &[u8], known: CollectionHead, changed: bool) {
         match &known.meta {
             Some(meta) => self.put(Space::Collections, key, meta.encode(key)),
             None => self.remove(Space::Collections, key),
@@ -145,10 +145,11 @@ impl<'a> Txn<'a> {
         self.advance(key, known, changed, None);
     }
 
-    /// Changes what is known of a touched collection: appended turns, or a change that what is hot cannot follow.
-    pub fn advance(&mut self, key: &[u8], known: Known, changed: bool, appended: Option<Turn>) {
+    /// Changes what is known of a touched collection: appended turns, or a change that what is hot cannot
+    /// follow.
+    pub fn advance(&mut self, key: &[u8], known: CollectionHead, changed: bool, appended: Option<Turn>) {
         let Some(touched) = self.touched.get_mut(key) else { return };
-        self.undo.push(Undo::Collection {
+        self.undo.push(UndoStep::Collection {
             key: key.into(),
             known: std::mem::replace(&mut touched.known, known),
             appended: touched.appended.len(),
@@ -180,19 +181,19 @@ impl<'a> Txn<'a> {
     }
 
     /// Where to write what, and the collections to publish once that is committed.
-    pub fn finish(self) -> (Arc<Db>, Writes, Vec<Touched>) {
+    pub fn finish(self) -> (Arc<Db>, Writes, Vec<TouchedCollection>) {
         (self.db, self.writes, self.touched.into_values().collect())
     }
 }
 
 /// What is stored of a collection.
-pub(super) fn load(view: &View<'_>, key: &[u8]) -> Result<Known, Error> {
-    let Some(meta) = entry(view, key)? else { return Ok(Known::default()) };
+pub(super) fn load(view: &View<'_>, key: &[u8]) -> Result<CollectionHead, Error> {
+    let Some(meta) = entry(view, key)? else { return Ok(CollectionHead::default()) };
     let last_seq = docs::last_seq(view, &meta)?;
-    Ok(Known { meta: Some(meta), last_seq })
+    Ok(CollectionHead { meta: Some(meta), last_seq })
 }
 
 /// The stored entry of a collection.
-pub(super) fn entry(view: &View<'_>, key: &[u8]) -> Result<Option<Meta>, Error> {
-    view.get(Space::Collections, key)?.map(|bytes| Meta::decode(key, &bytes)).transpose()
+pub(super) fn entry(view: &View<'_>, key: &[u8]) -> Result<Option<CollectionMeta>, Error> {
+    view.get(Space::Collections, key)?.map(|bytes| CollectionMeta::decode(key, &bytes)).transpose()
 }

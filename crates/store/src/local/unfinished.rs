@@ -1,9 +1,9 @@
 //! A store whose creation was interrupted.
 //!
-//! Owns the decision that a directory holds no documents yet, and clears it, because the database does not go on with a
-//! half-made one: it refuses the journal that is there, or gives its keyspaces other numbers. Refuses to touch anything
-//! where a commit or a table of documents is found. Invariant: nothing that was acknowledged is removed, since nothing
-//! is before the mark is written.
+//! Owns the decision that a directory holds no documents yet, and clears it, because the database does not go
+//! on with a half-made one: it refuses the journal that is there, or gives its keyspaces other numbers.
+//! Refuses to touch anything where a commit or a table of documents is found. Invariant: nothing that was
+//! acknowledged is removed, since nothing is before the mark is written.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -35,7 +35,8 @@ pub(super) fn remove(dir: &Path) -> Result<(), Error> {
         };
         removed.map_err(|e| Error::io(&path, e))?;
     }
-    // Not left to closing the file: a process that is being started may hold another descriptor of it for a moment.
+    // Not left to closing the file: a process that is being started may hold another descriptor of it for a
+    // moment.
     lock.unlock().map_err(|e| Error::io(&lock_path, e))
 }
 

@@ -1,8 +1,8 @@
 //! The file `acked`: the number of the last commit that was acknowledged.
 //!
-//! Owns a promise to the next opening. It is written after each durable commit and never flushed by itself, so it may
-//! lag behind the database, but if it is ahead, acknowledged writes are missing. A witness that cannot be read proves
-//! nothing and is ignored.
+//! Owns a promise to the next opening. It is written after each durable commit and never flushed by itself,
+//! so it may lag behind the database, but if it is ahead, acknowledged writes are missing. A witness that
+//! cannot be read proves nothing and is ignored.
 
 use std::fs::{File, OpenOptions};
 use std::os::unix::fs::FileExt;

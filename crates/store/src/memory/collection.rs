@@ -1,16 +1,17 @@
 //! One collection of the model.
 //!
-//! Owns its documents by seq and by id. Invariant: `ids` names every document once, and no seq is above `last_seq`.
+//! Owns its documents by seq and by id. Invariant: `ids` names every document once, and no seq is above
+//! `last_seq`.
 
 use std::collections::BTreeMap;
 
 use novelo_engine::{Message, Turn};
 
 use crate::read::{Document, Range, Window};
-use crate::record::Record;
+use crate::record::{ForkOrigin, Record};
 
 #[derive(Debug, Clone)]
-pub(super) struct Collection {
+pub(super) struct MemoryCollection {
     /// Distinguishes this collection from one that had its path before.
     pub number: u64,
     pub last_seq: u64,
@@ -18,23 +19,15 @@ pub(super) struct Collection {
     pub epoch: u64,
     pub documents: BTreeMap<u64, Record>,
     ids: BTreeMap<Box<str>, u64>,
-    pub origin: Option<Origin>,
+    pub origin: Option<ForkOrigin>,
 }
 
-/// The fork request that made a collection, and its answer.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Origin {
-    pub from: u64,
-    pub at_seq: u64,
-    pub turns: u64,
-}
-
-impl Collection {
+impl MemoryCollection {
     pub fn new(number: u64, epoch: u64) -> Self {
         Self { number, last_seq: 0, epoch, documents: BTreeMap::new(), ids: BTreeMap::new(), origin: None }
     }
 
-    pub fn forked(number: u64, epoch: u64, origin: Origin, documents: BTreeMap<u64, Record>) -> Self {
+    pub fn forked(number: u64, epoch: u64, origin: ForkOrigin, documents: BTreeMap<u64, Record>) -> Self {
         let ids = documents.iter().map(|(seq, record)| (record.id.clone(), *seq)).collect();
         Self { number, last_seq: origin.at_seq, epoch, documents, ids, origin: Some(origin) }
     }

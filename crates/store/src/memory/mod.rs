@@ -1,26 +1,26 @@
 //! The store as a plain model: ordered maps behind one lock.
 //!
-//! Owns documents that are gone with the process. It is the reference that other back-ends are compared with, so it
-//! prefers the obvious to the fast. Invariant: an operation checks before it changes, and a write of several
-//! operations puts back what it changed when one of them fails.
+//! Owns documents that are gone with the process. It is the reference that other back-ends are compared with,
+//! so it prefers the obvious to the fast. Invariant: an operation checks before it changes, and a write of
+//! several operations puts back what it changed when one of them fails.
 
 mod collection;
 mod model;
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use novelo_engine::path::{CollectionPath, DocumentPath, Prefix};
 
-use self::collection::Collection;
-use self::model::{Model, document_path};
+use self::collection::MemoryCollection;
+use self::model::{MemoryModel, document_path};
 use crate::Error;
-use crate::export::{Export, Rest};
+use crate::lock::lock;
 use crate::op::{Exported, Op, Outcome, Reserved};
-use crate::read::{Document, Health, Page, Range, ThreadRow, Turns, Version, Window};
+use crate::read::{Document, ExportBatch, Health, Page, Range, ThreadRow, Turns, Version, Window};
 
 /// Documents in memory; clones share them.
 #[derive(Debug, Clone, Default)]
-pub struct Memory(Arc<Mutex<Model>>);
+pub struct Memory(Arc<Mutex<MemoryModel>>);
 
 impl Memory {
     pub(crate) fn write(&self, ops: Vec<Op>) -> Result<Vec<Outcome>, Error> {
@@ -87,27 +87,27 @@ impl Memory {
 
     pub(crate) fn version(&self, of: &CollectionPath) -> Version {
         let model = self.lock();
-        let version = |c: &Collection| Version { last_seq: c.last_seq, epoch: c.epoch };
+        let version = |c: &MemoryCollection| Version { last_seq: c.last_seq, epoch: c.epoch };
         model.collections.get(of).map_or(Version { last_seq: 0, epoch: 0 }, version)
     }
 
-    /// One for all roots.
-    pub(crate) fn pulse(&self) -> u64 {
+    /// One counter for all roots.
+    pub(crate) fn change_counter(&self) -> u64 {
         self.lock().changes
     }
 
-    pub(crate) fn export(&self, what: &Prefix) -> Export {
+    pub(crate) fn export(&self, what: &Prefix) -> ExportBatch {
         let model = self.lock();
-        let (mut exported, mut reserved) = (Vec::new(), Vec::new());
+        let mut batch = ExportBatch::default();
         for (path, collection) in &model.collections {
             let newest = collection.documents.last_key_value().map_or(0, |(seq, _)| *seq);
             if what.holds(path.segments()) && collection.last_seq > newest {
-                reserved.push(Reserved { of: path.clone(), last_seq: collection.last_seq });
+                batch.reserved.push(Reserved { of: path.clone(), last_seq: collection.last_seq });
             }
             for (seq, record) in &collection.documents {
                 let path = document_path(path, &record.id);
                 if what.holds(path.segments()) {
-                    exported.push(Exported {
+                    batch.documents.push(Exported {
                         path,
                         seq: *seq,
                         create_time: record.create_time,
@@ -118,8 +118,7 @@ impl Memory {
                 }
             }
         }
-        let hint = exported.len() as u64;
-        Export::new(exported, Rest::None, hint).with_reserved(reserved)
+        batch
     }
 
     pub(crate) fn health(&self) -> Health {
@@ -134,7 +133,7 @@ impl Memory {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, Model> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, MemoryModel> {
+        lock(&self.0)
     }
 }

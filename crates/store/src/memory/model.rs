@@ -7,14 +7,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use bytes::Bytes;
 use novelo_engine::path::{CollectionPath, DocumentPath, Prefix};
 
-use super::collection::{Collection, Origin};
+use super::collection::MemoryCollection;
 use crate::Error;
 use crate::op::{AppendTerms, Exported, Forgotten, NewDocument, NewId, Op, Outcome, PutTerms, Reserved, Stamp};
-use crate::record::{Record, check_version};
+use crate::record::{ForkOrigin, Record, check_version};
 
 #[derive(Debug, Default)]
-pub(super) struct Model {
-    pub collections: BTreeMap<CollectionPath, Collection>,
+pub(super) struct MemoryModel {
+    pub collections: BTreeMap<CollectionPath, MemoryCollection>,
     numbers_given: u64,
     /// How often something changed.
     pub changes: u64,
@@ -23,12 +23,12 @@ pub(super) struct Model {
 }
 
 /// What a write of several operations may change, as it was.
-pub(super) struct Before {
-    collections: Vec<(CollectionPath, Option<Collection>)>,
+pub(super) struct UndoState {
+    collections: Vec<(CollectionPath, Option<MemoryCollection>)>,
     changes: u64,
 }
 
-impl Model {
+impl MemoryModel {
     pub fn apply(&mut self, op: Op) -> Result<Outcome, Error> {
         match op {
             Op::Append { to, documents, terms } => self.append(&to, &documents, terms).map(Outcome::Appended),
@@ -44,7 +44,7 @@ impl Model {
     }
 
     /// What a write of these operations may change.
-    pub fn before(&self, ops: &[Op]) -> Before {
+    pub fn before(&self, ops: &[Op]) -> UndoState {
         let paths: BTreeSet<_> = ops
             .iter()
             .filter_map(|op| match op {
@@ -55,10 +55,10 @@ impl Model {
             })
             .collect();
         let collections = paths.into_iter().map(|path| (path.clone(), self.collections.get(&path).cloned())).collect();
-        Before { collections, changes: self.changes }
+        UndoState { collections, changes: self.changes }
     }
 
-    pub fn put_back(&mut self, before: Before) {
+    pub fn put_back(&mut self, before: UndoState) {
         self.changes = before.changes;
         for (path, collection) in before.collections {
             match collection {
@@ -74,10 +74,10 @@ impl Model {
     }
 
     /// A collection that is about to change.
-    fn collection(&mut self, path: &CollectionPath) -> &mut Collection {
+    fn collection(&mut self, path: &CollectionPath) -> &mut MemoryCollection {
         self.changes += 1;
         let (number, epoch) = (self.number(), self.epochs_gone + 1);
-        self.collections.entry(path.clone()).or_insert_with(|| Collection::new(number, epoch))
+        self.collections.entry(path.clone()).or_insert_with(|| MemoryCollection::new(number, epoch))
     }
 
     fn append(
@@ -165,7 +165,7 @@ impl Model {
             return Err(Error::Invalid(format!("at_seq {at_seq} is beyond the end, {}", source.last_seq)));
         }
         let documents: BTreeMap<_, _> = source.documents.range(..=at_seq).map(|(s, r)| (*s, r.clone())).collect();
-        let origin = Origin { from: source.number, at_seq, turns: documents.len() as u64 };
+        let origin = ForkOrigin { from: source.number, at_seq, turns: documents.len() as u64 };
         match self.collections.get(to).map(|c| c.origin) {
             Some(Some(first)) if (first.from, first.at_seq) == (origin.from, at_seq) => return Ok(first.turns),
             Some(_) => return Err(Error::Conflict { path: to.to_string() }),
@@ -173,7 +173,7 @@ impl Model {
         }
         self.changes += 1;
         let (number, epoch) = (self.number(), self.epochs_gone + 1);
-        self.collections.insert(to.clone(), Collection::forked(number, epoch, origin, documents));
+        self.collections.insert(to.clone(), MemoryCollection::forked(number, epoch, origin, documents));
         Ok(origin.turns)
     }
 
@@ -225,7 +225,7 @@ impl Model {
     }
 
     fn sweep(&mut self, now: f64) -> u64 {
-        let sweep = |collection: &mut Collection| {
+        let sweep = |collection: &mut MemoryCollection| {
             let expired = collection.expired(now);
             expired.iter().filter(|id| collection.remove(id)).count() as u64
         };

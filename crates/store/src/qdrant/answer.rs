@@ -47,12 +47,12 @@ pub struct Seen {
 }
 
 #[derive(Deserialize)]
-struct Answer<R> {
+struct Envelope<R> {
     result: R,
 }
 
 fn result<'b, R: Deserialize<'b>>(bytes: &'b [u8]) -> Result<R, Nonsense> {
-    Ok(serde_json::from_slice::<Answer<R>>(bytes)?.result)
+    Ok(serde_json::from_slice::<Envelope<R>>(bytes)?.result)
 }
 
 /// Whether something was done: a write that was merely taken note of is not.
@@ -76,7 +76,8 @@ pub fn dropped(bytes: &[u8]) -> Result<bool, Nonsense> {
     result(bytes)
 }
 
-/// What a collection is like. One without sparse vectors, or whose distance is not the cosine, is somebody else's.
+/// What a collection is like. One without sparse vectors, or whose distance is not the cosine, is somebody
+/// else's.
 pub fn shape(bytes: &[u8]) -> Result<Shape, Nonsense> {
     #[derive(Deserialize)]
     struct Looked {

@@ -1,8 +1,8 @@
 //! Points in Qdrant: the requests that put, find, count and remove them, and what its answers say.
 //!
-//! Owns the names of collections, the ids and bodies of points, and the reading of answers. Sends nothing: whoever has a
-//! connection does. Invariant: a request that reads or removes points names one user; only a whole collection is looked
-//! at, counted, made or dropped without. No text of a document is in any of them.
+//! Owns the names of collections, the ids and bodies of points, and the reading of answers. Sends nothing:
+//! whoever has a connection does. Invariant: a request that reads or removes points names one user; only a
+//! whole collection is looked at, counted, made or dropped without. No text of a document is in any of them.
 
 mod answer;
 mod point;

@@ -42,7 +42,8 @@ pub struct Point<'p> {
     pub sparse: &'p [(u32, f32)],
 }
 
-/// The id of a point: the same passage has the same one for ever. Nobody can choose a path that has the id of another.
+/// The id of a point: the same passage has the same one for ever. Nobody can choose a path that has the id of
+/// another.
 pub fn id(of: &CollectionPath, seq: u64) -> String {
     let digest = Sha256::digest(format!("{of}#{seq}").as_bytes());
     let mut bits = digest.iter().take(16).fold(0_u128, |bits, byte| bits << 8 | u128::from(*byte));
@@ -55,7 +56,7 @@ pub fn id(of: &CollectionPath, seq: u64) -> String {
 }
 
 #[derive(Serialize)]
-struct Wire<'p> {
+struct PointBody<'p> {
     id: String,
     vector: Vectors<'p>,
     payload: Payload<'p>,
@@ -100,7 +101,7 @@ struct Payload<'p> {
 impl Serialize for Point<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let (model, dense) = self.dense.unzip();
-        let wire = Wire {
+        let wire = PointBody {
             id: id(self.of, self.seq),
             vector: Vectors { dense, sparse: Sparse::of(self.sparse) },
             payload: Payload {

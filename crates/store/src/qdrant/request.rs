@@ -43,7 +43,8 @@ impl<'s> Scope<'s> {
     }
 }
 
-/// A question's embedding, and the print of the model that it is of: vectors of other models are not compared with it.
+/// A question's embedding, and the print of the model that it is of: vectors of other models are not compared
+/// with it.
 #[derive(Debug, Clone, Copy)]
 pub struct Dense<'d> {
     pub model: &'d str,
@@ -75,8 +76,8 @@ impl Requests {
         Request { method: "GET", path: self.path(of, ""), body: None }
     }
 
-    /// Makes a collection, for embeddings of so many dimensions if there are any. Every search is of one user, so there is
-    /// a graph for each user and none over all.
+    /// Makes a collection, for embeddings of so many dimensions if there are any. Every search is of one
+    /// user, so there is a graph for each user and none over all.
     pub fn create(&self, of: Collection, dimensions: Option<usize>) -> Request {
         let mut body = json!({"sparse_vectors": {"sparse": {}}, "hnsw_config": {"m": 0, "payload_m": 16}});
         if let (Some(dimensions), Some(body)) = (dimensions, body.as_object_mut()) {
@@ -85,7 +86,8 @@ impl Requests {
         self.put(of, "", &body)
     }
 
-    /// Makes what filters need, which is no harm where it is there. The user is what points are kept together by.
+    /// Makes what filters need, which is no harm where it is there. The user is what points are kept together
+    /// by.
     pub fn fields(&self, of: Collection) -> [Request; 4] {
         let field = |name: &str, schema: Value| {
             self.put(of, "/index?wait=true", &json!({"field_name": name, "field_schema": schema}))
@@ -102,14 +104,14 @@ impl Requests {
     /// Puts points in, in place of those with their ids.
     pub fn upsert(&self, into: Collection, points: &[Point<'_>]) -> Request {
         #[derive(Serialize)]
-        struct Body<'b> {
+        struct UpsertBody<'b> {
             points: &'b [Point<'b>],
         }
-        self.put(into, "/points?wait=true", &Body { points })
+        self.put(into, "/points?wait=true", &UpsertBody { points })
     }
 
-    /// Looks for what is near a question in meaning, and for what shares its terms: one list for each that is asked for, in
-    /// this order.
+    /// Looks for what is near a question in meaning, and for what shares its terms: one list for each that is
+    /// asked for, in this order.
     pub fn query(
         &self,
         of: Collection,
@@ -119,7 +121,7 @@ impl Requests {
         limit: usize,
     ) -> Request {
         #[derive(Serialize)]
-        struct Body<'b> {
+        struct SearchBody<'b> {
             searches: Vec<Search<'b>>,
         }
         #[derive(Serialize)]
@@ -146,7 +148,7 @@ impl Requests {
             let (query, filter) = (Wanted::Sharing(sparse), scope.filter());
             Search { query, using: "sparse", filter, limit, with_payload: PLACE }
         });
-        self.post(of, "/points/query/batch", &Body { searches: near.into_iter().chain(sharing).collect() })
+        self.post(of, "/points/query/batch", &SearchBody { searches: near.into_iter().chain(sharing).collect() })
     }
 
     /// Goes through points by their ids, without their vectors, from an id on.

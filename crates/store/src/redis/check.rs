@@ -1,12 +1,12 @@
-//! What `doctor` says of a shared store.
+//! The checks of `doctor` for a shared store.
 //!
-//! Owns the cross-check of every record, and what the settings of the servers can lose.
+//! Cross-checks every record, and reports settings of the servers that can lose documents.
 
 use super::Redis;
-use super::answer::{Answer, utf8};
 use super::client::{Command, Reply};
 use super::eraser::{files, settings};
 use super::eviction::{EvictionState, ServerEviction};
+use super::reply_list::{ReplyList, utf8};
 use super::script::CHECK;
 use crate::Error;
 use crate::read::Finding;
@@ -15,7 +15,7 @@ impl Redis {
     pub(crate) async fn check(&self) -> Result<Vec<Finding>, Error> {
         let mut findings = Vec::new();
         for found in self.every_root(&CHECK).await? {
-            let mut found = Answer::of(found)?;
+            let mut found = ReplyList::from_reply(found)?;
             let place = format!("collection {}", utf8(&found.text()?)?.replace('\0', "/"));
             let what = utf8(&found.text()?)?.to_owned();
             let advice = "something else wrote to these keys: restore a backup, or forget the collection".into();

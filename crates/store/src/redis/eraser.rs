@@ -1,11 +1,10 @@
 //! Cleaning the server's files of what was forgotten.
 //!
-//! Owns one round at a time: each server that keeps a log or a snapshot is asked to write it anew, from what it holds now.
-//! Rounds that wait become one, and none begins sooner after the last than ten times as long as that one took. A server that does not let us is left
-//! as it is, and said so in the log and by `doctor`.
+//! Owns one round at a time: each server that keeps a log or a snapshot is asked to rewrite it from what it
+//! holds now. Rounds that wait are merged, and the pause after a round is ten times its duration. A server
+//! that refuses is left as it is; the log and `doctor` report it.
 
 use std::sync::Mutex;
-use std::sync::PoisonError;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
@@ -15,6 +14,7 @@ use tokio::time::Instant;
 
 use super::client::{Client, Command, Reply};
 use crate::Error;
+use crate::lock::lock;
 
 /// How long a forget waits for the files to be clean before it answers and lets that go on.
 const ERASE_WAIT: Duration = Duration::from_secs(10);
@@ -39,8 +39,8 @@ impl Default for Eraser {
     }
 }
 
-/// Shared by the store and its rounds.
-pub(super) type Shared = std::sync::Arc<Eraser>;
+/// An eraser that the store shares with its rounds.
+pub(super) type SharedEraser = std::sync::Arc<Eraser>;
 
 impl Eraser {
     pub fn is_erasing(&self) -> bool {
@@ -48,7 +48,7 @@ impl Eraser {
     }
 
     /// Asks for a round, and waits a while for its end.
-    pub async fn erase(self: &Shared, client: &Client, note: Bytes) {
+    pub async fn erase(self: &SharedEraser, client: &Client, note: Bytes) {
         let mut mine = 0;
         self.asked.send_modify(|asked| {
             *asked += 1;
@@ -62,9 +62,9 @@ impl Eraser {
         drop(tokio::time::timeout(ERASE_WAIT, clean).await);
     }
 
-    async fn run(self: Shared, client: Client, note: Bytes) {
+    async fn run(self: SharedEraser, client: Client, note: Bytes) {
         loop {
-            let not_before = *self.not_before.lock().unwrap_or_else(PoisonError::into_inner);
+            let not_before = *lock(&self.not_before);
             if let Some(at) = not_before {
                 tokio::time::sleep_until(at).await;
             }
@@ -73,11 +73,11 @@ impl Eraser {
                 tracing::warn!(%error, "the files of Redis may still hold what was forgotten");
             }
             let next = Instant::now() + began.elapsed() * 10;
-            *self.not_before.lock().unwrap_or_else(PoisonError::into_inner) = Some(next);
+            *lock(&self.not_before) = Some(next);
             self.done.send_replace(round);
             if *self.asked.borrow() == round {
                 self.is_running.store(false, Ordering::Release);
-                // Whoever asked between the two lines above saw a running round.
+                // A caller that asked between the two lines above saw a running round.
                 if *self.asked.borrow() == round || self.is_running.swap(true, Ordering::AcqRel) {
                     return;
                 }
@@ -86,16 +86,16 @@ impl Eraser {
     }
 }
 
-/// What a server says of its files.
+/// The files that a server keeps.
 #[derive(Debug, Default)]
-pub(super) struct Files {
+pub(super) struct PersistenceFiles {
     pub has_log: bool,
-    /// Also where the server does not tell.
+    /// Also true if the server does not say.
     pub has_snapshots: bool,
     pub is_writing: bool,
 }
 
-impl Files {
+impl PersistenceFiles {
     pub fn read(info: &str, save: Option<&str>) -> Self {
         let says = |line: &str| info.lines().any(|said| said.trim_end() == line);
         let busy = ["aof_rewrite_in_progress:1", "aof_rewrite_scheduled:1", "rdb_bgsave_in_progress:1"];
@@ -107,7 +107,7 @@ impl Files {
     }
 }
 
-/// One round; the note goes if nobody forgot anything meanwhile.
+/// One round. The note is removed if nothing was forgotten meanwhile.
 async fn rewrite_noted(client: &Client, note: &Bytes) -> Result<(), Error> {
     let noted = client.call(note, Command::new("GET").arg(note)).await?;
     rewrite(client).await?;
@@ -146,8 +146,8 @@ async fn idle(client: &Client, deadline: Instant) -> Result<(), Error> {
     Ok(())
 }
 
-/// What each server says of its files, by its address.
-pub(super) async fn files(client: &Client) -> Result<Vec<(String, Files)>, Error> {
+/// The files of each server, by its address.
+pub(super) async fn files(client: &Client) -> Result<Vec<(String, PersistenceFiles)>, Error> {
     let infos = client.each_master(&Command::new("INFO").arg("persistence")).await?;
     let saves = settings(client, "save").await?;
     let said = infos.into_iter().zip(saves).map(|((address, info), (_, save))| {
@@ -155,12 +155,12 @@ pub(super) async fn files(client: &Client) -> Result<Vec<(String, Files)>, Error
             Reply::Text(text) => String::from_utf8_lossy(&text).into_owned(),
             _ => String::new(),
         };
-        (address, Files::read(&info, save.as_deref()))
+        (address, PersistenceFiles::read(&info, save.as_deref()))
     });
     Ok(said.collect())
 }
 
-/// A setting of each server, where it tells.
+/// A setting of each server, if it says.
 pub(super) async fn settings(client: &Client, name: &str) -> Result<Vec<(String, Option<String>)>, Error> {
     let replies = client.each_master(&Command::new("CONFIG").arg("GET").arg(name)).await?;
     let value = |reply: Reply| match reply {

@@ -1,7 +1,7 @@
 //! Whether a server drops documents when its memory is short.
 //!
-//! Owns what each server says of it: `INFO memory` has both settings and is allowed nearly everywhere; `CONFIG GET` is asked where it
-//! has not. A server that tells neither is unknown, which is no fault of its own.
+//! Reads both settings from `INFO memory`, which is allowed nearly everywhere, and otherwise from `CONFIG
+//! GET`. If a server allows neither, its state is unknown, which is not a fault.
 
 use super::Redis;
 use super::client::{Command, Reply};
@@ -23,24 +23,24 @@ pub enum EvictionState {
     Unbounded { policy: String },
     /// It drops keys.
     Evicting { policy: String, maxmemory_bytes: u64 },
-    /// It does not tell.
+    /// It does not say.
     Unknown,
 }
 
 impl EvictionState {
-    fn of(policy: Option<String>, maxmemory_bytes: Option<u64>) -> Self {
+    fn from_settings(policy: Option<String>, maxmemory_bytes: Option<u64>) -> Self {
         match (policy, maxmemory_bytes) {
             (None, _) => Self::Unknown,
             (Some(policy), _) if policy == "noeviction" => Self::Never,
             (Some(policy), Some(0)) => Self::Unbounded { policy },
-            // A server that hides its bound has to be taken to have one.
+            // A server that hides its bound is assumed to have one.
             (Some(policy), bound) => Self::Evicting { policy, maxmemory_bytes: bound.unwrap_or(0) },
         }
     }
 }
 
 impl Redis {
-    /// What each server that holds documents does.
+    /// The state of each server that holds documents.
     pub(crate) async fn evictions(&self) -> Result<Vec<ServerEviction>, Error> {
         let client = &self.0.client;
         let infos = client.each_master(&Command::new("INFO").arg("memory")).await?;
@@ -57,7 +57,8 @@ impl Redis {
                 *bound = bound.or_else(|| told(&bounds)?.parse().ok());
             }
         }
-        let state = |(address, (policy, bound))| ServerEviction { address, state: EvictionState::of(policy, bound) };
+        let state =
+            |(address, (policy, bound))| ServerEviction { address, state: EvictionState::from_settings(policy, bound) };
         Ok(servers.into_iter().map(state).collect())
     }
 }
@@ -75,7 +76,7 @@ mod tests {
 
     #[test]
     fn a_policy_counts_where_there_is_a_bound() {
-        let of = |policy: Option<&str>, bound| EvictionState::of(policy.map(str::to_owned), bound);
+        let of = |policy: Option<&str>, bound| EvictionState::from_settings(policy.map(str::to_owned), bound);
         assert_eq!(of(Some("noeviction"), Some(1)), EvictionState::Never);
         assert_eq!(of(Some("noeviction"), None), EvictionState::Never);
         assert_eq!(of(None, Some(1)), EvictionState::Unknown);

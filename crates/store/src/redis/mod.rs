@@ -1,22 +1,27 @@
 //! The store in a Redis server or cluster that several nodes share.
 //!
-//! Owns the keys of a prefix and the threads kept ready before them. Every write is one script on one root, so that nodes
-//! never interleave; every read asks for the version, so that no node serves what another has changed. Redis holds
-//! everything: a node can end at any moment. Invariant: what is acknowledged is in Redis, whole, and found by every node.
+//! Owns the keys of a prefix and a cache of threads. Every write is one script on one root,
+//! so that nodes never interleave; every read asks for the version, so that no node serves what another has
+//! changed. Redis holds everything: a node can end at any moment. Invariant: what is acknowledged is in
+//! Redis, whole, and found by every node.
 
-mod answer;
+mod bench_list;
 mod check;
 pub(crate) mod client;
 mod eraser;
 mod eviction;
-mod hot;
+mod export;
+mod forget;
+mod import;
 mod names;
-mod raw;
 mod read;
+mod reply_list;
+mod roots;
 mod script;
-mod whole;
-mod words;
+mod sweep;
+mod thread_cache;
 mod write;
+mod write_args;
 
 use std::hash::{BuildHasher, RandomState};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -27,41 +32,42 @@ use bytes::Bytes;
 
 use self::client::{Client, ClientOptions, Command, Reply};
 pub use self::eviction::{EvictionState, ServerEviction};
-use self::hot::Threads;
-use self::names::Names;
-pub(crate) use self::whole::Unread;
+pub(crate) use self::export::RedisExport;
+use self::names::KeyNames;
+use self::thread_cache::ThreadCache;
 use crate::Error;
 use crate::op::{Op, Outcome};
 use crate::read::Health;
 
-/// How long opening waits for servers that answer but do not serve yet, because they load their files or because their
-/// cluster recovers. With the default `cluster-node-timeout` of 15 s, a cluster counts a server that came back as failed
-/// for up to 30 s.
+/// How long opening waits for servers that answer but do not serve yet, because they load their files or
+/// because their cluster recovers. With the default `cluster-node-timeout` of 15 s, a cluster counts a server
+/// that came back as failed for up to 30 s.
 const RECOVERY_WAIT_MAX: Duration = Duration::from_secs(60);
 
 /// Where the server is, and how a store in it behaves.
 #[derive(Debug, Clone)]
 pub struct RedisOptions {
-    /// `redis://[user[:password]@]host[:port][/db][,host:port…]`, `rediss://` for TLS; a cluster is told by its servers.
+    /// `redis://[user[:password]@]host[:port][/db][,host:port…]`, `rediss://` for TLS; to use a cluster, name
+    /// one or more of its servers.
     pub url: String,
-    /// Put before every key, so that several stores can share a server.
+    /// A prefix of every key, so that several stores can share a server.
     pub prefix: String,
     /// How long one answer may take.
     pub timeout: Duration,
-    /// Bytes of turns kept ready in memory.
+    /// Bytes of turns that are cached in memory.
     pub hot_bytes_max: usize,
 }
 
 /// A handle on a shared store; clones are cheap.
 #[derive(Debug, Clone)]
-pub struct Redis(Arc<Inner>);
+pub struct Redis(Arc<RedisInner>);
 
 #[derive(Debug)]
-struct Inner {
+struct RedisInner {
     client: Client,
-    names: Names,
-    threads: Threads,
-    eraser: eraser::Shared,
+    names: KeyNames,
+    thread_cache: ThreadCache,
+    eraser: eraser::SharedEraser,
 }
 
 impl Redis {
@@ -70,15 +76,9 @@ impl Redis {
         if prefix.contains(['{', '}']) {
             return Err(Error::Invalid("a prefix of keys holds no braces: they are for the tags of users".into()));
         }
-        let client = Client::open(ClientOptions {
-            url,
-            connect_timeout: timeout,
-            timeout,
-            recovery_wait_max: RECOVERY_WAIT_MAX,
-        })
-        .await?;
-        let (names, threads) = (Names::new(&prefix), Threads::new(hot_bytes_max));
-        let redis = Self(Arc::new(Inner { client, names, threads, eraser: eraser::Shared::default() }));
+        let client = Client::open(ClientOptions { url, timeout, recovery_wait_max: RECOVERY_WAIT_MAX }).await?;
+        let (names, thread_cache) = (KeyNames::new(&prefix), ThreadCache::new(hot_bytes_max));
+        let redis = Self(Arc::new(RedisInner { client, names, thread_cache, eraser: eraser::SharedEraser::default() }));
         redis.resume_erasure().await?;
         Ok(redis)
     }
@@ -99,15 +99,15 @@ impl Redis {
         Health {
             writable: why.is_none(),
             why,
-            hot_bytes: self.0.threads.bytes(),
-            hot_threads: self.0.threads.threads(),
+            hot_bytes: self.0.thread_cache.bytes(),
+            hot_threads: self.0.thread_cache.threads(),
             queue_len: 0,
             disk_bytes: 0,
             erasing: self.0.eraser.is_erasing(),
         }
     }
 
-    /// Nothing waits here: what was answered is in Redis.
+    /// Nothing is flushed: what was acknowledged is in Redis.
     pub(crate) fn close(self) {
         drop(self);
     }
@@ -115,14 +115,14 @@ impl Redis {
     /// One command; a refusal is an error.
     async fn command(&self, key: &Bytes, command: Command) -> Result<Reply, Error> {
         match self.0.client.call(key, command).await? {
-            Reply::Refused(why) => Err(answer::refused(why)),
+            Reply::Refused(why) => Err(reply_list::refused(why)),
             reply => Ok(reply),
         }
     }
 }
 
-/// A number below 2⁵³ that comes twice by the least of chances only, also from other nodes: what tells one state of a
-/// collection from all that ever were. Lua and JSON keep such a number whole.
+/// A random number below 2⁵³, which Lua and JSON represent exactly. It identifies one state of a collection,
+/// also across nodes.
 fn random() -> u64 {
     static SEED: LazyLock<RandomState> = LazyLock::new(RandomState::new);
     static COUNT: AtomicU64 = AtomicU64::new(0);

@@ -1,7 +1,8 @@
-//! What things are called in Redis. `docs/format.md` says the same in prose.
+//! The names of all keys in Redis. `docs/format.md` describes them.
 //!
-//! Owns every key. Ids are percent-encoded in keys, so none forges a separator or a hash tag. Invariant: all keys of a
-//! root have one hash tag, so that a cluster keeps them at one server and a script may change them together.
+//! Owns every key. Ids are percent-encoded in keys, so none forges a separator or a hash tag. Invariant: all
+//! keys of a root have one hash tag, so that a cluster keeps them at one server and a script may change them
+//! together.
 
 use bytes::Bytes;
 use novelo_engine::path::{CollectionPath, encode_segment};
@@ -11,23 +12,23 @@ use crate::Error;
 use crate::root::root;
 
 #[derive(Debug)]
-pub(super) struct Names {
+pub(super) struct KeyNames {
     prefix: Box<str>,
 }
 
-/// A root: what its keys are called, and how it stands in the list of roots.
+/// The keys of a root, and its member in the list of roots.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct RootKeys {
     pub collections: Bytes,
     pub expiry: Bytes,
-    pub pulse: Bytes,
+    pub counters: Bytes,
     /// Its segments, divided by zero bytes.
     pub member: Bytes,
 }
 
 impl RootKeys {
     pub fn all(&self) -> Vec<Bytes> {
-        vec![self.collections.clone(), self.expiry.clone(), self.pulse.clone()]
+        vec![self.collections.clone(), self.expiry.clone(), self.counters.clone()]
     }
 }
 
@@ -45,7 +46,7 @@ impl CollectionKeys {
     }
 }
 
-impl Names {
+impl KeyNames {
     pub fn new(prefix: &str) -> Self {
         Self { prefix: prefix.into() }
     }
@@ -55,7 +56,7 @@ impl Names {
         format!("{}novelo:roots", self.prefix).into()
     }
 
-    /// There while the servers' files may hold what was forgotten.
+    /// Exists while the servers' files may hold what was forgotten.
     pub fn erase(&self) -> Bytes {
         format!("{}novelo:erase", self.prefix).into()
     }
@@ -72,7 +73,7 @@ impl Names {
         RootKeys {
             collections: key("collections"),
             expiry: key("expiry"),
-            pulse: key("pulse"),
+            counters: key("pulse"),
             member: root.join("\0").into(),
         }
     }
@@ -105,7 +106,8 @@ fn name(of: &CollectionPath) -> String {
     }
 }
 
-/// A user's own tag; no user's is that of another root, since no encoded id holds a slash.
+/// The hash tag of a root. A user's tag differs from that of any other root, since no encoded id holds a
+/// slash.
 fn tag(root: &[&str]) -> String {
     match root {
         [USERS, user] => format!("{{{}}}", encode_segment(user)),
@@ -119,7 +121,7 @@ mod tests {
     use super::*;
 
     fn check(path: &[&str], expected: &str) {
-        let keys = Names::new("p:").collection(&CollectionPath::new(path).unwrap());
+        let keys = KeyNames::new("p:").collection(&CollectionPath::new(path).unwrap());
         assert_eq!(keys.documents, format!("p:{expected}"));
         assert_eq!(keys.times, format!("p:{expected}:times"));
     }
@@ -150,7 +152,7 @@ mod tests {
 
     #[test]
     fn a_listed_root_is_found_again() {
-        let names = Names::new("");
+        let names = KeyNames::new("");
         for path in [&["users", "ana", "memories"][..], &["users"], &["sessions", "s", "messages"]] {
             let keys = names.root(path);
             assert_eq!(names.listed(&keys.member).unwrap(), keys, "{path:?}");

@@ -1,7 +1,8 @@
 //! Reads: by id, by seq, by time, and lists.
 //!
-//! Owns how a thread that is kept ready is brought up to date. Every read asks Redis for the version first; what is kept is
-//! served under that version or not at all, so a turn that another node wrote is seen by the next read here.
+//! Owns how a cached thread is brought up to date. Every read asks Redis for the version first;
+//! what is cached is served only under that version, so a turn that another node wrote is seen by the
+//! next read here.
 
 use bytes::Bytes;
 use novelo_engine::path::{CollectionPath, DocumentPath};
@@ -9,36 +10,36 @@ use novelo_engine::scope::USERS;
 use novelo_engine::{Message, Turn};
 
 use super::Redis;
-use super::answer::{Answer, number, parse, read_record, read_version, text, utf8};
 use super::client::{Command, Reply};
 use super::names::{CollectionKeys, RootKeys};
+use super::reply_list::{ReplyList, number, parse, read_record, read_version, text, utf8};
+use super::roots::Roots;
 use super::script::{SCAN, THREADS, TURNS};
-use super::whole::Roots;
-use super::words::{copied, digits, optional_time};
+use super::write_args::{copied, digits, optional_time};
 use crate::Error;
 use crate::read::{Document, Page, Range, ThreadRow, Turns, Version, Window};
 use crate::record::Record;
 
-/// Turns that a thread is kept ready with, at least, where it has so many.
+/// Turns that are cached of a thread, at least, if it has so many.
 const READY_TURNS: usize = 64;
-/// A thread that is further behind than this is read anew.
+/// A cached thread that is further behind than this is read again.
 const BEHIND_MAX: u64 = 256;
-/// How often a read begins anew because its server did.
-const LIVES_MAX: usize = 5;
+/// How often a read starts again because its server did.
+const SERVER_RUNS_MAX: usize = 5;
 /// Versions that are asked for at once.
 const VERSIONS_AT_ONCE: usize = 1_000;
 
 /// A collection as a script found it.
-pub(super) struct Seen {
+pub(super) struct CollectionSnapshot {
     pub version: Version,
     pub count: u64,
     pub has_more: bool,
-    /// Tells it from another that had its path before.
+    /// Distinguishes it from a collection that had its path before.
     pub born: Bytes,
     pub records: Vec<(u64, Record)>,
 }
 
-impl Seen {
+impl CollectionSnapshot {
     fn turns(self) -> Turns {
         let (version, has_more) = (self.version, self.has_more);
         Turns::from_list(turns(self.records), version.last_seq, has_more, version.epoch)
@@ -62,9 +63,9 @@ impl Redis {
     pub(crate) async fn turns(&self, of: &CollectionPath, range: Range) -> Result<Turns, Error> {
         let keys = self.0.names.collection(of);
         let key = &keys.documents;
-        if let Some(known) = self.0.threads.known(key) {
+        if let Some(known) = self.0.thread_cache.known(key) {
             let version = self.version(of).await?;
-            if let Some(turns) = self.0.threads.serve(key, version, range) {
+            if let Some(turns) = self.0.thread_cache.serve(key, version, range) {
                 return Ok(turns);
             }
             let behind = version.last_seq.saturating_sub(known.last_seq);
@@ -77,11 +78,11 @@ impl Redis {
         }
         match range {
             Range::Last(count) => self.last(&keys, count).await,
-            _ => Ok(self.seen(&keys, range).await?.map_or_else(nothing, Seen::turns)),
+            _ => Ok(self.seen(&keys, range).await?.map_or_else(nothing, CollectionSnapshot::turns)),
         }
     }
 
-    /// Adds what others appended; `None` where that was not all.
+    /// Adds what other nodes appended; `None` if something else changed, too.
     async fn catch_up(&self, keys: &CollectionKeys, known: Version, range: Range) -> Result<Option<Turns>, Error> {
         let behind = Range::After { seq: known.last_seq, limit: 2 * BEHIND_MAX as usize };
         let Some(seen) = self.seen(keys, behind).await? else { return Ok(None) };
@@ -89,8 +90,8 @@ impl Redis {
             return Ok(None);
         }
         let key = &keys.documents;
-        self.0.threads.extend(key, known, seen.version.last_seq, turns(seen.records));
-        Ok(self.0.threads.serve(key, seen.version, range))
+        self.0.thread_cache.extend(key, known, seen.version.last_seq, turns(seen.records));
+        Ok(self.0.thread_cache.serve(key, seen.version, range))
     }
 
     async fn last(&self, keys: &CollectionKeys, count: usize) -> Result<Turns, Error> {
@@ -100,15 +101,15 @@ impl Redis {
             false => 1,
         };
         let (version, key, all) = (seen.version, &keys.documents, turns(seen.records));
-        self.0.threads.install(key, version, seen.count, first, all.clone());
+        self.0.thread_cache.install(key, version, seen.count, first, all.clone());
         let skipped = all.len().saturating_sub(count);
         let has_more = seen.has_more || skipped > 0;
         let newest = all.into_iter().skip(skipped).collect();
         Ok(Turns::from_list(newest, version.last_seq, has_more, version.epoch))
     }
 
-    /// What is in a range, with the version at that moment; `None` where there is no such collection.
-    pub(super) async fn seen(&self, keys: &CollectionKeys, range: Range) -> Result<Option<Seen>, Error> {
+    /// The records of a range, with the version at that moment; `None` if there is no such collection.
+    pub(super) async fn seen(&self, keys: &CollectionKeys, range: Range) -> Result<Option<CollectionSnapshot>, Error> {
         let args = match range {
             Range::Last(count) => vec!["last".into(), digits(count as u64)],
             Range::After { seq, limit } => vec!["after".into(), digits(seq), digits(limit as u64)],
@@ -116,14 +117,18 @@ impl Redis {
         };
         let key = std::slice::from_ref(&keys.documents);
         let all = keys.all();
-        let (reply, lives) = self.in_one_life(key, || self.0.client.run(&TURNS, &all, args.clone())).await?;
-        let mut answer = Answer::of(reply)?;
+        let (reply, server_runs) =
+            self.within_one_server_run(key, || self.0.client.run(&TURNS, &all, args.clone())).await?;
+        let mut answer = ReplyList::from_reply(reply)?;
         if answer.is_empty() {
             return Ok(None);
         }
-        let version = in_life(Version { last_seq: answer.number()?, epoch: parse(&answer.text()?)? }, lives.first());
+        let version = with_server_run(
+            Version { last_seq: answer.number()?, epoch: parse(&answer.text()?)? },
+            server_runs.first(),
+        );
         let (count, has_more) = (answer.number()?, answer.number()? == 1);
-        Ok(Some(Seen { version, count, has_more, born: answer.text()?, records: answer.records()? }))
+        Ok(Some(CollectionSnapshot { version, count, has_more, born: answer.text()?, records: answer.records()? }))
     }
 
     pub(crate) async fn scan(&self, of: &CollectionPath, window: Window) -> Result<Page<Document>, Error> {
@@ -136,7 +141,7 @@ impl Redis {
             digits(window.limit.min(u32::MAX as usize) as u64),
         ];
         let keys = self.0.names.collection(of);
-        let mut answer = Answer::of(self.0.client.run(&SCAN, &keys.all(), args).await?)?;
+        let mut answer = ReplyList::from_reply(self.0.client.run(&SCAN, &keys.all(), args).await?)?;
         let has_more = answer.number()? == 1;
         let items = answer.records()?.into_iter().map(|(seq, record)| record.into_document(seq)).collect();
         Ok(Page { items, has_more })
@@ -177,10 +182,10 @@ impl Redis {
     ) -> Result<Page<ThreadRow>, Error> {
         let args = vec![base.into(), low.into(), high.into(), copied(child), digits(limit as u64)];
         let key = std::slice::from_ref(&root.collections);
-        let mut answer = Answer::of(self.0.client.run(&THREADS, key, args).await?)?;
+        let mut answer = ReplyList::from_reply(self.0.client.run(&THREADS, key, args).await?)?;
         let has_more = answer.number()? == 1;
         let row = |row: Reply| {
-            let mut row = Answer::of(row)?;
+            let mut row = ReplyList::from_reply(row)?;
             let (id, turns, updated_at) = (row.text()?, row.number()?, parse(&row.text()?)?);
             Ok(ThreadRow { id: utf8(&id)?.into(), turns, updated_at })
         };
@@ -190,22 +195,22 @@ impl Redis {
     pub(crate) async fn version(&self, of: &CollectionPath) -> Result<Version, Error> {
         let key = self.0.names.collection(of).documents;
         let one = std::slice::from_ref(&key);
-        let (reply, lives) = self.in_one_life(one, || self.command(&key, version_of(&key))).await?;
-        Ok(in_life(read_version(reply)?, lives.first()))
+        let (reply, server_runs) = self.within_one_server_run(one, || self.command(&key, version_of(&key))).await?;
+        Ok(with_server_run(read_version(reply)?, server_runs.first()))
     }
 
-    /// Reads while the servers of these keys stay in the same run: which runs these are is a part of each version, since
-    /// a server that lost what it had answered gives the same seqs again to other turns.
-    async fn in_one_life<F: Future<Output = Result<Reply, Error>>>(
+    /// Reads while the servers of these keys stay in the same run: which runs these are is a part of each
+    /// version, since a server that lost what it had answered gives the same seqs again to other turns.
+    async fn within_one_server_run<F: Future<Output = Result<Reply, Error>>>(
         &self,
         keys: &[Bytes],
         read: impl Fn() -> F,
     ) -> Result<(Reply, Vec<u64>), Error> {
-        let lives = || keys.iter().map(|key| self.0.client.life(key)).collect::<Vec<_>>();
-        for _ in 0..LIVES_MAX {
-            let before = lives();
+        let server_runs = || keys.iter().map(|key| self.0.client.server_run(key)).collect::<Vec<_>>();
+        for _ in 0..SERVER_RUNS_MAX {
+            let before = server_runs();
             let found = read().await?;
-            if before == lives() {
+            if before == server_runs() {
                 return Ok((found, before));
             }
         }
@@ -218,33 +223,33 @@ impl Redis {
             let keys: Vec<Bytes> = some.iter().map(|of| self.0.names.collection(of).documents).collect();
             let calls = || keys.iter().map(|key| (key.clone(), version_of(key))).collect();
             let read = || async { self.0.client.all(calls()).await.map(Reply::List) };
-            let (replies, lives) = self.in_one_life(&keys, read).await?;
-            for (reply, life) in Answer::of(replies)?.zip(&lives) {
-                versions.push(in_life(read_version(reply)?, Some(life)));
+            let (replies, server_runs) = self.within_one_server_run(&keys, read).await?;
+            for (reply, server_run) in ReplyList::from_reply(replies)?.zip(&server_runs) {
+                versions.push(with_server_run(read_version(reply)?, Some(server_run)));
             }
         }
         Ok(versions)
     }
 
-    /// A user's document stands in the collection `users`, outside of every user's root, so that collection's pulse is in
-    /// the pulse of each of them.
-    pub(crate) async fn pulse<S: AsRef<str>>(&self, path: &[S]) -> Result<u64, Error> {
+    /// A user's document is in the collection `users`, outside of every user's root, so the counter of that
+    /// collection is added to the counter of each user.
+    pub(crate) async fn change_counter<S: AsRef<str>>(&self, path: &[S]) -> Result<u64, Error> {
         let path: Vec<&str> = path.iter().map(AsRef::as_ref).collect();
         let roots = match path.as_slice() {
             [USERS, user, ..] => vec![vec![USERS, user], vec![USERS]],
             _ => vec![path],
         };
         let call = |root: Vec<&str>| {
-            let key = self.0.names.root(&root).pulse;
+            let key = self.0.names.root(&root).counters;
             let command = Command::new("HGET").arg(&key).arg("all");
             (key, command)
         };
-        let beats = self.0.client.all(roots.into_iter().map(call).collect()).await?;
-        beats.iter().try_fold(0u64, |pulse, beat| Ok(pulse.wrapping_add(number(beat)?)))
+        let counters = self.0.client.all(roots.into_iter().map(call).collect()).await?;
+        counters.iter().try_fold(0u64, |sum, counter| Ok(sum.wrapping_add(number(counter)?)))
     }
 
-    pub(crate) async fn pulse_of<S: AsRef<str>>(&self, root: &[S], kind: &str) -> Result<u64, Error> {
-        let key = self.0.names.root(root).pulse;
+    pub(crate) async fn change_counter_of_kind<S: AsRef<str>>(&self, root: &[S], kind: &str) -> Result<u64, Error> {
+        let key = self.0.names.root(root).counters;
         number(&self.command(&key, Command::new("HGET").arg(&key).arg(format!(":{kind}"))).await?)
     }
 }
@@ -254,10 +259,10 @@ fn version_of(key: &Bytes) -> Command {
 }
 
 /// A version as it is in one run of its server.
-pub(super) fn in_life(version: Version, life: Option<&u64>) -> Version {
+pub(super) fn with_server_run(version: Version, server_run: Option<&u64>) -> Version {
     match version.epoch {
         0 => version,
-        epoch => Version { epoch: epoch ^ life.copied().unwrap_or_default(), ..version },
+        epoch => Version { epoch: epoch ^ server_run.copied().unwrap_or_default(), ..version },
     }
 }
 

@@ -9,7 +9,7 @@ macro_rules! script {
     };
 }
 
-/// The one that counts every microsecond: it needs none of the shared functions, so it does not make them.
+/// The fastest script: it uses none of the shared functions, so it does not define them.
 pub(super) static APPEND: Script = Script::new(include_str!("scripts/append.lua"));
 script!(WRITE, "write.lua");
 script!(TURNS, "turns.lua");

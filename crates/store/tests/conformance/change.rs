@@ -1,4 +1,4 @@
-//! L3: whoever kept what it read can tell whether it is still so.
+//! L3: a reader that cached what it read can check whether it is still current.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex};
@@ -30,8 +30,8 @@ impl<'f> Watch<'f> {
         let (root, kind) = (of.segments(), of.segments().last().unwrap());
         (
             fresh.store.version(of).await.unwrap(),
-            fresh.store.pulse(root).await.unwrap(),
-            fresh.store.pulse_of(root, kind).await.unwrap(),
+            fresh.store.change_counter(root).await.unwrap(),
+            fresh.store.change_counter_of_kind(root, kind).await.unwrap(),
         )
     }
 
@@ -54,7 +54,7 @@ fn merge(merge: bool) -> PutTerms {
     PutTerms { merge, ..PutTerms::default() }
 }
 
-pub async fn every_write_changes_version_and_pulse(kind: Kind) {
+pub async fn every_write_changes_version_and_change_counter(kind: Kind) {
     let fresh = kind.fresh().await;
     let store = &fresh.store;
     let mut log = Watch::new(&fresh, LOG).await;
@@ -93,22 +93,26 @@ pub async fn every_write_changes_version_and_pulse(kind: Kind) {
     fresh.append("users/b/log", &["1", "2", "3"]).await;
     store.fork(&collection("users/b/log"), 2, &log.of).await.unwrap();
     log.changed("fork").await;
-    let pulse = store.pulse(log.of.segments()).await.unwrap();
+    let counter = store.change_counter(log.of.segments()).await.unwrap();
     fresh.put("users/a", "{}").await;
-    assert_ne!(store.pulse(log.of.segments()).await.unwrap(), pulse, "the user's own document belongs to the user");
+    assert_ne!(
+        store.change_counter(log.of.segments()).await.unwrap(),
+        counter,
+        "the user's own document belongs to the user"
+    );
     let mut legacy = Watch::new(&fresh, "sessions/s/messages").await;
     fresh.append("sessions/s/messages", &["1"]).await;
     legacy.changed("append where no user is").await;
-    let pulse = store.pulse(&["sessions"]).await.unwrap();
+    let counter = store.change_counter(&["sessions"]).await.unwrap();
     fresh.append("sessions/t/messages", &["1"]).await;
-    assert_ne!(store.pulse(&["sessions"]).await.unwrap(), pulse, "the first segment is the root");
+    assert_ne!(store.change_counter(&["sessions"]).await.unwrap(), counter, "the first segment is the root");
 }
 
 fn put(at: &str) -> Op {
     Op::Put { at: path(at), value: Bytes::from_static(b"{}"), terms: PutTerms::default() }
 }
 
-pub async fn without_a_write_version_and_pulse_stay(kind: Kind) {
+pub async fn without_a_write_version_and_change_counter_stay(kind: Kind) {
     let fresh = kind.fresh().await;
     let store = &fresh.store;
     let absent = Watch::new(&fresh, "users/c/log").await;
@@ -146,30 +150,30 @@ pub async fn without_a_write_version_and_pulse_stay(kind: Kind) {
 /// What a reader finds: a document's value, and how far the log goes.
 type Found = (Option<Bytes>, u64);
 
-/// What readers found, by version and by pulse.
+/// What readers found, by version and by counter.
 type Kept = Mutex<(HashMap<Version, Found>, HashMap<u64, Found>)>;
 
 async fn look(store: &Store) -> (Version, u64, Found) {
     let of = collection(LOG);
-    let (version, pulse) = (store.version(&of).await.unwrap(), store.pulse(of.segments()).await.unwrap());
+    let (version, counter) = (store.version(&of).await.unwrap(), store.change_counter(of.segments()).await.unwrap());
     let value = store.get(&path("users/a/log/x")).await.unwrap().map(|document| document.value);
     let last_seq = store.turns(&of, Range::Last(1)).await.unwrap().last_seq;
-    (version, pulse, (value, last_seq))
+    (version, counter, (value, last_seq))
 }
 
 async fn keep_looking(store: Store, kept: Arc<Kept>) {
     loop {
-        let (version, pulse, found) = look(&store).await;
+        let (version, counter, found) = look(&store).await;
         {
             let mut kept = kept.lock().unwrap();
             kept.0.insert(version, found.clone());
-            kept.1.insert(pulse, found);
+            kept.1.insert(counter, found);
         }
         tokio::task::yield_now().await;
     }
 }
 
-/// One writer checks after each answer what readers kept under the version and the pulse of now.
+/// One writer checks after each answer what readers kept under the version and the counter of now.
 pub async fn what_was_read_under_the_version_of_now_is_what_is_stored(kind: Kind) {
     let fresh = kind.fresh().await;
     let kept = Arc::new(Kept::default());
@@ -179,10 +183,10 @@ pub async fn what_was_read_under_the_version_of_now_is_what_is_stored(kind: Kind
             0 => drop(fresh.put("users/a/log/x", &n.to_string()).await),
             _ => drop(fresh.append(LOG, &[&n.to_string()]).await),
         }
-        let (version, pulse, now) = look(&fresh.store).await;
+        let (version, counter, now) = look(&fresh.store).await;
         let (found, versions) = {
             let kept = kept.lock().unwrap();
-            ([kept.0.get(&version).cloned(), kept.1.get(&pulse).cloned()], kept.0.len())
+            ([kept.0.get(&version).cloned(), kept.1.get(&counter).cloned()], kept.0.len())
         };
         assert!(found.iter().flatten().all(|found| *found == now), "{n}: {found:?} is not {now:?}");
         if n >= 300 && versions >= 20 {

@@ -1,6 +1,6 @@
 //! The laws of the store, each over every back-end with a fresh store.
 //!
-//! A law's tests stand in its own module; the list below runs them all and tells when a law has none.
+//! The tests of a law are in a module of their own; the list below runs them all and fails if a law has none.
 
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "a panic is how a test fails")]
 
@@ -59,8 +59,8 @@ laws! {
     L3: nodes::a_write_through_one_node_is_read_by_the_next_request_on_another;
     L3: nodes::nodes_that_write_at_once_lose_nothing;
     L3: nodes::a_root_that_nobody_listed_is_listed_by_the_next_write;
-    L3: change::every_write_changes_version_and_pulse;
-    L3: change::without_a_write_version_and_pulse_stay;
+    L3: change::every_write_changes_version_and_change_counter;
+    L3: change::without_a_write_version_and_change_counter_stay;
     L3: change::what_was_read_under_the_version_of_now_is_what_is_stored;
     L4: versions::the_same_append_again_is_the_first_answer_again;
     L4: versions::the_same_id_with_other_bytes_is_a_conflict;

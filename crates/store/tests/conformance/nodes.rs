@@ -13,7 +13,7 @@ async fn newest(store: &Store, count: usize) -> Vec<String> {
     turns.iter().map(|turn| turn.message.as_str().to_owned()).collect()
 }
 
-/// Both nodes keep the thread ready, so a node that trusted what it keeps would tell old turns.
+/// Both nodes have cached the thread, so a node that trusted its cache would return old turns.
 pub async fn a_write_through_one_node_is_read_by_the_next_request_on_another(kind: Kind) {
     let fresh = kind.fresh().await;
     let nodes = [fresh.store.clone(), fresh.another().await];
@@ -21,7 +21,8 @@ pub async fn a_write_through_one_node_is_read_by_the_next_request_on_another(kin
     for round in 1..=60 {
         let (writer, reader) = (&nodes[round % 2], &nodes[(round + 1) % 2]);
         assert_eq!(newest(writer, 3).await, newest(reader, 3).await);
-        let before = (reader.version(&collection(LOG)).await.unwrap(), reader.pulse(&["users", "a"]).await.unwrap());
+        let before =
+            (reader.version(&collection(LOG)).await.unwrap(), reader.change_counter(&["users", "a"]).await.unwrap());
         let text = format!("{{\"round\":{round}}}");
         match round % 5 {
             0 => {
@@ -45,7 +46,8 @@ pub async fn a_write_through_one_node_is_read_by_the_next_request_on_another(kin
         }
         assert_eq!(newest(reader, 3).await.last(), Some(&text), "{round}");
         assert_eq!(newest(reader, 9).await, newest(writer, 9).await, "{round}");
-        let after = (reader.version(&collection(LOG)).await.unwrap(), reader.pulse(&["users", "a"]).await.unwrap());
+        let after =
+            (reader.version(&collection(LOG)).await.unwrap(), reader.change_counter(&["users", "a"]).await.unwrap());
         assert!(before.0 != after.0 && before.1 != after.1, "{round}");
     }
 }
@@ -100,7 +102,8 @@ async fn write_with_counter(node: &Store, id: &str) {
     }
 }
 
-/// A node that ends between the two leaves a root that is written and not listed. Whoever is answered next can rely on it.
+/// A node that ends between the two leaves a root that is written and not listed. The next writer that is
+/// answered can rely on it.
 pub async fn a_root_that_nobody_listed_is_listed_by_the_next_write(kind: Kind) {
     let fresh = kind.fresh().await;
     let Home::Servers(Servers::One(redis)) = &fresh.home else { return };

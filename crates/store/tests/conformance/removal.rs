@@ -86,10 +86,10 @@ pub async fn documents_are_counted_by_the_name_of_their_collection(kind: Kind) {
     fresh.append("users/a/documents/e/vectors", &["1"]).await;
     let forgotten = fresh.store.forget(&path("users/a/documents/d").prefix()).await.unwrap();
     assert_eq!(forgotten, counts(&[("documents", 1), ("passages", 3), ("vectors", 2)]));
-    let pulse = fresh.store.pulse(&["users", "a"]).await.unwrap();
+    let counter = fresh.store.change_counter(&["users", "a"]).await.unwrap();
     let vectors_only = fresh.store.forget(&path("users/a/documents/e").prefix()).await.unwrap();
     assert_eq!(vectors_only, counts(&[("vectors", 1)]));
-    assert_ne!(fresh.store.pulse(&["users", "a"]).await.unwrap(), pulse, "a forget counts as a change");
+    assert_ne!(fresh.store.change_counter(&["users", "a"]).await.unwrap(), counter, "a forget counts as a change");
     assert!(fresh.exported().await.is_empty());
 }
 

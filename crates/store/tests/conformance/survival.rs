@@ -79,7 +79,7 @@ pub async fn an_export_is_one_moment(kind: Kind) {
     assert_eq!(rest.last().unwrap().path.id(), "599");
 }
 
-/// Of every back-end the same order, so that two can be compared in step.
+/// Every back-end exports in the same order, so that two exports can be compared in step.
 pub async fn exports_come_in_the_order_of_paths_whatever_the_ids(kind: Kind) {
     let (fresh, long) = (kind.fresh().await, "l".repeat(256));
     let ids =
@@ -157,12 +157,13 @@ fn copy_file(from: &Path, to: &Path) {
     std::fs::File::options().write(true).open(to).unwrap().set_len(bytes.len() as u64).unwrap();
 }
 
-/// A server that lost what it had answered gives the same seqs to other turns; nobody may tell the lost ones then.
+/// A server that lost acknowledged turns gives their seqs to other turns; then no node may return the lost
+/// ones.
 pub async fn what_a_server_lost_is_told_by_nobody(kind: Kind) {
     if kind != Kind::Redis {
         return;
     }
-    // It keeps what it is told to save, and nothing else.
+    // It keeps what it is asked to save, and nothing else.
     let mut redis = Redis::start();
     let open = async || Store::open_redis(redis_options(redis.url())).await.unwrap();
     let (node, other) = (open().await, open().await);

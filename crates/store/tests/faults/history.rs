@@ -1,5 +1,5 @@
-//! The operations that a child does, the same every time. Each of them again changes nothing, so that a child may repeat
-//! one of which it does not know whether it was stored.
+//! The operations that a child does, the same every time. Each of them again changes nothing, so that a child
+//! may repeat one of which it does not know whether it was stored.
 
 use bytes::Bytes;
 use novelo_engine::path::{CollectionPath, DocumentPath, Prefix};
@@ -7,7 +7,8 @@ use novelo_store::{AppendTerms, Exported, NewDocument, NewId, Op, PutTerms};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum History {
-    /// Appends, puts, merges, deletes, batches, forks and imports, with the store closed and opened in their middle.
+    /// Appends, puts, merges, deletes, batches, forks and imports, with the store closed and opened in their
+    /// middle.
     Short,
     /// Some of them around a forget.
     Forgetting,

@@ -1,13 +1,14 @@
-//! The store over a disk that fails: every write, sync, open and rename of a history is, one after the other, the last
-//! before a kill or a power loss, torn in its middle, or refused by the operating system.
+//! The store over a disk that fails: every write, sync, open and rename of a history is, one after the other,
+//! the last before a kill or a power loss, torn in its middle, or refused by the operating system.
 //!
-//! The law: what was acknowledged is there afterwards; what was not is there as a whole or not at all; and after a failure
-//! that passes, the same process goes on writing. `shim.c` is the disk; it is loaded into a child, which is this test again.
-//! The parent follows what the child was told, and opens what it left, as it is and as a power loss would leave it.
+//! The law: what was acknowledged is there afterwards; what was not is there as a whole or not at all; and
+//! after a failure that passes, the same process goes on writing. `shim.c` is the disk; it is loaded into a
+//! child, which is this test again. The parent knows the operations of the child, and opens what the child
+//! left, as it is and as a power loss would leave it.
 //!
-//! By default every call of the first history is the last before a kill, every second one fails, and some calls of the
-//! longer history with a forget do either; `NOVELO_FAULTS=all cargo nextest run -p novelo-store --test faults` tries every
-//! call of both.
+//! By default every call of the first history is the last before a kill, every second one fails, and some
+//! calls of the longer history with a forget do either; `NOVELO_FAULTS=all cargo nextest run -p novelo-store
+//! --test faults` tries every call of both.
 
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "a panic is how a test fails")]
 
@@ -73,7 +74,7 @@ async fn try_fault(history: History, states: &States, fault: Fault) -> Result<()
     Ok(())
 }
 
-/// Tries faults on both cores, and tells all that went wrong.
+/// Tries faults on both cores, and reports all that went wrong.
 fn try_all(history: History, faults: &[Fault]) {
     let runtime = || tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let states = runtime().block_on(states(history));

@@ -1,7 +1,8 @@
 //! Real Redis servers for tests.
 //!
-//! Owns processes, ports and directories, all of which end with the value that holds them, and also when the test
-//! process is killed: each server hangs on a pipe that closes with it. Needs `redis-server` and `redis-cli`.
+//! Owns processes, ports and directories, all of which end with the value that holds them, and also when the
+//! test process is killed: each server hangs on a pipe that closes with it. Needs `redis-server` and
+//! `redis-cli`.
 
 #![allow(dead_code)]
 
@@ -22,7 +23,8 @@ pub const BUS: u16 = 10_000;
 /// Below the ports that the system gives to outgoing connections, so that these do not take them meanwhile.
 const PORTS: std::ops::Range<u16> = 20_000..32_000;
 
-/// Ends the server when its standard input does, however the test process ended; then nobody else clears up after it.
+/// Ends the server when its standard input does, however the test process ended; then nothing else removes
+/// its directory.
 const GUARD: &str = r#"dir=$1; shift; "$@" & pid=$!; echo "$pid"; exec >&-
 read -r word; kill -9 "$pid"; wait "$pid"; [ "$word" = stay ] || rm -rf "$dir""#;
 
@@ -124,7 +126,7 @@ impl Redis {
         assert_eq!(answer.trim_end(), "+OK", "{command}");
     }
 
-    /// False where the port was taken by another.
+    /// `false` if another process took the port.
     fn run(&mut self) -> bool {
         let running = self.spawn();
         let deadline = Instant::now() + WAIT_MAX;
@@ -356,8 +358,9 @@ impl Cluster {
     }
 }
 
-/// How a cluster begins. A master that starts has to wait two seconds before it may serve; a replica that takes over
-/// has not. So everyone starts as the replica of a ghost that has the slots and never was.
+/// How a cluster begins. A master that starts has to wait two seconds before it may serve; a replica that
+/// takes over has not. So every server starts as the replica of a master that has the slots and never existed
+/// (a ghost).
 struct Plan {
     ports: Vec<u16>,
     masters: usize,
@@ -379,7 +382,7 @@ impl Plan {
         format!("{}{:016x}", self.run, index + 0xffff)
     }
 
-    /// None where another took one of the ports.
+    /// `None` if another process took one of the ports.
     fn start(&self) -> Option<Vec<Redis>> {
         let args = "--cluster-enabled yes --cluster-node-timeout 1500 --appendonly yes --appendfsync always \
             --repl-diskless-sync-delay 0";

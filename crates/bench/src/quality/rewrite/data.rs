@@ -3,12 +3,12 @@
 use serde::Deserialize;
 
 use super::super::FormatError;
-use novelo_recall::extract::Said;
+use novelo_recall::extract::Utterance;
 
 #[derive(Debug, Clone, Deserialize)]
-pub struct Case {
+pub struct RewriteCase {
     pub set: Option<String>,
-    pub history: Vec<Spoken>,
+    pub history: Vec<HistoryMessage>,
     pub question: String,
     /// What a human made of the question.
     pub human: String,
@@ -17,25 +17,24 @@ pub struct Case {
 }
 
 #[derive(Debug, Clone, Deserialize)]
-pub struct Spoken {
+pub struct HistoryMessage {
     pub role: String,
     pub content: String,
 }
 
-impl Case {
-    pub fn said(&self) -> Vec<Said<'_>> {
-        self.history.iter().map(|it| Said { speaker: &it.role, text: &it.content }).collect()
+impl RewriteCase {
+    pub fn said(&self) -> Vec<Utterance<'_>> {
+        self.history.iter().map(|it| Utterance { speaker: &it.role, text: &it.content }).collect()
     }
 }
 
 /// Unknown fields and empty lines are ignored.
-pub fn parse(lines: &str) -> Result<Vec<Case>, FormatError> {
+pub fn parse(lines: &str) -> Result<Vec<RewriteCase>, FormatError> {
     let mut cases = Vec::new();
     for (number, line) in (1..).zip(lines.lines()).filter(|(_, line)| !line.trim().is_empty()) {
         let mut reader = serde_json::Deserializer::from_str(line);
-        let mut case: Case = serde_path_to_error::deserialize(&mut reader).map_err(|error| FormatError::Shape {
-            place: format!("line {number}, {}", error.path()),
-            cause: error.into_inner(),
+        let mut case: RewriteCase = serde_path_to_error::deserialize(&mut reader).map_err(|error| {
+            FormatError::Shape { place: format!("line {number}, {}", error.path()), cause: error.into_inner() }
         })?;
         case.human.truncate(case.human.trim_end().len());
         cases.push(case);

@@ -1,7 +1,7 @@
 //! How near a rewritten question comes to what a human wrote, and whether it finds more than the question as asked.
 //!
-//! Owns the file format, the figures and the search. Who rewrites is the caller's: rules and models are measured alike.
-//! The figures are those of the published tables: ROUGE-1 over lower-case words without stems, averaged over questions,
+//! Owns the file format, the figures and the search. The caller rewrites: rules and models are measured alike. The
+//! figures are those of the published tables: ROUGE-1 over lower-case words without stems, averaged over questions,
 //! and BLEU over all questions at once, in lower case, with the words of `sacrebleu`'s `13a`.
 
 mod data;
@@ -12,25 +12,25 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-pub use self::data::{Case, Spoken, parse};
-pub use self::retrieval::{Found, Retrieval};
+pub use self::data::{HistoryMessage, RewriteCase, parse};
+pub use self::retrieval::{FoundShares, Retrieval};
 use self::score::{Bleu, Terms};
 
 /// In percent, over all questions and over those of each set.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Report {
+pub struct RewriteReport {
     #[serde(flatten)]
-    pub total: Figures,
-    pub by_set: BTreeMap<String, Figures>,
+    pub total: RewriteFigures,
+    pub by_set: BTreeMap<String, RewriteFigures>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Figures {
+pub struct RewriteFigures {
     pub questions: usize,
     pub rouge1_r: f64,
     pub rouge1_f: f64,
     pub bleu: f64,
-    pub need: Need,
+    pub need: RewriteNeed,
     /// Of the questions that need no rewrite, those that came back byte for byte.
     pub untouched: f64,
     pub retrieval: Retrieval,
@@ -38,7 +38,7 @@ pub struct Figures {
 
 /// Over the questions whose human rewrite adds a word that matters.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
-pub struct Need {
+pub struct RewriteNeed {
     pub questions: usize,
     pub rouge1_f: f64,
     /// F1 between the words that the human added and those that the rewrite added, averaged over questions.
@@ -46,22 +46,26 @@ pub struct Need {
 }
 
 /// Makes a question stand alone.
-pub type RewriteCase<'r> = dyn FnMut(&Case) -> String + 'r;
+pub type RewriteFn<'r> = dyn FnMut(&RewriteCase) -> String + 'r;
 
-/// Rewrites every question once. `progress` hears how many questions of how many are done.
-pub fn run(cases: &[Case], rewrite: &mut RewriteCase<'_>, progress: &mut dyn FnMut(usize, usize)) -> Report {
-    let mut total = Sums::default();
-    let mut sets: BTreeMap<Option<&str>, (Sums, Vec<Asked<'_>>)> = BTreeMap::new();
+/// Rewrites each question once. `progress` gets the number of finished questions and of all.
+pub fn run(
+    cases: &[RewriteCase],
+    rewrite: &mut RewriteFn<'_>,
+    progress: &mut dyn FnMut(usize, usize),
+) -> RewriteReport {
+    let mut total = FigureSums::default();
+    let mut sets: BTreeMap<Option<&str>, (FigureSums, Vec<MeasuredCase<'_>>)> = BTreeMap::new();
     for (done, case) in cases.iter().enumerate() {
         progress(done, cases.len());
-        let asked = Asked::new(case, rewrite(case));
+        let asked = MeasuredCase::new(case, rewrite(case));
         let (sums, of_set) = sets.entry(case.set.as_deref()).or_default();
         total.note(&asked);
         sums.note(&asked);
         of_set.push(asked);
     }
     let mut by_set = BTreeMap::new();
-    let mut found = retrieval::Counts::default();
+    let mut found = retrieval::RetrievalCounts::default();
     for (set, (sums, asked)) in sets {
         let of_set = retrieval::search(&asked);
         found.add(&of_set);
@@ -70,20 +74,20 @@ pub fn run(cases: &[Case], rewrite: &mut RewriteCase<'_>, progress: &mut dyn FnM
         }
     }
     progress(cases.len(), cases.len());
-    Report { total: total.figures(&found), by_set }
+    RewriteReport { total: total.figures(&found), by_set }
 }
 
-/// A question, what became of it, and whether anything had to.
+/// A question, its rewrite, and whether it needed one.
 #[derive(Debug)]
-struct Asked<'c> {
-    case: &'c Case,
+struct MeasuredCase<'c> {
+    case: &'c RewriteCase,
     rewritten: String,
     needs: bool,
     new_term_f1: f64,
 }
 
-impl<'c> Asked<'c> {
-    fn new(case: &'c Case, rewritten: String) -> Self {
+impl<'c> MeasuredCase<'c> {
+    fn new(case: &'c RewriteCase, rewritten: String) -> Self {
         let [question, human] = [&case.question, &case.human].map(|text| Terms::of(text));
         let wanted = human.content_beyond(&question);
         let added = Terms::of(&rewritten).content_beyond(&question);
@@ -94,17 +98,17 @@ impl<'c> Asked<'c> {
 }
 
 #[derive(Debug, Default)]
-struct Sums {
+struct FigureSums {
     questions: usize,
     rouge1_r: f64,
     rouge1_f: f64,
     bleu: Bleu,
-    need: Need,
+    need: RewriteNeed,
     untouched: usize,
 }
 
-impl Sums {
-    fn note(&mut self, asked: &Asked<'_>) {
+impl FigureSums {
+    fn note(&mut self, asked: &MeasuredCase<'_>) {
         let (recall, f1) = score::rouge1(&asked.rewritten, &asked.case.human);
         self.questions += 1;
         self.rouge1_r += recall;
@@ -119,15 +123,15 @@ impl Sums {
         }
     }
 
-    fn figures(&self, found: &retrieval::Counts) -> Figures {
+    fn figures(&self, found: &retrieval::RetrievalCounts) -> RewriteFigures {
         let percent = |sum: f64, of: usize| sum * 100.0 / of.max(1) as f64;
         let others = self.questions - self.need.questions;
-        Figures {
+        RewriteFigures {
             questions: self.questions,
             rouge1_r: percent(self.rouge1_r, self.questions),
             rouge1_f: percent(self.rouge1_f, self.questions),
             bleu: self.bleu.percent(),
-            need: Need {
+            need: RewriteNeed {
                 questions: self.need.questions,
                 rouge1_f: percent(self.need.rouge1_f, self.need.questions),
                 new_term_f1: percent(self.need.new_term_f1, self.need.questions),
@@ -147,7 +151,7 @@ mod tests {
 {"set": "a", "history": [], "question": "What is lung cancer?", "human": "What is lung cancer?"}
 {"history": [], "question": "Why?", "human": "Why is the sky blue?", "passage": "Blue light scatters most."}"#;
 
-    fn report(rewrite: &mut RewriteCase<'_>) -> Report {
+    fn report(rewrite: &mut RewriteFn<'_>) -> RewriteReport {
         run(&parse(FILE).unwrap(), rewrite, &mut |_, _| {})
     }
 

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::Asked;
+use super::MeasuredCase;
 use novelo_recall::{Index, Passage, Query};
 
 const DEPTHS: [usize; 3] = [1, 5, 10];
@@ -20,14 +20,14 @@ pub struct Retrieval {
     pub passages: usize,
     /// Whether the humans' questions stood in for passages, in any of the sets.
     pub stand_in: bool,
-    pub raw: Found,
-    pub rewritten: Found,
-    pub human: Found,
+    pub raw: FoundShares,
+    pub rewritten: FoundShares,
+    pub human: FoundShares,
 }
 
-/// Shares in percent found so deep, and the mean reciprocal rank within the deepest.
+/// Percent found among the first 1, 5 and 10 hits, and the mean reciprocal rank within the first 10.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
-pub struct Found {
+pub struct FoundShares {
     #[serde(rename = "1")]
     pub at_1: f64,
     #[serde(rename = "5")]
@@ -38,30 +38,30 @@ pub struct Found {
 }
 
 #[derive(Debug, Default)]
-pub(super) struct Counts {
+pub(super) struct RetrievalCounts {
     questions: usize,
     passages: usize,
     stand_in: bool,
-    raw: Places,
-    rewritten: Places,
-    human: Places,
+    raw: RankCounts,
+    rewritten: RankCounts,
+    human: RankCounts,
 }
 
 #[derive(Debug, Default)]
-struct Places {
+struct RankCounts {
     within: [usize; DEPTHS.len()],
     reciprocal: f64,
 }
 
-pub(super) fn search(asked: &[Asked<'_>]) -> Counts {
+pub(super) fn search(asked: &[MeasuredCase<'_>]) -> RetrievalCounts {
     let stand_in = asked.iter().all(|it| it.case.passage.is_none());
-    let mut corpus = Corpus::default();
+    let mut corpus = PassageCorpus::default();
     let keys: Vec<Option<u64>> = asked
         .iter()
         .map(|it| if stand_in { Some(it.case.human.as_str()) } else { it.case.passage.as_deref() })
         .map(|passage| passage.map(|passage| corpus.add(passage)))
         .collect();
-    let mut counts = Counts { passages: corpus.keys.len(), stand_in, ..Counts::default() };
+    let mut counts = RetrievalCounts { passages: corpus.keys.len(), stand_in, ..RetrievalCounts::default() };
     for (it, key) in asked.iter().zip(keys).filter(|(it, _)| it.needs) {
         let Some(key) = key else { continue };
         counts.questions += 1;
@@ -73,12 +73,12 @@ pub(super) fn search(asked: &[Asked<'_>]) -> Counts {
 }
 
 #[derive(Debug, Default)]
-struct Corpus<'c> {
+struct PassageCorpus<'c> {
     keys: BTreeMap<&'c str, u64>,
     index: Index,
 }
 
-impl<'c> Corpus<'c> {
+impl<'c> PassageCorpus<'c> {
     fn add(&mut self, text: &'c str) -> u64 {
         let next = self.keys.len() as u64;
         let key = *self.keys.entry(text).or_insert(next);
@@ -94,7 +94,7 @@ impl<'c> Corpus<'c> {
     }
 }
 
-impl Places {
+impl RankCounts {
     fn note(&mut self, place: Option<usize>) {
         let Some(place) = place else { return };
         self.reciprocal += 1.0 / (place + 1) as f64;
@@ -108,14 +108,14 @@ impl Places {
         self.within.iter_mut().zip(other.within).for_each(|(sum, more)| *sum += more);
     }
 
-    fn found(&self, questions: usize) -> Found {
+    fn found(&self, questions: usize) -> FoundShares {
         let of = 100.0 / questions.max(1) as f64;
         let [at_1, at_5, at_10] = self.within.map(|count| count as f64 * of);
-        Found { at_1, at_5, at_10, mrr: self.reciprocal * of }
+        FoundShares { at_1, at_5, at_10, mrr: self.reciprocal * of }
     }
 }
 
-impl Counts {
+impl RetrievalCounts {
     pub fn add(&mut self, other: &Self) {
         self.questions += other.questions;
         self.passages += other.passages;

@@ -2,11 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use novelo_language::analyse::{Language, Words};
+use novelo_language::Language;
+use novelo_language::analyse::Words;
 
-/// No question has more words.
+/// Words of a text that are looked at.
 const WORDS_MAX: usize = 10_000;
-/// BLEU looks at runs of up to so many words.
+/// The longest run of words that BLEU compares.
 const ORDERS: usize = 4;
 
 /// The different words of a text, folded.
@@ -18,13 +19,13 @@ pub struct Terms {
 
 impl Terms {
     pub fn of(text: &str) -> Self {
-        let words = Words::of(text, WORDS_MAX);
-        Self { all: words.iter().map(|word| word.folded.to_owned()).collect(), language: Language::of(&words) }
+        let words = Words::new(text, WORDS_MAX);
+        Self { all: words.iter().map(|word| word.folded.to_owned()).collect(), language: Language::detect(&words) }
     }
 
-    /// The words that matter and that the other text has not.
+    /// The words that are not stop words and that the other text does not have.
     pub fn content_beyond(self, other: &Self) -> BTreeSet<String> {
-        let matters = |word: &String| !self.language.of_word(word).is_stop(word);
+        let matters = |word: &String| !self.language.for_word(word).is_stop(word);
         self.all.into_iter().filter(|word| matters(word) && !other.all.contains(word)).collect()
     }
 }
@@ -32,7 +33,7 @@ impl Terms {
 /// Recall and F1 of the words of a text, counted as often as they occur.
 pub fn rouge1(text: &str, human: &str) -> (f64, f64) {
     let [text, human] = [text, human].map(|text| {
-        let words = Words::of(text, WORDS_MAX);
+        let words = Words::new(text, WORDS_MAX);
         words.iter().map(|word| word.folded.to_owned()).collect::<Vec<_>>()
     });
     let shared = shared(&counted(&text, 1), &counted(&human, 1));

@@ -1,6 +1,6 @@
-//! What an answer is made of beside the message: all of it at once, each with its own time limit.
+//! What an answer is made of beside the message, loaded concurrently, each source with its own time limit.
 //!
-//! Invariant: a source that is late or fails is told in the course, and stands empty; it never fails the request.
+//! Invariant: a source that is late or fails is empty, and the trace says so; it never fails the request.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -14,7 +14,7 @@ use novelo_language::decide::{Fired, Mode, Route};
 use serde_json::{Value, json};
 use tokio::sync::Mutex;
 
-use super::Asked;
+use super::GuidedRequest;
 use super::run::Work;
 use crate::app::Shared;
 use crate::context::load::{RecalledPassages, recall_one};
@@ -24,11 +24,11 @@ use crate::search::{Embedder, FoundPassage};
 use crate::thread;
 use crate::trace::EmbeddingMark;
 
-/// What was said before, as far as it decides anything.
+/// What is known of the conversation so far.
 pub struct Past {
-    /// What the thread does not hold yet.
+    /// Messages that the thread does not hold yet.
     pub new: Vec<Message>,
-    /// What the client tells the model.
+    /// Instructions of the client for the model.
     pub instructions: Vec<Message>,
     pub has_assistant: bool,
     /// The last turn that the thread holds.
@@ -37,7 +37,7 @@ pub struct Past {
 }
 
 impl Past {
-    pub async fn load(app: &Shared, asked: &Asked) -> Result<Self> {
+    pub async fn load(app: &Shared, asked: &GuidedRequest) -> Result<Self> {
         let instructs = |message: &&Message| message.role().is_some_and(Role::instructs);
         let (instructions, said): (Vec<&Message>, Vec<&Message>) = asked.messages.iter().partition(instructs);
         let said: Vec<Message> = said.into_iter().cloned().collect();
@@ -56,10 +56,10 @@ impl Past {
 /// What was loaded.
 pub struct Loaded {
     pub name: Option<String>,
-    /// What the message reminds of, by its words and by its meaning.
+    /// Heuristics that the message fires, by its words and by its meaning.
     pub heuristics: Vec<String>,
     pub uses_embeddings: bool,
-    /// What is remembered, and what of it is shown; `None` where nobody looked, or could.
+    /// Memories that were found; `None` where there was no search, or it failed.
     pub memories: Option<RecalledPassages>,
 }
 
@@ -96,7 +96,7 @@ fn tell(work: &Work<'_>, fired: &[Fired]) {
     fired.iter().for_each(|fired| work.asked.tracer.heuristic(&fired.name, true, fired.words.clone()));
 }
 
-/// What a source gives within its time; what kept it from it is told.
+/// What a source loads within its time limit. Its failure is traced.
 async fn within<T>(work: &Work<'_>, source: &str, load: impl Future<Output = Result<T>>) -> Option<T> {
     let limit_ms = work.app.config.number("load.timeout_ms");
     let loaded = match limit_ms {
@@ -122,7 +122,7 @@ pub fn as_name(text: &str) -> Option<&str> {
     is_one.then_some(name)
 }
 
-/// What the user is called: as the client says, or as it is known here.
+/// The name of the user: as the client sends it, or from the user's data.
 pub async fn name(work: &Work<'_>) -> Option<String> {
     if let Some(name) = &work.asked.name {
         return Some(name.clone());
@@ -167,19 +167,19 @@ async fn memories(work: &Work<'_>) -> Result<RecalledPassages> {
 /// The vectors of examples, in their order.
 type Vectors = Arc<[Vec<f32>]>;
 
-/// The examples of the heuristics in force, embedded once, and the print of the policies that they are of.
+/// The examples of the heuristics in force, embedded once, and the fingerprint of their policies.
 #[derive(Debug, Default)]
 pub struct Examples(Mutex<Option<(u64, Vectors)>>);
 
-/// How long embedding all examples may take.
+/// The time limit for embedding all examples.
 const EXAMPLES_WAIT: Duration = Duration::from_secs(30);
 
 impl Examples {
-    /// Their vectors, and whether they were there already.
+    /// The vectors, and whether they were cached.
     async fn of(work: &Work<'_>) -> Result<(Vectors, bool)> {
         let texts = work.guide.rules.examples().iter().map(|example| example.text.clone()).collect();
         let (app, print) = (work.app.clone(), work.guide.print);
-        // In a task of its own: a request that cannot wait for so long must not undo it for the next.
+        // In a task of its own: a request that times out must not cancel it for the next.
         let embedding = tokio::spawn(async move { app.guides.examples.embed(&app, print, texts).await });
         embedding.await.map_err(|e| Error::new(Code::Internal, format!("embedding ended early: {e}")))?
     }
@@ -241,7 +241,7 @@ async fn alike(work: &Work<'_>) -> Result<Option<Vec<Fired>>> {
     Ok(Some(best.into_iter().map(|(_, fired)| fired).collect()))
 }
 
-/// A likeness as it is told.
+/// A similarity as traces show it.
 fn thousandths(similarity: f64) -> f64 {
     (similarity * 1e3).round() / 1e3
 }

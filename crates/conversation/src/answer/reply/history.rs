@@ -2,7 +2,7 @@
 
 use novelo_engine::Role;
 use novelo_engine::path::DocumentPath;
-use novelo_language::rewrite::Said;
+use novelo_language::rewrite::Utterance;
 use novelo_store::Range;
 
 use super::offline;
@@ -52,7 +52,7 @@ impl History {
         self.lines.is_empty()
     }
 
-    pub fn said(&self) -> Vec<Said<'_>> {
-        self.lines.iter().map(|(speaker, text)| Said { speaker, text }).collect()
+    pub fn said(&self) -> Vec<Utterance<'_>> {
+        self.lines.iter().map(|(speaker, text)| Utterance { speaker, text }).collect()
     }
 }

@@ -31,7 +31,7 @@ fn quotable(passage: &FoundPassage) -> quote::Source<'_> {
 /// What an answer speaks of: of one that was made here, what is quoted, without the names of sources; that nothing was
 /// found speaks of nothing.
 pub fn words(answer: &str) -> Cow<'_, str> {
-    if [Language::English, Language::Portuguese, Language::Russian].into_iter().any(|it| nothing(it) == answer) {
+    if Language::ALL.into_iter().any(|it| nothing(it) == answer) {
         return "".into();
     }
     let quoted = |line: &str| Some(without_heading(line.strip_prefix('“')?.rsplit_once(BY)?.0).to_owned());
@@ -57,11 +57,7 @@ fn place(passage: &FoundPassage) -> String {
 
 /// What is answered where nothing was found.
 pub fn nothing(language: Language) -> &'static str {
-    match language {
-        Language::English => "I found nothing about this.",
-        Language::Portuguese => "Não encontrei nada sobre isso.",
-        Language::Russian => "Я ничего об этом не нашёл.",
-    }
+    language.nothing_found()
 }
 
 #[cfg(test)]

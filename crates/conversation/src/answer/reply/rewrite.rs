@@ -6,12 +6,12 @@
 use bytes::Bytes;
 use novelo_engine::Tokenizer;
 use novelo_engine::path::DocumentPath;
-use novelo_language::rewrite::{Said, rewrite as by_rules};
+use novelo_language::rewrite::{Utterance, rewrite as by_rules};
 use novelo_recall::quote::shares_word;
 use serde_json::Map;
 
 use super::history::History;
-use super::{Asked, Manner, Rewritten, RewrittenBy};
+use super::{ReplyKind, ReplyRequest, Rewritten, RewrittenBy};
 use crate::app::Shared;
 use crate::context::work_prompt::{WorkPrompt, untraced_messages};
 use crate::model::{Ask, Job, Model};
@@ -24,14 +24,14 @@ const HISTORY_TOKENS_MAX: u32 = 2_000;
 const ANSWER_TOKENS_MAX: u32 = 256;
 
 /// The question, and what there is to be said of how it came about.
-pub async fn rewrite(app: &Shared, history: &History, asked: &Asked) -> (Rewritten, Option<String>) {
-    let question = &*asked.says.question();
+pub async fn rewrite(app: &Shared, history: &History, asked: &ReplyRequest) -> (Rewritten, Option<String>) {
+    let question = &*asked.input.question();
     if history.is_empty() || question.is_empty() {
         return (unchanged(question), None);
     }
     let newest = history.newest.clone();
     let history = history.said();
-    let model = app.models.get(Job::Rewrite).filter(|_| matches!(asked.manner, Manner::Assist(_)));
+    let model = app.models.get(Job::Rewrite).filter(|_| matches!(asked.kind, ReplyKind::Assist(_)));
     let note = match model {
         None => None,
         Some(model) => match by_traced_model(app, asked, model, newest, &history, question).await {
@@ -51,10 +51,10 @@ fn unchanged(question: &str) -> Rewritten {
 /// The rewrite of a model with a prompt that has a trace, or why there is none.
 async fn by_traced_model(
     app: &Shared,
-    asked: &Asked,
+    asked: &ReplyRequest,
     model: &Model,
     made_from: Option<DocumentPath>,
-    history: &[Said<'_>],
+    history: &[Utterance<'_>],
     question: &str,
 ) -> Result<Rewritten, &'static str> {
     let instruction = app.policies.prompt(policy::Prompt::Rewrite);
@@ -71,7 +71,7 @@ async fn by_traced_model(
 pub async fn by_model(
     policies: &Policies,
     model: &Model,
-    history: &[Said<'_>],
+    history: &[Utterance<'_>],
     question: &str,
 ) -> Result<Rewritten, &'static str> {
     let instruction = policies.prompt(policy::Prompt::Rewrite);
@@ -82,7 +82,7 @@ pub async fn by_model(
 async fn ask_model(
     model: &Model,
     messages: Bytes,
-    history: &[Said<'_>],
+    history: &[Utterance<'_>],
     question: &str,
 ) -> Result<Rewritten, &'static str> {
     let mut options = Map::new();
@@ -97,15 +97,15 @@ async fn ask_model(
 }
 
 /// The text of the prompt, with a share of the tokens for the history.
-fn text(history: &[Said<'_>], question: &str, share: usize) -> String {
+fn text(history: &[Utterance<'_>], question: &str, share: usize) -> String {
     let lines = lines(history, HISTORY_TOKENS_MAX / share as u32);
     format!("Conversation history:\n{lines}\n\nFollow-up question: {question}")
 }
 
 /// A line each, the newest that fit, oldest first.
-fn lines(history: &[Said<'_>], tokens_max: u32) -> String {
+fn lines(history: &[Utterance<'_>], tokens_max: u32) -> String {
     let mut room_tokens = tokens_max;
-    let line = |said: &Said<'_>| {
+    let line = |said: &Utterance<'_>| {
         let text = said.text.split_whitespace().collect::<Vec<_>>().join(" ");
         format!("{}: {}", said.speaker, cut(&text, LINE_CHARS_MAX))
     };
@@ -120,7 +120,7 @@ fn lines(history: &[Said<'_>], tokens_max: u32) -> String {
 }
 
 /// Whether a rewrite speaks of what was asked, or, where that says nothing by itself, of what was said before.
-fn is_about(history: &[Said<'_>], question: &str, rewrite: &str) -> bool {
+fn is_about(history: &[Utterance<'_>], question: &str, rewrite: &str) -> bool {
     shares_word(question, rewrite) || history.iter().any(|said| shares_word(said.text, rewrite))
 }
 
@@ -164,12 +164,12 @@ mod tests {
     #[test]
     fn the_newest_lines_that_fit_are_shown() {
         let long = "x".repeat(LINE_CHARS_MAX + 1);
-        let said: Vec<Said<'_>> = (0..40).map(|_| Said { speaker: "user", text: &long }).collect();
+        let said: Vec<Utterance<'_>> = (0..40).map(|_| Utterance { speaker: "user", text: &long }).collect();
         let shown = lines(&said, HISTORY_TOKENS_MAX);
         assert_eq!(shown.lines().count(), HISTORY_TOKENS_MAX as usize * 4 / (LINE_CHARS_MAX + 6));
         let line_tokens = Tokenizer::default().count(shown.lines().next().unwrap());
         assert_eq!([line_tokens, line_tokens - 1].map(|tokens| lines(&said, tokens).lines().count()), [1, 0]);
-        let two = [Said { speaker: "user", text: "a\nb" }, Said { speaker: "assistant", text: "c" }];
+        let two = [Utterance { speaker: "user", text: "a\nb" }, Utterance { speaker: "assistant", text: "c" }];
         assert_eq!(lines(&two, HISTORY_TOKENS_MAX), "user: a b\nassistant: c");
     }
 }

@@ -84,8 +84,8 @@ pub async fn find(store: &Store, kept: &FoundGroups, whose: Whose<'_>, thread: &
 
 async fn pulse(store: &Store, root: Root<'_>) -> Result<u64> {
     Ok(match root {
-        Root::User(user) => store.pulse(&[USERS, user]).await?,
-        Root::Legacy => store.pulse(&[THREADS]).await?,
+        Root::User(user) => store.change_counter(&[USERS, user]).await?,
+        Root::Legacy => store.change_counter(&[THREADS]).await?,
     })
 }
 

@@ -10,10 +10,10 @@ use novelo_store::{Range, Store};
 use serde::Deserialize;
 
 use super::ContextInputs;
-use crate::app::Shared;
+use crate::context::Contexts;
 use crate::context::request::Request;
 use crate::error::{Code, Result};
-use crate::remember::levels::Levels;
+use crate::search::levels::Levels;
 use crate::search::{Ask, Found, FoundPassage, Picked, Place, Ranking, has_any, search};
 use crate::thread::tail::excerpt;
 use crate::trace::RecalledInput;
@@ -24,7 +24,7 @@ const ASKED_CHARS: usize = 150;
 
 impl ContextInputs {
     /// Searches for the passages that a recipe asks for.
-    pub async fn search_passages(&mut self, app: &Shared, recipe: &Recipe, request: &Request) -> Result<()> {
+    pub async fn search_passages(&mut self, app: &Contexts, recipe: &Recipe, request: &Request) -> Result<()> {
         let recalls = recipe.needs().into_iter().filter_map(|need| match need {
             Need::Recall(recall) => Some(recall),
             _ => None,
@@ -122,7 +122,7 @@ impl RecalledPassages {
 /// Searches for one recall of a recipe, so that a caller knows what was found before it asks for the prompt. A search
 /// that is late, or that fails, finds nothing and says why.
 pub async fn recall_one(
-    app: &Shared,
+    app: &Contexts,
     user: &str,
     recall: &Recall,
     query: &str,
@@ -134,7 +134,7 @@ pub async fn recall_one(
 
 /// The same; `None` where the user has nothing that could be found.
 async fn find(
-    app: &Shared,
+    app: &Contexts,
     user: &str,
     recall: &Recall,
     query: &str,

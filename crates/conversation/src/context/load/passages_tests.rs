@@ -53,7 +53,7 @@ fn recall() -> Recall {
     Recall::decode(&mut fields).unwrap()
 }
 
-async fn prompt(app: &Shared, recalled: Vec<RecalledPassages>) -> (String, usize) {
+async fn prompt(app: &App, recalled: Vec<RecalledPassages>) -> (String, usize) {
     let recipe = json!({"components": [component()]});
     let request = Request {
         user: Some("u".into()),

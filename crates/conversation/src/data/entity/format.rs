@@ -1,6 +1,7 @@
 //! How values are written for people who read Portuguese.
 
 use novelo_engine::decode::nearest;
+use novelo_language::BRAZIL;
 use serde_json::Value;
 
 use super::decimal::Decimal;
@@ -10,11 +11,6 @@ pub const NOTHING: &str = "—";
 
 /// Digits after the point that a format may have.
 const DECIMALS_MAX: u8 = 8;
-
-const MONTHS: [&str; 12] = ["jan", "fev", "mar", "abr", "mai", "jun", "jul", "ago", "set", "out", "nov", "dez"];
-
-/// Places that a short amount is shifted by, and what it is then called.
-const SCALES: [(usize, &str); 3] = [(3, "mil"), (6, "mi"), (9, "bi")];
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Format {
@@ -71,7 +67,7 @@ impl Format {
             Self::Text => None,
             Self::Date => value.as_str().and_then(|text| write_day(text, out)),
             Self::Month => value.as_str().and_then(|text| write_month(text, out)),
-            Self::YesNo => is_yes(value).map(|is_yes| out.push_str(if is_yes { "sim" } else { "não" })),
+            Self::YesNo => is_yes(value).map(|is_yes| out.push_str(if is_yes { BRAZIL.yes } else { BRAZIL.no })),
             _ => Decimal::of(value).map(|number| self.write_number(number, out)),
         };
         if written.is_none() {
@@ -86,7 +82,7 @@ impl Format {
                 write_signed("", &number.round(decimals.into()), out);
                 out.push('%');
             }
-            Self::Money => write_signed("R$ ", &number.round(2), out),
+            Self::Money => write_signed(BRAZIL.currency, &number.round(2), out),
             Self::MoneyShort => write_short(number, out),
             _ => write_signed("", &number.round(0), out),
         }
@@ -113,12 +109,12 @@ fn write_signed(unit: &str, number: &Decimal, out: &mut String) {
 fn write_short(amount: Decimal, out: &mut String) {
     let plain = amount.clone().round(2);
     if plain.whole_digits() <= 3 {
-        return write_signed("R$ ", &plain, out);
+        return write_signed(BRAZIL.currency, &plain, out);
     }
-    for (places, name) in SCALES {
+    for (n, (places, name)) in BRAZIL.scales.into_iter().enumerate() {
         let scaled = amount.clone().shift(places).round(1);
-        if scaled.whole_digits() <= 3 || name == "bi" {
-            write_signed("R$ ", &scaled, out);
+        if scaled.whole_digits() <= 3 || n + 1 == BRAZIL.scales.len() {
+            write_signed(BRAZIL.currency, &scaled, out);
             out.push(' ');
             return out.push_str(name);
         }
@@ -135,7 +131,7 @@ fn write_day(text: &str, out: &mut String) -> Option<()> {
 fn write_month(text: &str, out: &mut String) -> Option<()> {
     let (year, month) = iso_day(text).map(|(year, month, _)| (year, month)).or_else(|| iso_month(text))?;
     let number: usize = month.parse().ok()?;
-    out.extend([*MONTHS.get(number.checked_sub(1)?)?, "/", year]);
+    out.extend([*BRAZIL.short_months.get(number.checked_sub(1)?)?, "/", year]);
     Some(())
 }
 

@@ -1,15 +1,15 @@
 //! The making of a summary: by a model where one is set and answers, else by the sentences that say most.
 
 use novelo_engine::Role;
-use novelo_recall::extract::{self, Said};
+use novelo_recall::extract::{self, Utterance};
 use novelo_store::Error;
 use serde_json::Map;
 
 use super::{By, Summary};
-use crate::app::Shared;
 use crate::context::work_prompt::WorkPrompt;
 use crate::model::{Ask, Job, Model};
 use crate::policy::Prompt;
+use crate::remember::UserMemory;
 use crate::text::cut;
 use crate::thread::tail::{Line, LineCaps, Tail};
 
@@ -21,7 +21,7 @@ const MODEL_TURNS_MAX: u64 = 24;
 const MODEL_TURN_CHARS_MAX: usize = 1_000;
 
 /// How many turns the next round may take.
-pub fn turns_max(app: &Shared) -> u64 {
+pub fn turns_max(app: &UserMemory) -> u64 {
     if app.models.get(Job::Summary).is_some() { MODEL_TURNS_MAX } else { TURNS_MAX }
 }
 
@@ -29,7 +29,7 @@ pub fn turns_max(app: &Shared) -> u64 {
 const ROLES: &[Role] = &[Role::User, Role::Assistant];
 
 /// The summary with turns behind it. The words of a caller stay; the words made here are made again.
-pub async fn continued(app: &Shared, thread: (&str, &str), before: Summary, tail: Tail) -> Result<Summary, Error> {
+pub async fn continued(app: &UserMemory, thread: (&str, &str), before: Summary, tail: Tail) -> Result<Summary, Error> {
     let chars_max = usize::try_from(app.config.number("memory.summary_chars")).unwrap_or(usize::MAX);
     if let Some(model) = app.models.get(Job::Summary) {
         match by_model(app, model, thread, before.made(), &tail, chars_max).await {
@@ -39,8 +39,8 @@ pub async fn continued(app: &Shared, thread: (&str, &str), before: Summary, tail
     }
     let summed = tokio::task::spawn_blocking(move || {
         let lines = lines(&tail, TURN_CHARS_MAX);
-        let said: Vec<Said<'_>> =
-            lines.iter().map(|line| Said { speaker: line.role.name(), text: &line.text }).collect();
+        let said: Vec<Utterance<'_>> =
+            lines.iter().map(|line| Utterance { speaker: line.role.name(), text: &line.text }).collect();
         let made = extract::summarise(Some(before.made()).filter(|made| !made.trim().is_empty()), &said, chars_max);
         before.with(made, By::Extract)
     });
@@ -48,7 +48,7 @@ pub async fn continued(app: &Shared, thread: (&str, &str), before: Summary, tail
 }
 
 async fn by_model(
-    app: &Shared,
+    app: &UserMemory,
     model: &Model,
     thread: (&str, &str),
     before: &str,

@@ -15,11 +15,11 @@ use novelo_store::{Error as StoreError, Op, PutTerms, Store};
 use serde::{Deserialize, Serialize};
 
 use super::{TRIES_MAX, check};
-use crate::app::Shared;
 use crate::error::{Code, Error, Result};
+use crate::remember::UserMemory;
 use crate::settings::Config;
 use crate::telemetry::now;
-pub use due::{Due, run};
+pub use due::run;
 
 /// A summary as its document is.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -100,13 +100,13 @@ async fn write(
     Ok(())
 }
 
-pub async fn get(app: &Shared, user: &str, thread: &str) -> Result<Option<Summary>> {
+pub async fn get(app: &UserMemory, user: &str, thread: &str) -> Result<Option<Summary>> {
     let (summary, version) = held(&app.store, &path(user, thread)?).await?;
     Ok((version > 0).then_some(summary).filter(Summary::says_something))
 }
 
 /// Sets a caller's summary. Without a seq it covers what lies before the window now.
-pub async fn set(app: &Shared, user: &str, thread: &str, text: &str, upto_seq: Option<u64>) -> Result<Summary> {
+pub async fn set(app: &UserMemory, user: &str, thread: &str, text: &str, upto_seq: Option<u64>) -> Result<Summary> {
     check::text("text", text, check::MEMORY)?;
     let at = path(user, thread)?;
     let of = scope::turns(user, thread).map_err(|e| Error::bad_id("thread", &e))?;
@@ -123,7 +123,7 @@ pub async fn set(app: &Shared, user: &str, thread: &str, text: &str, upto_seq: O
 }
 
 /// Whether there was one.
-pub async fn remove(app: &Shared, user: &str, thread: &str) -> Result<bool> {
+pub async fn remove(app: &UserMemory, user: &str, thread: &str) -> Result<bool> {
     let was_there = get(app, user, thread).await?.is_some();
     if was_there {
         app.store.delete(&path(user, thread)?, None).await?;
@@ -133,7 +133,7 @@ pub async fn remove(app: &Shared, user: &str, thread: &str) -> Result<bool> {
 }
 
 /// Says that what lies before the window is done with, so that a summary which was removed does not come back.
-pub async fn begin_here(app: &Shared, user: &str, thread: &str) -> Result<()> {
+pub async fn begin_here(app: &UserMemory, user: &str, thread: &str) -> Result<()> {
     let of = scope::turns(user, thread).map_err(|e| Error::bad_id("thread", &e))?;
     let upto_seq = Window::of(&app.config).before(app.store.version(&of).await?.last_seq);
     let summary = Summary { upto_seq, by: By::Extract, updated_at: now(), ..Summary::default() };
@@ -144,7 +144,7 @@ pub async fn begin_here(app: &Shared, user: &str, thread: &str) -> Result<()> {
 }
 
 /// Says of a summary that stays that it covers no turn: those it was made from are gone, and seqs begin anew.
-pub async fn begin_anew(app: &Shared, user: &str, thread: &str) -> Result<()> {
+pub async fn begin_anew(app: &UserMemory, user: &str, thread: &str) -> Result<()> {
     let at = path(user, thread)?;
     for _ in 0..TRIES_MAX {
         let (summary, version) = held(&app.store, &at).await?;
@@ -162,7 +162,7 @@ pub async fn begin_anew(app: &Shared, user: &str, thread: &str) -> Result<()> {
 
 /// What takes a turn out of a thread's summary: what was made is dropped, and made again from the turns that stay; a caller's own words
 /// stay. It also stops a summary that is being made from being stored. `None` where there can be none.
-pub async fn without(app: &Shared, user: &str, thread: &str, seq: u64) -> Result<Option<Op>> {
+pub async fn without(app: &UserMemory, user: &str, thread: &str, seq: u64) -> Result<Option<Op>> {
     let (at, of) = (path(user, thread)?, scope::turns(user, thread).map_err(|e| Error::bad_id("thread", &e))?);
     let (summary, version) = held(&app.store, &at).await?;
     let is_due = app.store.version(&of).await?.last_seq > Window::of(&app.config).threshold;

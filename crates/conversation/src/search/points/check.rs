@@ -11,8 +11,8 @@ use super::super::worker::users;
 use super::near::another_size;
 use super::qdrant_collection_of;
 use super::{Answer, Fault, Points};
-use crate::app::Shared;
 use crate::error::Result;
+use crate::search::Search;
 use novelo_engine::recall::RecallSource;
 
 const READ_LIMIT: usize = 1_000;
@@ -20,7 +20,7 @@ const READ_LIMIT: usize = 1_000;
 const PROBE: &str = "?";
 
 /// How many points there should be of a user, by the names of collections.
-pub async fn expected(app: &Shared, user: &str) -> Result<BTreeMap<&'static str, u64>> {
+pub async fn expected(app: &Search, user: &str) -> Result<BTreeMap<&'static str, u64>> {
     let mut counts: BTreeMap<&'static str, u64> = Collection::ALL.map(|of| (of.name(), 0)).into();
     for source in RecallSource::ALL {
         for of in collections(source, &app.store, user).await? {
@@ -59,7 +59,7 @@ impl Points {
 }
 
 /// What is wrong, for `doctor`.
-pub async fn findings(app: &Shared) -> Result<Vec<Value>> {
+pub async fn findings(app: &Search) -> Result<Vec<Value>> {
     let Some(points) = &app.indexes.points else { return Ok(Vec::new()) };
     let mut findings = Vec::new();
     if let Err(fault) = look(app, points, &mut findings).await {
@@ -89,7 +89,7 @@ pub async fn findings(app: &Shared) -> Result<Vec<Value>> {
 }
 
 /// Looks at each collection that is there.
-async fn look(app: &Shared, points: &Points, findings: &mut Vec<Value>) -> Answer<()> {
+async fn look(app: &Search, points: &Points, findings: &mut Vec<Value>) -> Answer<()> {
     let size = match app.indexes.embedder.print() {
         // One that fails says so itself.
         Some(_) => app.indexes.embedder.query(PROBE).await.ok().map(|vector| vector.len()),

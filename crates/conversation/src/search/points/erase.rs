@@ -16,9 +16,9 @@ use serde::{Deserialize, Serialize};
 use super::super::sources::{DOCUMENTS, MEMORIES, PASSAGES};
 use super::{Answer, Fault, Points, work};
 use super::{point_kind, qdrant_collections};
-use crate::app::Shared;
 use crate::error::{Code, Error, Result};
 use crate::ids;
+use crate::search::Search;
 use crate::telemetry::now;
 use novelo_engine::recall::RecallSource;
 
@@ -79,7 +79,7 @@ fn unmade(error: impl std::fmt::Display) -> Error {
 }
 
 /// Notes that something of a user is about to be forgotten; `None` where there are no points.
-pub async fn begin(app: &Shared, user: &str) -> Result<Option<DocumentPath>> {
+pub async fn begin(app: &Search, user: &str) -> Result<Option<DocumentPath>> {
     if app.indexes.points.is_none() {
         return Ok(None);
     }
@@ -90,7 +90,7 @@ pub async fn begin(app: &Shared, user: &str) -> Result<Option<DocumentPath>> {
 }
 
 /// Removes the points of what was forgotten. Whether all are gone; those that are not go as soon as they can.
-pub async fn finish(app: &Shared, user: &str, what: &[Prefix], note: Option<DocumentPath>) -> bool {
+pub async fn finish(app: &Search, user: &str, what: &[Prefix], note: Option<DocumentPath>) -> bool {
     let (Some(points), Some(note)) = (&app.indexes.points, note) else { return true };
     let mut is_done = !points.is_busy_with(user);
     for prefix in what {
@@ -109,7 +109,7 @@ pub async fn finish(app: &Shared, user: &str, what: &[Prefix], note: Option<Docu
 }
 
 /// Goes through the notes that are left; `false` when some have to wait longer.
-pub async fn again(app: &Shared, points: &Points) -> Result<bool> {
+pub async fn again(app: &Search, points: &Points) -> Result<bool> {
     // Before they are read: one that is written meanwhile is for the next time.
     points.left.take();
     let done = go_through(app, points).await;
@@ -119,7 +119,7 @@ pub async fn again(app: &Shared, points: &Points) -> Result<bool> {
     done
 }
 
-async fn go_through(app: &Shared, points: &Points) -> Result<bool> {
+async fn go_through(app: &Search, points: &Points) -> Result<bool> {
     let of = notes().map_err(unmade)?;
     let left = app.store.turns(&of, Range::Last(NOTES_MAX)).await?;
     for row in left.iter() {
@@ -135,7 +135,7 @@ async fn go_through(app: &Shared, points: &Points) -> Result<bool> {
 }
 
 /// Removes all points of a user that have no document.
-async fn sweep(app: &Shared, points: &Points, user: &str) -> Result<bool> {
+async fn sweep(app: &Search, points: &Points, user: &str) -> Result<bool> {
     for source in RecallSource::ALL {
         let scope = Scope { user, kind: Some(point_kind(source)), parents: &[] };
         for of in qdrant_collections(source) {

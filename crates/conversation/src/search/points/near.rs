@@ -8,7 +8,7 @@ use super::super::find::Ask;
 use super::super::part::Part;
 use super::{Answer, Fault, Points};
 use super::{point_kind, qdrant_collections};
-use crate::app::Shared;
+use crate::search::Search;
 
 /// Hits of each kind that are asked for. All passages of most users; of the others, more than any prompt shows.
 const HITS: usize = 200;
@@ -43,7 +43,7 @@ struct Lists {
 }
 
 /// What Qdrant finds for a question. It always gives something, if only a note.
-pub async fn near(app: &Shared, points: &Points, part: &RwLock<Part>, ask: &Ask<'_>) -> (Elsewhere, Vec<String>) {
+pub async fn near(app: &Search, points: &Points, part: &RwLock<Part>, ask: &Ask<'_>) -> (Elsewhere, Vec<String>) {
     let (to_embed, sparse, of) = {
         let part = part.read().await;
         if part.index.is_empty() {

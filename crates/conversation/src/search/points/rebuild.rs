@@ -13,8 +13,8 @@ use serde_json::{Value, json};
 
 use super::super::worker::users;
 use super::{Fault, Points, WRITE_DEADLINE, expected, lock, work};
-use crate::app::Shared;
 use crate::error::{Code, Error, Result};
+use crate::search::Search;
 use crate::telemetry::now;
 use novelo_engine::recall::RecallSource;
 
@@ -44,7 +44,7 @@ fn failed(fault: &Fault) -> Error {
 }
 
 /// Rebuilds one user, or the next of all; `anew` begins with dropping the collections, as does a rebuild that was not begun.
-pub async fn step(app: &Shared, points: &Points, user: Option<&str>, anew: bool) -> Result<Value> {
+pub async fn step(app: &Search, points: &Points, user: Option<&str>, anew: bool) -> Result<Value> {
     if let Some(user) = user {
         points.remove_user(user).await.map_err(|fault| failed(&fault))?;
         let mut done = Done::default();
@@ -84,7 +84,7 @@ fn told(done: &Done, count: usize, users: usize, finished: bool) -> Value {
     json!({"done": count, "users": users, "finished": finished, "collections": rows.collect::<Vec<_>>()})
 }
 
-async fn begin(app: &Shared, points: &Points, anew: bool) -> Result<Plan> {
+async fn begin(app: &Search, points: &Points, anew: bool) -> Result<Plan> {
     let kept = app.store.get(&place()?).await?.filter(|_| !anew);
     let done: Option<Done> = kept.and_then(|kept| serde_json::from_slice(&kept.value).ok());
     let is_new = done.is_none();
@@ -106,7 +106,7 @@ async fn begin(app: &Shared, points: &Points, anew: bool) -> Result<Plan> {
 }
 
 /// Puts all points of a user, and counts them.
-async fn rebuild(app: &Shared, points: &Points, user: &str, done: &mut Done) -> Result<()> {
+async fn rebuild(app: &Search, points: &Points, user: &str, done: &mut Done) -> Result<()> {
     app.indexes.forget(user);
     for source in RecallSource::ALL {
         if !work(app, points, user, source).await? {

@@ -20,9 +20,9 @@ use super::super::vectors::{self, Vector};
 use super::super::worker::{BATCH_DEADLINE, TEXT_CHARS_MAX};
 use super::{Answer, Fault, Points, WRITE_DEADLINE, lock};
 use super::{point_kind, qdrant_collection_of, qdrant_collections};
-use crate::app::Shared;
-use crate::context::load::cut;
 use crate::error::Result;
+use crate::search::Search;
+use crate::text::cut;
 use novelo_engine::recall::RecallSource;
 
 /// Points that are put at once, and passages that are embedded at once.
@@ -40,7 +40,7 @@ struct Taken {
 }
 
 /// Puts all that one index lacks, and removes what it no longer holds; `false` when Qdrant or the embedder failed.
-pub async fn work(app: &Shared, points: &Points, user: &str, source: RecallSource) -> Result<bool> {
+pub async fn work(app: &Search, points: &Points, user: &str, source: RecallSource) -> Result<bool> {
     while !app.indexes.waiting.is_closed() {
         let part = current(app, user, source).await?;
         if !part.read().await.is_settled() && !settle(app, points, user, source, &part).await? {
@@ -75,7 +75,7 @@ fn done<T>(answer: Answer<T>) -> Option<T> {
 }
 
 /// Compares an index with the points that are there: those that fit are not put again, those without a document go.
-async fn settle(app: &Shared, points: &Points, user: &str, source: RecallSource, part: &RwLock<Part>) -> Result<bool> {
+async fn settle(app: &Search, points: &Points, user: &str, source: RecallSource, part: &RwLock<Part>) -> Result<bool> {
     let print = app.indexes.embedder.print();
     part.read().await.settling();
     for of in qdrant_collections(source) {
@@ -112,7 +112,7 @@ fn fits(part: &mut Part, seen: &Seen, print: Option<&str>) -> bool {
 
 /// The ids of those points whose document is gone, says nothing, or belongs into another collection. A point that says
 /// nothing of itself is not one of ours.
-pub async fn stale(app: &Shared, source: RecallSource, in_: Collection, points: Vec<Seen>) -> Result<Vec<String>> {
+pub async fn stale(app: &Search, source: RecallSource, in_: Collection, points: Vec<Seen>) -> Result<Vec<String>> {
     let mut stale = Vec::new();
     for Seen { id, place, .. } in points {
         let Some((of, seq, _)) = place else { continue };
@@ -128,14 +128,14 @@ fn belongs(source: RecallSource, in_: Collection, turn: &Turn) -> bool {
     passage_text(source, turn).is_some() && qdrant_collection_of(source, turn) == in_
 }
 
-async fn document(app: &Shared, of: &CollectionPath, seq: u64) -> Result<Option<Turn>> {
+async fn document(app: &Search, of: &CollectionPath, seq: u64) -> Result<Option<Turn>> {
     let turns = app.store.turns(of, Range::Between { first: seq, last: seq }).await?;
     Ok(turns.iter().next().cloned())
 }
 
 /// Removes the points of passages that are no longer there, with their vectors.
 async fn remove_gone(
-    app: &Shared,
+    app: &Search,
     points: &Points,
     user: &str,
     source: RecallSource,
@@ -162,7 +162,7 @@ async fn remove_gone(
 
 /// Puts some passages; `false` when that failed.
 async fn put(
-    app: &Shared,
+    app: &Search,
     points: &Points,
     user: &str,
     source: RecallSource,
@@ -202,7 +202,7 @@ async fn put(
 
 /// Removes what was put just now and has no document any more.
 async fn remove_forgotten(
-    app: &Shared,
+    app: &Search,
     points: &Points,
     user: &str,
     source: RecallSource,
@@ -224,7 +224,7 @@ async fn remove_forgotten(
 
 /// Gives passages their vectors: those that are stored, and new ones; `false` when the embedder failed. A text that it refuses
 /// goes without.
-async fn embed(app: &Shared, source: RecallSource, print: &str, taken: &mut [Taken]) -> Result<bool> {
+async fn embed(app: &Search, source: RecallSource, print: &str, taken: &mut [Taken]) -> Result<bool> {
     for taken in taken.iter_mut() {
         let stored = vectors::get(&app.store, &taken.lacking.of, taken.lacking.seq).await?;
         let fits = |vector: &Vector| vector.model == print && vector.digest == taken.lacking.digest;
@@ -239,7 +239,7 @@ async fn embed(app: &Shared, source: RecallSource, print: &str, taken: &mut [Tak
     Ok(true)
 }
 
-async fn embed_some(app: &Shared, source: RecallSource, print: &str, some: &mut [&mut Taken]) -> Result<bool> {
+async fn embed_some(app: &Search, source: RecallSource, print: &str, some: &mut [&mut Taken]) -> Result<bool> {
     let text = |taken: &&mut Taken| cut(&passage_text(source, &taken.turn).unwrap_or_default(), TEXT_CHARS_MAX);
     match app.indexes.embedder.embed(some.iter().map(text).collect(), BATCH_DEADLINE).await {
         Ok(vectors) => {
@@ -268,7 +268,7 @@ async fn embed_some(app: &Shared, source: RecallSource, print: &str, some: &mut 
 
 /// Stores new vectors beside what they are of, so that none is made twice. Where one of the passages was forgotten
 /// meanwhile, none is stored.
-async fn keep(app: &Shared, print: &str, some: &[&mut Taken]) -> Result<bool> {
+async fn keep(app: &Search, print: &str, some: &[&mut Taken]) -> Result<bool> {
     let mut ops = Vec::new();
     for Taken { lacking, turn, vector, .. } in some.iter().map(|taken| &**taken) {
         let (Ok(at), Some(values)) = (lacking.of.document(&turn.id), vector.clone()) else { continue };
@@ -308,7 +308,7 @@ impl Points {
         }
     }
 
-    async fn put_all(&self, app: &Shared, user: &str, source: RecallSource, taken: &[Taken]) -> Answer<()> {
+    async fn put_all(&self, app: &Search, user: &str, source: RecallSource, taken: &[Taken]) -> Answer<()> {
         for into in qdrant_collections(source) {
             let taken: Vec<&Taken> = taken.iter().filter(|taken| taken.into == *into).collect();
             let size = taken.iter().find_map(|taken| Some(taken.vector.as_ref()?.len()));
@@ -327,7 +327,7 @@ impl Points {
 
     async fn put_some(
         &self,
-        app: &Shared,
+        app: &Search,
         user: &str,
         source: RecallSource,
         into: Collection,

@@ -1,9 +1,7 @@
 //! Whether a question compares what it names with what was spoken of before.
 
-use super::said::{Said, Spelling};
-
-/// Words between a comparison and what is compared with.
-const LINKS: [&str; 10] = ["com", "a", "ao", "aos", "contra", "vs", "versus", "with", "to", "against"];
+use super::said::{QuestionWords, Spelling};
+use crate::portuguese::plan::LINKS;
 
 /// Words that may stand between a link and what it leads to: `com o dividend yield do XPML11`.
 const LINK_WORDS_MAX: usize = 5;
@@ -11,9 +9,9 @@ const LINK_WORDS_MAX: usize = 5;
 /// The shortest beginning of a subject that stands for it.
 const NAME_CHARS_MIN: usize = 4;
 
-/// `compare com XPML11` does, and so does `compare o XPML11`. `compare HGLG11 com o IFIX` and `HGLG11 versus MXRF11` name
-/// both sides.
-pub fn joins(said: &Said<'_>, compare: &[Spelling], subjects: &[String]) -> bool {
+/// `compare com XPML11` does, and so does `compare o XPML11`. `compare HGLG11 com o IFIX` and `HGLG11 versus
+/// MXRF11` name both sides.
+pub fn joins(said: &QuestionWords<'_>, compare: &[Spelling], subjects: &[String]) -> bool {
     let Some(words) = compare.iter().filter_map(|words| said.find(words)).min_by_key(|words| words.start) else {
         return false;
     };

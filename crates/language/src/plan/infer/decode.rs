@@ -1,7 +1,7 @@
 //! The rules as they stand in their file.
 //!
-//! Owns what is told of a file that is wrong: where, and what would fit. Refuses unknown fields, intents and values, windows
-//! that are none, and names that a query could not bind.
+//! Owns what is told of a file that is wrong: where, and what would fit. Refuses unknown fields, intents and
+//! values, windows that are none, and names that a query could not bind.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -13,9 +13,9 @@ use serde_json::Value;
 
 use super::rules::{AggregationRule, ChoiceRule, LimitRule, Rule, SubjectRule, WindowRule};
 use super::said::{Spelling, Spoken};
-use super::{LIST, Remark, Rules};
+use super::{LIST, ParameterRules, Remark};
 use crate::plan::ontology::Ontology;
-use crate::plan::window::Window;
+use crate::window::Window;
 
 /// The most rows that any limit allows.
 pub const LIMIT_MAX: u32 = 1_000;
@@ -122,7 +122,7 @@ enum Source {
     Context,
 }
 
-impl Rules {
+impl ParameterRules {
     /// From what stands under the key `param_inference` of its file.
     pub fn decode(value: &Value, ontology: &Ontology) -> Result<Self, DecodeError> {
         let intents: Vec<&str> = ontology.intents().iter().map(|intent| intent.name.as_str()).collect();

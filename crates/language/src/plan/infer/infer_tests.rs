@@ -52,8 +52,8 @@ fn wire() -> Value {
     })
 }
 
-fn rules() -> Rules {
-    Rules::of(&wire(), "ticker", &INTENTS).unwrap()
+fn rules() -> ParameterRules {
+    ParameterRules::of(&wire(), "ticker", &INTENTS).unwrap()
 }
 
 fn question(text: &str) -> Question {
@@ -258,7 +258,7 @@ fn check_problem(pointer: &str, value: Value, expect: &str) {
     let mut wire = wire();
     let (parent, name) = pointer.rsplit_once('/').unwrap();
     wire.pointer_mut(parent).unwrap()[name] = value;
-    let error = Rules::of(&wire, "ticker", &INTENTS).unwrap_err().to_string();
+    let error = ParameterRules::of(&wire, "ticker", &INTENTS).unwrap_err().to_string();
     assert!(error.starts_with(expect), "{error}");
 }
 
@@ -320,7 +320,7 @@ fn limits_and_choices_of_a_broken_file_are_refused() {
     wire["compare"] = json!(&phrases[1..]);
     wire["intents"]["news"]["limit"]["max"] = json!(1000);
     wire["intents"]["news"]["ticker"]["ask"] = json!("x".repeat(decode::ASK_BYTES_MAX));
-    assert!(Rules::of(&wire, "ticker", &INTENTS).is_ok());
+    assert!(ParameterRules::of(&wire, "ticker", &INTENTS).is_ok());
     let too_long = json!("x".repeat(decode::ASK_BYTES_MAX + 1));
     check_problem("/intents/news/ticker/ask", too_long, "intents.news.ticker.ask must be");
 }

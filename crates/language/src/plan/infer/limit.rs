@@ -1,35 +1,10 @@
 //! How many rows a question asks for: `top 5`, `as três últimas`, `10 maiores`, `3 notícias`.
 
-use super::said::{Said, Spelling};
-use crate::plan::window::counted::is_unit;
-use crate::plan::window::number::number;
-
-/// Words that a number stands beside when it counts rows.
-const RANKS: [&str; 20] = [
-    "top",
-    "ultimos",
-    "ultimas",
-    "primeiros",
-    "primeiras",
-    "maiores",
-    "menores",
-    "melhores",
-    "piores",
-    "principais",
-    "recentes",
-    "proximos",
-    "proximas",
-    "first",
-    "last",
-    "best",
-    "worst",
-    "largest",
-    "smallest",
-    "latest",
-];
+use super::said::{QuestionWords, Spelling};
+use crate::portuguese::plan::{LAST_ONE, RANKS, TOP, is_unit, number};
 
 /// The number of rows; its words say nothing else. `of` are the things that are counted.
-pub fn take(said: &mut Said<'_>, of: &[Spelling]) -> Option<u32> {
+pub fn take(said: &mut QuestionWords<'_>, of: &[Spelling]) -> Option<u32> {
     let found = (0..said.tokens.len()).find_map(|at| beside_rank(said, at).or_else(|| counted(said, of, at)));
     if let Some((limit, words)) = found {
         said.take(words);
@@ -39,7 +14,7 @@ pub fn take(said: &mut Said<'_>, of: &[Spelling]) -> Option<u32> {
     is_one.then_some(1)
 }
 
-fn beside_rank(said: &Said<'_>, at: usize) -> Option<(u32, std::ops::Range<usize>)> {
+fn beside_rank(said: &QuestionWords<'_>, at: usize) -> Option<(u32, std::ops::Range<usize>)> {
     let tokens = &said.tokens;
     let is_rank = |at: usize| said.is_free(at) && tokens.is_one_of(at, &RANKS);
     let count =
@@ -50,20 +25,20 @@ fn beside_rank(said: &Said<'_>, at: usize) -> Option<(u32, std::ops::Range<usize
     if is_rank(at) {
         return count(at + 1).filter(|(_, next)| !is_unit(tokens, *next)).map(|(limit, next)| (limit, at..next));
     }
-    let joined = tokens.word(at).strip_prefix("top").filter(|_| said.is_free(at))?;
+    let joined = tokens.word(at).strip_prefix(TOP).filter(|_| said.is_free(at))?;
     let limit = if joined.len() <= 4 { joined.parse().ok() } else { None };
     limit.filter(|limit| *limit > 0).map(|limit| (limit, at..at + 1))
 }
 
 /// `3 notícias`; one of them is only an article.
-fn counted(said: &Said<'_>, of: &[Spelling], at: usize) -> Option<(u32, std::ops::Range<usize>)> {
+fn counted(said: &QuestionWords<'_>, of: &[Spelling], at: usize) -> Option<(u32, std::ops::Range<usize>)> {
     let (limit, next) = number(&said.tokens, at).filter(|(count, _)| *count > 1 && said.is_free(at))?;
     let is_counted = of.iter().any(|thing| said.begins(thing, next).is_some());
     is_counted.then_some((limit, at..next))
 }
 
 /// `a última notícia`. The words stay free: they may ask for the latest, too.
-fn is_last_one(said: &Said<'_>, of: &[Spelling], at: usize) -> bool {
-    let is_one = said.is_free(at) && said.tokens.is_one_of(at, &["ultimo", "ultima"]);
+fn is_last_one(said: &QuestionWords<'_>, of: &[Spelling], at: usize) -> bool {
+    let is_one = said.is_free(at) && said.tokens.is_one_of(at, &LAST_ONE);
     is_one && !said.tokens.word(at + 1).ends_with('s') && of.iter().any(|thing| said.begins(thing, at + 1).is_some())
 }

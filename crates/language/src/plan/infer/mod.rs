@@ -1,7 +1,8 @@
 //! Parameters of a question: from its text first, from the conversation after, from the rules last.
 //!
-//! Owns the rules, which are data (`decode`), and how words speak for a value (`said`). Refuses to guess: what is needed and
-//! was not said is missing, and the answer asks for it. Invariant: an intent takes only what its rules name.
+//! Owns the rules, which are data (`decode`), and how words speak for a value (`said`). Refuses to guess:
+//! what is needed and was not said is missing, and the answer asks for it. Invariant: an intent takes only
+//! what its rules name.
 
 mod compare;
 mod decode;
@@ -16,9 +17,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 
 use self::rules::Rule;
-use self::said::{Said, Spelling};
+use self::said::{QuestionWords, Spelling};
 use super::text::Question;
-use super::window::Window;
+use crate::window::Window;
 
 /// What every intent can do, whatever its rules.
 const LIST: &str = "list";
@@ -30,7 +31,7 @@ const LIMIT: &str = "limit";
 
 /// What each intent takes, and from where.
 #[derive(Debug, Clone, Default)]
-pub struct Rules {
+pub struct ParameterRules {
     /// What the files and the wire call a subject.
     subject: String,
     compare: Vec<Spelling>,
@@ -39,8 +40,8 @@ pub struct Rules {
     intents: BTreeMap<String, Rule>,
 }
 
-/// Words that are not understood, and what is said then: of a time that no window is read from, of a condition that no query
-/// knows. An answer that passes over them would be a wrong one.
+/// Words that are not understood, and what is said then: of a time that no window is read from, of a
+/// condition that no query knows. An answer that passes over them would be a wrong one.
 #[derive(Debug, Clone, Default)]
 struct Remark {
     words: Vec<Spelling>,
@@ -90,7 +91,7 @@ pub enum Taken {
 /// A value, and where it came from.
 type Found<T> = Option<(T, Taken)>;
 
-impl Rules {
+impl ParameterRules {
     /// What an intent may be asked to reckon.
     pub fn aggregations(&self, intent: &str) -> &[String] {
         let rule = self.intents.get(intent).and_then(|rule| rule.aggregation.as_ref());
@@ -113,9 +114,10 @@ impl Rules {
         ask.as_deref()
     }
 
-    /// What an answer must say of a condition in the question, such as a number that something must be above: none is applied.
+    /// What an answer must say of a condition in the question, such as a number that something must be above:
+    /// none is applied.
     pub fn unmet(&self, question: &Question) -> Option<&str> {
-        let said = Said::of(question);
+        let said = QuestionWords::new(question);
         let is_one = |words: &Spelling| said.find(words).is_some_and(|place| said.is_number(place.end));
         self.conditions.say.as_deref().filter(|_| self.conditions.words.iter().any(is_one))
     }
@@ -124,7 +126,7 @@ impl Rules {
     pub fn infer(&self, intent: &str, question: &Question, given: &Given<'_>) -> Parameters {
         let mut found = Parameters { aggregation: LIST.to_owned(), ..Parameters::default() };
         let Some(rule) = self.intents.get(intent) else { return found };
-        let mut said = Said::of(question);
+        let mut said = QuestionWords::new(question);
         self.subjects(rule, question, given, &said, &mut found);
         let window = said.take_window();
         if rule.window.is_some() && window.is_none() && (said.has_stray_date() || said.has_one(&self.unread.words)) {
@@ -139,7 +141,14 @@ impl Rules {
         found
     }
 
-    fn subjects(&self, rule: &Rule, question: &Question, given: &Given<'_>, said: &Said<'_>, found: &mut Parameters) {
+    fn subjects(
+        &self,
+        rule: &Rule,
+        question: &Question,
+        given: &Given<'_>,
+        said: &QuestionWords<'_>,
+        found: &mut Parameters,
+    ) {
         let Some(rule) = &rule.subject else { return };
         let inherits = rule.inherits && !rule.unless.iter().any(|words| said.has(words));
         let joins = || !given.reference.is_empty() && compare::joins(said, &self.compare, &question.subjects);
@@ -177,7 +186,7 @@ impl Parameters {
         self.window = self.note(WINDOW, first(said.filter(fits), earlier.filter(fits), rule.default));
     }
 
-    fn put_choices(&mut self, rule: &Rule, said: &Said<'_>, given: &Given<'_>) {
+    fn put_choices(&mut self, rule: &Rule, said: &QuestionWords<'_>, given: &Given<'_>) {
         for (name, rule) in &rule.choices {
             let earlier = given.parameters.filter(|_| rule.inherits).and_then(|earlier| earlier.choices.get(name));
             // The rules may have changed since.
@@ -195,14 +204,14 @@ impl Parameters {
         }
     }
 
-    fn put_limit(&mut self, rule: &Rule, said: &mut Said<'_>, given: &Given<'_>) {
+    fn put_limit(&mut self, rule: &Rule, said: &mut QuestionWords<'_>, given: &Given<'_>) {
         let Some(rule) = &rule.limit else { return };
         let earlier = given.parameters.filter(|_| rule.inherits).and_then(|earlier| earlier.limit);
         let limit = first(limit::take(said, &rule.of), earlier, rule.default);
         self.limit = self.note(LIMIT, limit).map(|limit| limit.min(rule.max));
     }
 
-    fn put_aggregation(&mut self, rule: &Rule, said: Said<'_>) {
+    fn put_aggregation(&mut self, rule: &Rule, said: QuestionWords<'_>) {
         let Some(rule) = &rule.aggregation else { return };
         let spoken = said.spoken(&rule.words);
         let first_allowed = rule.allow.iter().find(|name| spoken.contains(name)).cloned();
@@ -210,8 +219,8 @@ impl Parameters {
         self.aggregation = self.note("aggregation", aggregation).unwrap_or_default();
     }
 
-    /// What nobody said gives way: the newest row to a maximum, which is of all; the usual number of rows to a stretch that
-    /// was named, all of which is told, and to the rows of the window.
+    /// What nobody said gives way: the newest row to a maximum, which is of all; the usual number of rows to
+    /// a stretch that was named, all of which is told, and to the rows of the window.
     fn settle(&mut self) {
         let is_usual = |of: &Self, name: &str| of.taken.get(name).is_some_and(|taken| taken.contains(&Taken::Default));
         let rows = self.window.and_then(Window::rows);

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::said::{Spelling, Spoken};
-use crate::plan::window::Window;
+use crate::window::Window;
 
 /// What one intent takes.
 #[derive(Debug, Clone, Default)]
@@ -27,7 +27,8 @@ pub struct SubjectRule {
 #[derive(Debug, Clone)]
 pub struct WindowRule {
     pub inherits: bool,
-    /// Whether it may pick the newest rows. Where rows are no days, such as those of a ranking, `hoje` says nothing.
+    /// Whether it may pick the newest rows. Where rows are no days, such as those of a ranking, `hoje` says
+    /// nothing.
     pub takes_rows: bool,
     pub default: Option<Window>,
 }

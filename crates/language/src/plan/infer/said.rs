@@ -3,8 +3,8 @@
 use std::ops::Range;
 
 use crate::plan::text::{Question, Word};
-use crate::plan::window::Window;
-use crate::plan::window::token::Tokens;
+use crate::portuguese::plan::DAY;
+use crate::window::{Tokens, Window};
 
 /// Words that a star in a phrase may stand for.
 const GAP_WORDS_MAX: usize = 4;
@@ -19,7 +19,7 @@ pub struct Spelling {
 pub type Spoken = (Spelling, String);
 
 #[derive(Debug)]
-pub struct Said<'q> {
+pub struct QuestionWords<'q> {
     pub tokens: Tokens<'q>,
     words: &'q [Word],
     free: Free,
@@ -61,14 +61,15 @@ impl Spelling {
     }
 }
 
-impl<'q> Said<'q> {
-    pub fn of(question: &'q Question) -> Self {
-        let tokens = Tokens::of(&question.text);
+impl<'q> QuestionWords<'q> {
+    pub fn new(question: &'q Question) -> Self {
+        let tokens = Tokens::new(&question.text);
         let free = Free(vec![true; tokens.len()]);
         Self { tokens, words: question.words(), free }
     }
 
-    /// The window that is named. Its words say nothing else, but those for what is to come, which may ask for the next.
+    /// The window that is named. Its words say nothing else, but those for what is to come, which may ask for
+    /// the next.
     pub fn take_window(&mut self) -> Option<Window> {
         let (window, words) = Window::among(&self.tokens)?;
         if window != Window::Upcoming {
@@ -82,7 +83,7 @@ impl<'q> Said<'q> {
         let number = |at: usize| self.tokens.digits(at).is_some();
         let joined = |at: usize| number(at) && matches!(self.tokens.joint(at), Some('/' | '-' | '.'));
         let is_date = |at: usize| number(at) && joined(at + 1) && joined(at + 2);
-        let is_day = |at: usize| self.tokens.word(at) == "dia" && number(at + 1);
+        let is_day = |at: usize| self.tokens.word(at) == DAY && number(at + 1);
         (0..self.tokens.len()).any(|at| is_date(at) || is_day(at))
     }
 
@@ -127,7 +128,8 @@ impl<'q> Said<'q> {
         self.values(phrases, Alike::Letters)
     }
 
-    /// Phrases come the longest first, and a word speaks once: of `dividend yield`, nothing is left for `yield`.
+    /// Phrases come the longest first, and a word speaks once: of `dividend yield`, nothing is left for
+    /// `yield`.
     fn values(&self, phrases: &[Spoken], alike: Alike) -> Vec<String> {
         let mut free = self.free.clone();
         let mut found: Vec<(usize, &String)> = Vec::new();

@@ -1,7 +1,7 @@
 //! An ontology as users write it, checked field by field.
 //!
-//! Refuses unknown fields, empty intents, unknown buckets, weights that are not above zero, and anything past the caps below.
-//! Every problem names the path of its field.
+//! Refuses unknown fields, empty intents, unknown buckets, weights that are not above zero, and anything past
+//! the caps below. Every problem names the path of its field.
 
 use novelo_engine::decode::{DecodeError, Fields, nearest};
 use rustc_hash::FxHashMap;
@@ -308,7 +308,7 @@ fn check_length(path: &str, text: &str) -> Decoded<()> {
     if fits { Ok(()) } else { Err(DecodeError::new(path, format!("must have at most {ENTRY_BYTES_MAX} bytes"))) }
 }
 
-/// Names are told on the wire and are those of files.
+/// Names appear on the wire and are the names of files.
 pub(crate) fn check_name(path: &str, name: &str) -> Decoded<()> {
     let fits = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-';
     match !name.is_empty() && name.len() <= NAME_BYTES_MAX && name.bytes().all(fits) {

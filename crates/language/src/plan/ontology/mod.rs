@@ -1,7 +1,7 @@
 //! Which words speak for which intent.
 //!
-//! Owns the ontology as it is read and the scores of a question. Refuses files that say nothing or too much, see `decode`.
-//! Invariant: the same question has the same scores, whatever its case and accents.
+//! Owns the ontology as it is read and the scores of a question. Refuses files that say nothing or too much,
+//! see `decode`. Invariant: the same question has the same scores, whatever its case and accents.
 
 pub(crate) mod decode;
 mod pattern;
@@ -21,9 +21,8 @@ use serde_json::Value;
 use self::score::{Scorer, Sum, Threshold, Unknown, is_elliptical, newest};
 use self::vocabulary::Vocabulary;
 use super::subjects::{Search, Shape};
-use super::text::{Question, Subjects, WORDS_MAX};
-use crate::analyse::Words;
-use crate::analyse::words::Spelled;
+use super::text::{Question, Subjects};
+use crate::analyse::{QUESTION_WORDS_MAX, Spelled, Words};
 
 /// Intents, scored by words. Read from data, checked when it is read.
 #[derive(Debug, Clone)]
@@ -136,15 +135,15 @@ impl Ontology {
 
     /// A question with the subjects that it names.
     pub fn read(&self, text: &str, known: &Subjects) -> Question {
-        let words = Words::of(text, WORDS_MAX);
+        let words = Words::new(text, QUESTION_WORDS_MAX);
         let words: Vec<Spelled<'_>> = words.iter().collect();
         let is_ordinary = |folded: &str| self.vocabulary.is_ordinary(folded);
         let search = Search { text, words: &words, shape: &self.shape, known, is_ordinary: &is_ordinary };
-        Question::of(text, &words, search.run())
+        Question::from_words(text, &words, search.run())
     }
 
-    /// Scores every intent. `earlier` are the intents of recent turns, the newest first, that may be looked back at: by a
-    /// question that says too little by itself, and nothing that needs more.
+    /// Scores every intent. `earlier` are the intents of recent turns, the newest first, that may be looked
+    /// back at: by a question that says too little by itself, and nothing that needs more.
     pub fn score(&self, question: &Question, earlier: &[&str]) -> Scores {
         let units = self.vocabulary.read(question);
         let spelled = |at: usize| question.words().get(at).map(|word| word.folded.clone()).unwrap_or_default();

@@ -1,8 +1,8 @@
 //! What speaks for an intent: words and phrases as an ontology writes them.
 //!
-//! `a | b` is either, `a + b` is both, anywhere; words that stand next to each other are said in this order, with at most
-//! a few words between them that say nothing. `@ticker` stands for a subject, `@window` for a stretch of time, and any other
-//! `@name` for one word of a group that the ontology names.
+//! `a | b` is either, `a + b` is both, anywhere; words that stand next to each other are said in this order,
+//! with at most a few words between them that say nothing. `@ticker` stands for a subject, `@window` for a
+//! stretch of time, and any other `@name` for one word of a group that the ontology names.
 
 use novelo_engine::decode::nearest;
 use rustc_hash::FxHashMap;
@@ -72,8 +72,8 @@ impl Pattern {
         self.alternatives.iter().filter_map(alone)
     }
 
-    /// Pieces of which a question must have one to fit. Words were numbered when they were first met, so that the highest
-    /// are likely the rarest.
+    /// Pieces of which a question must have one to fit. Words were numbered when they were first met, so that
+    /// the highest are likely the rarest.
     pub fn keys(&self) -> impl Iterator<Item = Id> {
         self.alternatives.iter().filter_map(|it| it.parts.iter().flatten().max()).flatten().copied()
     }

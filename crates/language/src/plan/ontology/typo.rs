@@ -4,12 +4,13 @@ use rustc_hash::FxHashMap;
 
 use super::super::text::Word;
 use super::vocabulary::Id;
-use crate::analyse::print;
+use crate::analyse::fingerprint;
 
 /// Shorter words have too many neighbours.
 pub const LETTERS_MIN: usize = 5;
 
-/// Known spellings, by what is left of them when any one letter is: two words that are one slip apart share a print.
+/// Known spellings, by what is left of them when any one letter is: two words that are one slip apart share a
+/// print.
 #[derive(Debug, Clone, Default)]
 pub struct Typos {
     spellings: Vec<(String, Id)>,
@@ -19,7 +20,7 @@ pub struct Typos {
 impl Typos {
     pub fn learn(&mut self, word: &Word, id: Id) {
         for spelling in [&word.folded, &word.stem] {
-            let same = self.by_print.get(&print(spelling)).into_iter().flatten();
+            let same = self.by_print.get(&fingerprint(spelling)).into_iter().flatten();
             let mut same = same.filter_map(|at| self.spellings.get(*at as usize));
             if is_long(spelling) && !same.any(|(known, _)| known == spelling) {
                 let at = u32::try_from(self.spellings.len()).unwrap_or(u32::MAX);
@@ -60,7 +61,7 @@ fn is_long(word: &str) -> bool {
 
 /// The prints of a word and of what is left without any one of its letters.
 fn prints(word: &str, mut each: impl FnMut(u64)) {
-    each(print(word));
+    each(fingerprint(word));
     let mut left = String::with_capacity(word.len());
     let mut last = None;
     for (at, letter) in word.char_indices() {
@@ -71,7 +72,7 @@ fn prints(word: &str, mut each: impl FnMut(u64)) {
         left.clear();
         left.push_str(word.get(..at).unwrap_or_default());
         left.push_str(word.get(at + 1..).unwrap_or_default());
-        each(print(&left));
+        each(fingerprint(&left));
     }
 }
 

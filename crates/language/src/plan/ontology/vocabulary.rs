@@ -1,13 +1,14 @@
 //! The words that an ontology knows, as numbers.
 //!
-//! Owns stems, synonyms, typos and what else is known of a word: that it tells a time, fills a sentence, follows up, or is
-//! ordinary. Invariant: words that are spelled alike but for case, accents and endings have one number.
+//! Owns stems, synonyms, typos and what else is known of a word: that it tells a time, fills a sentence,
+//! follows up, or is ordinary. Invariant: words that are spelled alike but for case, accents and endings have
+//! one number.
 
 use rustc_hash::FxHashMap;
 
 use super::super::text::{Question, Word};
 use super::typo::Typos;
-use crate::analyse::Language;
+use crate::plan::LANGUAGE;
 
 /// A known word. The first three are no words.
 pub type Id = u32;
@@ -25,7 +26,8 @@ const ORDINARY: u8 = 8;
 pub struct Vocabulary {
     /// By their stems.
     ids: FxHashMap<String, Id>,
-    /// By their spelling, words that are not stemmed: ordinary ones, and stop words (`como` and `com` have one stem).
+    /// By their spelling, words that are not stemmed: ordinary ones, and stop words (`como` and `com` have
+    /// one stem).
     whole: FxHashMap<String, Id>,
     known: Vec<Known>,
     typos: Typos,
@@ -66,7 +68,7 @@ impl Default for Vocabulary {
 impl Vocabulary {
     /// The number of a word, which is given one where it has none. Whoever asks has a use for the word.
     pub fn learn(&mut self, word: &Word) -> Id {
-        let is_stop = Language::Portuguese.is_stop(&word.folded);
+        let is_stop = LANGUAGE.is_stop(&word.folded);
         let is_whole = is_stop || self.whole.contains_key(&word.folded);
         let id = if is_whole { self.add_whole(&word.folded) } else { self.add_stem(&word.stem) };
         if let Some(known) = self.known.get_mut(id as usize) {
@@ -78,7 +80,7 @@ impl Vocabulary {
         id
     }
 
-    /// A word that is only itself; nobody has a use for it yet.
+    /// A word that is only itself and that no rule uses yet.
     pub fn learn_ordinary(&mut self, word: &Word) {
         let id = self.add_whole(&word.folded);
         self.known.get_mut(id as usize).into_iter().for_each(|known| known.kind |= ORDINARY);
@@ -183,8 +185,8 @@ impl Vocabulary {
 
     /// Whether a folded word is one that an ontology uses, or that everybody does.
     pub fn is_ordinary(&self, folded: &str) -> bool {
-        let is_whole = self.whole.contains_key(folded) || Language::Portuguese.is_stop(folded);
-        is_whole || self.ids.contains_key(&Language::Portuguese.stem(folded))
+        let is_whole = self.whole.contains_key(folded) || LANGUAGE.is_stop(folded);
+        is_whole || self.ids.contains_key(&LANGUAGE.stem(folded))
     }
 
     /// A word's number, and whether that is a guess.
@@ -193,7 +195,7 @@ impl Vocabulary {
             return (*id, false);
         }
         match self.ids.get(&word.stem) {
-            _ if Language::Portuguese.is_stop(&word.folded) => (UNKNOWN, false),
+            _ if LANGUAGE.is_stop(&word.folded) => (UNKNOWN, false),
             Some(id) => (*id, false),
             None => self.typos.find(word).map_or((UNKNOWN, false), |id| (id, true)),
         }
@@ -218,7 +220,7 @@ impl Vocabulary {
 /// What any word shows by itself: numbers tell a time, stop words fill.
 fn kind_of(folded: &str) -> u8 {
     let time = if folded.starts_with(|c: char| c.is_ascii_digit()) { TIME } else { 0 };
-    let filler = if Language::Portuguese.is_stop(folded) { FILLER } else { 0 };
+    let filler = if LANGUAGE.is_stop(folded) { FILLER } else { 0 };
     time | filler
 }
 

@@ -1,6 +1,6 @@
 //! `POST /ask-eco`: a conversation, and its answer, whole or as it is made. How it is answered is `novelo_conversation::answer::guide`'s.
 //!
-//! Owns the wire form: fields, flags, frames, and that every answer says which course it has.
+//! Owns the wire format: fields, flags, frames, and that every answer says which course it has.
 
 mod frames;
 mod guests;
@@ -29,9 +29,9 @@ use super::native::turns::accept_messages;
 use crate::http::Peer;
 use crate::http::body::{Params, Raw, parse_object};
 use crate::http::sse;
+use novelo_conversation::answer::guide::GuidedRequest;
 use novelo_conversation::answer::guide::load::{NAME_BYTES_MAX, as_name};
-use novelo_conversation::answer::guide::{self, Asked};
-use novelo_conversation::answer::reply::{Form, Owner, Patience, Terms};
+use novelo_conversation::answer::{self, AnswerRequest, Patience, ReplyOptions, ReplyOwner, ResponseFormat};
 use novelo_conversation::app::App;
 use novelo_conversation::caller::Caller;
 use novelo_conversation::error::{Code, Error, Result};
@@ -99,7 +99,7 @@ pub fn routes(server: Server) -> Router<Server> {
 
 /// Gives each request a course, and its answer the name of it. A request that is refused has a course too.
 async fn traced(State(app): State<App>, mut request: Request, next: Next) -> Response {
-    let tracer = Tracer::begin(&app, "ask-eco");
+    let tracer = Tracer::begin(&app.recorder, "ask-eco");
     request.extensions_mut().insert(tracer.clone());
     let mut response = next.run(request).await;
     if let Some(error) = response.extensions().get::<Arc<Error>>() {
@@ -124,7 +124,8 @@ async fn ask(
     if wants_trace {
         caller.require_admin()?;
     }
-    if let Some(reader) = sse::resume(app, &caller, &headers, |form| matches!(form, Form::Guided { .. }))? {
+    if let Some(reader) = sse::resume(app, &caller, &headers, |format| matches!(format, ResponseFormat::Guided { .. }))?
+    {
         tracer.heuristic("resume", reader.trace_id(), "Last-Event-ID");
         tracer.end();
         let behind = headers.get(sse::LAST_EVENT_ID).and_then(|id| id.to_str().ok()).unwrap_or_default().to_owned();
@@ -145,10 +146,10 @@ async fn ask(
         }
     }
     let guest = asked.is_guest.then(|| asked.user.clone());
-    let owner = Owner { user: Some(asked.user.clone()), thread: Some(asked.thread.clone()) };
+    let owner = ReplyOwner { user: Some(asked.user.clone()), thread: Some(asked.thread.clone()) };
     let patience = if streams { Patience::Page } else { Patience::None };
-    let terms = Terms { owner, form: Form::Guided { guest: guest.clone() }, patience, tracer };
-    let reader = app.replies.start(app, terms, move |app, log, ends| guide::run(app, asked, log, ends))?;
+    let options = ReplyOptions { owner, format: ResponseFormat::Guided { guest: guest.clone() }, patience, tracer };
+    let reader = answer::begin(app, AnswerRequest::Guided(asked), options)?;
     let shown = Shown { may_debug: true, guest };
     let guest = shown.guest_header();
     let mut response = match streams {
@@ -166,7 +167,7 @@ struct Accepted {
     tracer: Tracer,
 }
 
-fn accept(wire: Wire<'_>, caller: &Caller, accepted: Accepted) -> Result<Asked> {
+fn accept(wire: Wire<'_>, caller: &Caller, accepted: Accepted) -> Result<GuidedRequest> {
     let (user, is_guest) = identity(&wire, caller)?;
     let thread = session(wire.session_meta.as_ref())?;
     let Accepted { streams, wants_trace, tracer } = accepted;
@@ -185,7 +186,7 @@ fn accept(wire: Wire<'_>, caller: &Caller, accepted: Accepted) -> Result<Asked> 
     if opening.is_some_and(|level| !(1..=3).contains(&level)) {
         return Err(Error::invalid("metaFromBuilder.aberturaHibrida.sugestaoNivel", "must be 1, 2 or 3"));
     }
-    Ok(Asked {
+    Ok(GuidedRequest {
         user,
         thread,
         is_guest,

@@ -15,7 +15,8 @@ use crate::http::body::{Raw, parse_object};
 use crate::http::error::ApiResult;
 use crate::http::sse;
 use crate::surface::thread;
-use novelo_conversation::answer::reply::{Asked, Manner, Says, Skills};
+use novelo_conversation::answer::Skills;
+use novelo_conversation::answer::reply::{ReplyInput, ReplyKind, ReplyRequest};
 use novelo_conversation::app::App;
 use novelo_conversation::caller::Caller;
 use novelo_conversation::policy::Preset;
@@ -47,9 +48,9 @@ pub async fn chat(State(app): State<App>, caller: Caller, headers: HeaderMap, Ra
     check::text("message", &wire.message, ("QUESTION_BYTES_MAX", QUESTION_BYTES_MAX))?;
     let date = ComponentSpec::system(format!("Current date: {}", iso_date(now())));
     let preset = Arc::new(Preset::from(context::recipe(&app, [date], true)?));
-    let (says, manner) = (Says::Question(wire.message), Manner::Assist(Some(Skills { caller, task })));
-    let tracer = Tracer::begin(&app, SURFACE);
+    let (input, kind) = (ReplyInput::Question(wire.message), ReplyKind::Assist(Some(Skills { caller, task })));
+    let tracer = Tracer::begin(&app.recorder, SURFACE);
     tracer.about(&user, &session);
-    let asked = Asked { user: Some(user), thread: Some(session), says, preset, manner, tracer };
+    let asked = ReplyRequest { user: Some(user), thread: Some(session), input, preset, kind, tracer };
     Ok(thread::answer(&app, asked, sse::is_wanted(wire.stream, &headers)).await)
 }

@@ -17,13 +17,13 @@ use novelo_conversation::app::App;
 use novelo_conversation::caller::Caller;
 use novelo_conversation::context;
 use novelo_conversation::context::answer::Answer;
-use novelo_conversation::context::load::cut;
 use novelo_conversation::context::request::{RecipeChoice, Request};
 use novelo_conversation::error::Result;
 use novelo_conversation::remember::reset::DEFAULT_SESSION;
 use novelo_conversation::remember::{check, place};
 use novelo_conversation::search::member;
 use novelo_conversation::telemetry::now;
+use novelo_conversation::text::cut;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]

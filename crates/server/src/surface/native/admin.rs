@@ -19,9 +19,9 @@ use crate::transfer::{self, Imported};
 use novelo_conversation::app::App;
 use novelo_conversation::caller::Caller;
 use novelo_conversation::error::{Code, Error, Result};
-use novelo_conversation::forget::{self, RestoreFilter};
 use novelo_conversation::model::Detail;
 use novelo_conversation::remember::check;
+use novelo_conversation::remember::forget::{self, RestoreFilter};
 use novelo_conversation::search::points;
 use novelo_conversation::telemetry::now;
 

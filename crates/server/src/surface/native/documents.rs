@@ -18,7 +18,7 @@ use novelo_conversation::app::App;
 use novelo_conversation::caller::Caller;
 use novelo_conversation::context::collapse::{Places, retract};
 use novelo_conversation::error::{Code, Error, Result};
-use novelo_conversation::forget;
+use novelo_conversation::remember::forget;
 use novelo_conversation::telemetry::now;
 
 const LIMIT_DEFAULT: usize = 100;

@@ -9,7 +9,7 @@ use crate::http::error::ApiResult;
 use novelo_conversation::app::App;
 use novelo_conversation::caller::Caller;
 use novelo_conversation::error::Error;
-use novelo_conversation::forget::{self, Traces};
+use novelo_conversation::remember::forget::{self, Traces};
 use novelo_conversation::thread::refused::Refusals;
 
 const LIMIT_DEFAULT: usize = 100;

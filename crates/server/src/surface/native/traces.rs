@@ -51,9 +51,9 @@ async fn find(app: &App, caller: &Caller, id: &str) -> Result<Entry> {
     let id = TraceId::decode(id).ok_or_else(unknown)?;
     if let Some((user, _)) = &id.thread {
         caller.require_user(user)?;
-        return trace::find(app, &id).await?.ok_or_else(unknown);
+        return trace::find(&app.store, &app.recorder, &id).await?.ok_or_else(unknown);
     }
-    let entry = trace::find(app, &id).await?;
+    let entry = trace::find(&app.store, &app.recorder, &id).await?;
     match entry.as_ref().and_then(Entry::user) {
         Some(user) => caller.require_user(user)?,
         None => caller.require_admin()?,

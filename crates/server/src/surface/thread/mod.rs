@@ -5,6 +5,7 @@
 mod ask;
 mod page;
 mod replies;
+mod wire;
 
 use crate::server::Server;
 use axum::Router;

@@ -220,6 +220,7 @@ fn a_caller_who_is_slow_is_not_the_silence_of_the_model() {
         while let Some(delta) = deltas.next().await {
             delta.unwrap();
             count += 1;
+            // Longer than the timeout of the model: how long the caller takes is what is tested.
             tokio::time::sleep(Duration::from_millis(400)).await;
         }
         assert_eq!(count, 4);

@@ -1,8 +1,8 @@
-//! Which server has which key, and what a refusal means for the way there.
+//! The slots of a cluster, and what a refusal of a server means.
 //!
-//! Owns the slot of a key, the map of slots as a cluster tells it, and the words by which a server sends a caller
-//! elsewhere or asks for patience. Refuses to send anything. Invariant: a refusal that is read here as a redirect or a
-//! wait stands for a command that was not executed.
+//! Owns the slot of a key, the map of slots, and the reading of redirects and temporary refusals. Sends
+//! nothing. Invariant: a refusal that is classified here as a redirect or a wait means that the command was
+//! not executed.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use super::url::Address;
 
 pub(super) const SLOTS: u16 = 16_384;
 
-/// The slot of a key: of what stands in its first braces, if these hold something.
+/// The slot of a key, computed from the text in its first braces if there is any.
 pub(super) fn slot(key: &[u8]) -> u16 {
     let tag = key.iter().position(|byte| *byte == b'{').and_then(|open| {
         let rest = key.get(open + 1..)?;
@@ -52,26 +52,26 @@ const fn crc16_table() -> [u16; 256] {
 
 /// The map as last read.
 #[derive(Default, Clone)]
-pub(super) struct Slots {
+pub(super) struct SlotMap {
     /// By first slot, without overlaps.
-    pub(super) ranges: Vec<Range>,
+    pub(super) ranges: Vec<SlotRange>,
     /// Each once.
     pub(super) masters: Vec<Arc<Node>>,
-    /// What a server told of single slots since.
+    /// Single slots that were redirected since.
     pub(super) moved: HashMap<u16, Arc<Node>>,
 }
 
 #[derive(Clone)]
-pub(super) struct Range {
+pub(super) struct SlotRange {
     pub(super) first: u16,
     pub(super) last: u16,
     pub(super) master: Arc<Node>,
 }
 
-impl Slots {
+impl SlotMap {
     /// One server that has everything.
     pub(super) fn all_at(node: Arc<Node>) -> Self {
-        let range = Range { first: 0, last: SLOTS - 1, master: node.clone() };
+        let range = SlotRange { first: 0, last: SLOTS - 1, master: node.clone() };
         Self { ranges: vec![range], masters: vec![node], moved: HashMap::new() }
     }
 
@@ -86,26 +86,26 @@ impl Slots {
 }
 
 /// A line of `CLUSTER SLOTS`.
-pub(super) struct Row {
+pub(super) struct SlotRow {
     pub(super) first: u16,
     pub(super) last: u16,
     /// The master first.
     pub(super) servers: Vec<Address>,
 }
 
-/// None where this is no map with a slot in it. `asked` stands for servers that do not know their own host.
-pub(super) fn read_slots(reply: &Reply, asked: &Address) -> Option<Vec<Row>> {
+/// `None` if the reply is not a map with slots. `asked` is the host of servers that do not know their own.
+pub(super) fn read_slots(reply: &Reply, asked: &Address) -> Option<Vec<SlotRow>> {
     let Reply::List(rows) = reply else { return None };
     let mut rows = rows.iter().map(|row| read_row(row, asked)).collect::<Option<Vec<_>>>()?;
     rows.sort_by_key(|row| row.first);
     (!rows.is_empty()).then_some(rows)
 }
 
-fn read_row(row: &Reply, asked: &Address) -> Option<Row> {
+fn read_row(row: &Reply, asked: &Address) -> Option<SlotRow> {
     let Reply::List(parts) = row else { return None };
     let [Reply::Int(first), Reply::Int(last), servers @ ..] = parts.as_slice() else { return None };
     let servers = servers.iter().map(|server| read_server(server, asked)).collect::<Option<Vec<_>>>()?;
-    let row = Row { first: u16::try_from(*first).ok()?, last: u16::try_from(*last).ok()?, servers };
+    let row = SlotRow { first: u16::try_from(*first).ok()?, last: u16::try_from(*last).ok()?, servers };
     (!row.servers.is_empty() && row.first <= row.last && row.last < SLOTS).then_some(row)
 }
 
@@ -119,25 +119,25 @@ fn read_server(server: &Reply, asked: &Address) -> Option<Address> {
     Some(Address { host, port: u16::try_from(*port).ok()? })
 }
 
-/// What a refusal means for the way.
+/// What to do after a refusal.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Detour {
+pub(super) enum RefusalKind {
     /// Another server has the slot.
     Moved(Address),
-    /// Another server has the key already, while the slot is on its way there.
+    /// Another server has the key already, while the slot is being moved there.
     Ask(Address),
-    /// Not now.
+    /// The server cannot execute it now: wait and try again.
     Wait,
 }
 
-/// None where the reply is an answer.
-pub(super) fn detour(reply: &Reply, asked: &Address) -> Option<Detour> {
+/// `None` if the reply is an answer.
+pub(super) fn classify_refusal(reply: &Reply, asked: &Address) -> Option<RefusalKind> {
     let Reply::Refused(why) = reply else { return None };
     let mut words = why.split(' ');
     match words.next()? {
-        "MOVED" => Some(Detour::Moved(redirect(words, asked)?)),
-        "ASK" => Some(Detour::Ask(redirect(words, asked)?)),
-        "CLUSTERDOWN" | "TRYAGAIN" | "LOADING" | "MASTERDOWN" | "READONLY" | "BUSY" => Some(Detour::Wait),
+        "MOVED" => Some(RefusalKind::Moved(redirect(words, asked)?)),
+        "ASK" => Some(RefusalKind::Ask(redirect(words, asked)?)),
+        "CLUSTERDOWN" | "TRYAGAIN" | "LOADING" | "MASTERDOWN" | "READONLY" | "BUSY" => Some(RefusalKind::Wait),
         _ => None,
     }
 }

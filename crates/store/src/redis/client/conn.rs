@@ -1,11 +1,11 @@
 //! One connection that many callers share.
 //!
-//! Owns a socket and the task that writes requests to it and reads the answers, which come in the same order. Refuses
-//! to connect again: who finds a connection down makes another. Invariant: whoever is told `NotSent` may send again,
-//! since not one byte of the request was given to the socket.
+//! Owns a socket and the task that writes requests to it and reads the answers, which come in the same order.
+//! Does not reconnect: a caller that finds a connection down makes another. Invariant: a request that failed
+//! with `NotSent` may be sent again, since not one byte of it was given to the socket.
 
 use std::collections::VecDeque;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -14,6 +14,7 @@ use tokio::sync::{Notify, mpsc, oneshot};
 use tokio::time::Instant;
 
 use super::resp::{Decoder, Reply};
+use crate::lock::lock;
 
 /// Requests that wait for the socket; then callers wait for a place.
 const QUEUE_MAX: usize = 1024;
@@ -26,16 +27,16 @@ const GATHERED_BYTES_MAX: usize = 256 * 1024;
 
 /// Why there is no answer.
 #[derive(Debug, Clone)]
-pub(super) enum Lost {
-    /// There is no way to the server now; nothing happened.
+pub(super) enum CallFailure {
+    /// The server cannot be reached; nothing was sent.
     Unreachable(String),
-    /// The connection ended first; nothing happened, and it may be sent again.
+    /// The connection ended first; nothing was sent, so it may be sent again.
     NotSent(String),
-    /// It may have been done or not.
+    /// It was sent and not answered, so it may have been executed.
     MaybeDone(String),
 }
 
-impl Lost {
+impl CallFailure {
     pub(super) fn why(self) -> String {
         match self {
             Self::Unreachable(why) | Self::NotSent(why) | Self::MaybeDone(why) => why,
@@ -43,27 +44,27 @@ impl Lost {
     }
 }
 
-/// Commands that travel together; as many answers as commands.
-struct Request {
+/// Commands that are written together; there are as many answers as commands.
+struct QueuedRequest {
     commands: Vec<Bytes>,
-    answer: oneshot::Sender<Result<Vec<Reply>, Lost>>,
+    answer: oneshot::Sender<Result<Vec<Reply>, CallFailure>>,
 }
 
-/// An answer on its way.
-pub(super) struct Pending(oneshot::Receiver<Result<Vec<Reply>, Lost>>);
+/// An answer that is waited for.
+pub(super) struct PendingReplies(oneshot::Receiver<Result<Vec<Reply>, CallFailure>>);
 
-impl Pending {
-    pub(super) async fn wait(self) -> Result<Vec<Reply>, Lost> {
-        self.0.await.unwrap_or_else(|_| Err(Lost::MaybeDone("the connection ended".into())))
+impl PendingReplies {
+    pub(super) async fn wait(self) -> Result<Vec<Reply>, CallFailure> {
+        self.0.await.unwrap_or_else(|_| Err(CallFailure::MaybeDone("the connection ended".into())))
     }
 }
 
 /// The callers' end; the task ends with the last clone.
 #[derive(Clone)]
-pub(super) struct Connection(mpsc::Sender<Request>);
+pub(super) struct Connection(mpsc::Sender<QueuedRequest>);
 
 impl Connection {
-    /// Closes itself where nothing is read for `timeout` although an answer is due.
+    /// Closes itself if nothing is read for `timeout` while an answer is due.
     pub(super) fn new<S>(stream: S, timeout: Duration) -> Self
     where
         S: AsyncRead + AsyncWrite + Send + 'static,
@@ -77,11 +78,11 @@ impl Connection {
         self.0.is_closed()
     }
 
-    /// Gives the commands back where the connection is down.
-    pub(super) async fn send(&self, commands: Vec<Bytes>) -> Result<Pending, Vec<Bytes>> {
+    /// Returns the commands if the connection is down.
+    pub(super) async fn send(&self, commands: Vec<Bytes>) -> Result<PendingReplies, Vec<Bytes>> {
         let (answer, pending) = oneshot::channel();
-        match self.0.send(Request { commands, answer }).await {
-            Ok(()) => Ok(Pending(pending)),
+        match self.0.send(QueuedRequest { commands, answer }).await {
+            Ok(()) => Ok(PendingReplies(pending)),
             Err(refused) => Err(refused.0.commands),
         }
     }
@@ -89,19 +90,19 @@ impl Connection {
 
 /// Requests that were given to the socket, the oldest first. The writer adds, the reader removes.
 struct InFlight {
-    requests: Mutex<VecDeque<Sent>>,
-    /// Rung by the writer when the first one is added, heard by the watch.
+    requests: Mutex<VecDeque<SentRequest>>,
+    /// Notified by the writer when the first one is added; `watch` waits for it.
     first: Notify,
 }
 
-struct Sent {
+struct SentRequest {
     at: Instant,
     missing: usize,
     replies: Vec<Reply>,
-    answer: oneshot::Sender<Result<Vec<Reply>, Lost>>,
+    answer: oneshot::Sender<Result<Vec<Reply>, CallFailure>>,
 }
 
-async fn drive<S: AsyncRead + AsyncWrite>(stream: S, mut queue: mpsc::Receiver<Request>, timeout: Duration) {
+async fn drive<S: AsyncRead + AsyncWrite>(stream: S, mut queue: mpsc::Receiver<QueuedRequest>, timeout: Duration) {
     let (reader, writer) = tokio::io::split(stream);
     let in_flight = InFlight { requests: Mutex::default(), first: Notify::new() };
     let last_read = Mutex::new(Instant::now());
@@ -116,25 +117,25 @@ async fn drive<S: AsyncRead + AsyncWrite>(stream: S, mut queue: mpsc::Receiver<R
     queue.close();
     for sent in lock(&in_flight.requests).drain(..) {
         // A caller that does not wait any more needs no answer, here as below.
-        drop(sent.answer.send(Err(Lost::MaybeDone(why.clone()))));
+        drop(sent.answer.send(Err(CallFailure::MaybeDone(why.clone()))));
     }
     for request in batch {
-        drop(request.answer.send(Err(Lost::NotSent(why.clone()))));
+        drop(request.answer.send(Err(CallFailure::NotSent(why.clone()))));
     }
     while let Some(request) = queue.recv().await {
-        drop(request.answer.send(Err(Lost::NotSent(why.clone()))));
+        drop(request.answer.send(Err(CallFailure::NotSent(why.clone()))));
     }
 }
 
 async fn write<W: AsyncWrite + Unpin>(
     mut to: W,
-    queue: &mut mpsc::Receiver<Request>,
-    batch: &mut Vec<Request>,
+    queue: &mut mpsc::Receiver<QueuedRequest>,
+    batch: &mut Vec<QueuedRequest>,
     in_flight: &InFlight,
 ) -> String {
     let mut gathered = Vec::new();
     while queue.recv_many(batch, BATCH_MAX).await > 0 {
-        // Lets others join, and lets the reader notice that the other side has gone.
+        // Lets other requests join, and lets the reader notice that the server closed the connection.
         tokio::task::yield_now().await;
         while batch.len() < BATCH_MAX
             && let Ok(request) = queue.try_recv()
@@ -144,20 +145,20 @@ async fn write<W: AsyncWrite + Unpin>(
         batch.retain(|request| !request.answer.is_closed());
         let commands = in_flight.add(batch);
         if let Err(error) = write_all(&mut to, commands, &mut gathered).await {
-            return words(&error);
+            return describe_io_error(&error);
         }
     }
     "the client was closed".into()
 }
 
 impl InFlight {
-    fn add(&self, batch: &mut Vec<Request>) -> Vec<Bytes> {
+    fn add(&self, batch: &mut Vec<QueuedRequest>) -> Vec<Bytes> {
         let at = Instant::now();
         let mut commands = Vec::with_capacity(batch.len());
         let mut requests = lock(&self.requests);
         let is_first = requests.is_empty();
         for request in batch.drain(..) {
-            requests.push_back(Sent {
+            requests.push_back(SentRequest {
                 at,
                 missing: request.commands.len(),
                 replies: Vec::with_capacity(request.commands.len()),
@@ -215,7 +216,7 @@ async fn read<R: AsyncRead + Unpin>(mut from: R, in_flight: &InFlight, last_read
         match from.read_buf(decoder.room()).await {
             Ok(0) => return "the server closed the connection".into(),
             Ok(_) => *lock(last_read) = Instant::now(),
-            Err(error) => return words(&error),
+            Err(error) => return describe_io_error(&error),
         }
         loop {
             match decoder.next() {
@@ -247,15 +248,11 @@ async fn watch(in_flight: &InFlight, last_read: &Mutex<Instant>, timeout: Durati
     }
 }
 
-/// What the system said, without its number.
-pub(super) fn words(error: &std::io::Error) -> String {
+/// The text of an I/O error, without its number.
+pub(super) fn describe_io_error(error: &std::io::Error) -> String {
     match error.kind() {
         std::io::ErrorKind::ConnectionRefused => "connection refused".into(),
         std::io::ErrorKind::ConnectionReset | std::io::ErrorKind::BrokenPipe => "the connection was cut".into(),
         _ => error.to_string(),
     }
-}
-
-pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,8 +1,8 @@
-//! The way to a Redis server, or to the servers of a cluster.
+//! The client of a Redis server or cluster.
 //!
-//! Owns connections, the map of the cluster, and the decision when a command may be sent again. Refuses to know what a
-//! command means. Invariant: a command that may have been executed is never sent again; whoever gets `Unavailable`
-//! does not know whether it was, and has to ask.
+//! Owns connections, the map of the cluster, and the decision when a command may be sent again. Refuses to
+//! know what a command means. Invariant: a command that may have been executed is never sent again. A caller
+//! that gets `Unavailable` does not know whether it was executed, and has to read.
 
 mod cluster;
 mod conn;
@@ -24,9 +24,9 @@ use std::time::Duration;
 use bytes::Bytes;
 use tokio::time::Instant;
 
-use self::cluster::{Detour, detour, slot};
-use self::conn::{Lost, Pending};
-use self::node::{Failure, Node};
+use self::cluster::{RefusalKind, classify_refusal, slot};
+use self::conn::{CallFailure, PendingReplies};
+use self::node::{ConnectFailure, Node};
 use self::routes::Routes;
 use crate::Error;
 
@@ -40,21 +40,22 @@ const WAIT_MAX: Duration = Duration::from_millis(100);
 const RETRY_AFTER_S: u64 = 1;
 
 pub(crate) struct ClientOptions {
-    /// `redis://user:password@host:port/db`, with `,host:port` for more servers of a cluster; `rediss://` for TLS.
+    /// `redis://user:password@host:port/db`, with `,host:port` for more servers of a cluster; `rediss://` for
+    /// TLS.
     pub(crate) url: String,
-    /// For a connection and the first answer on it.
-    pub(crate) connect_timeout: Duration,
-    /// For silence while an answer is due, and for waiting where the server asks for patience.
+    /// For connecting, for silence while an answer is due, and for waiting while a server refuses commands
+    /// for now.
     pub(crate) timeout: Duration,
-    /// For how long opening waits for servers that answer but do not serve yet: `CLUSTERDOWN`, `LOADING` and the like.
+    /// For how long opening waits for servers that answer but do not serve yet: `CLUSTERDOWN`, `LOADING` and
+    /// the like.
     pub(crate) recovery_wait_max: Duration,
 }
 
 /// A handle; clones share the connections, which end with the last one.
 #[derive(Clone)]
-pub(crate) struct Client(Arc<Inner>);
+pub(crate) struct Client(Arc<ClientInner>);
 
-struct Inner {
+struct ClientInner {
     routes: Routes,
     timeout: Duration,
 }
@@ -69,7 +70,7 @@ impl Client {
     /// Connects and finds out whether this is a cluster.
     pub(crate) async fn open(options: ClientOptions) -> Result<Self, Error> {
         let timeout = options.timeout;
-        Ok(Self(Arc::new(Inner { routes: Routes::open(options).await?, timeout })))
+        Ok(Self(Arc::new(ClientInner { routes: Routes::open(options).await?, timeout })))
     }
 
     /// Sends a command to the server that has the key.
@@ -80,7 +81,7 @@ impl Client {
     /// Sends commands together and answers them in order. After an error any of them may have been executed.
     pub(crate) async fn all(&self, calls: Vec<(Bytes, Command)>) -> Result<Vec<Reply>, Error> {
         let mut places = Vec::with_capacity(calls.len());
-        let mut groups: Vec<Group> = Vec::new();
+        let mut groups: Vec<NodeCommands> = Vec::new();
         for (key, command) in calls {
             let slot = slot(&key);
             let node = self.0.routes.master_of(slot).await?;
@@ -88,7 +89,7 @@ impl Client {
             let group = match groups.iter().position(|group| Arc::ptr_eq(&group.node, &node)) {
                 Some(at) => at,
                 None => {
-                    groups.push(Group { node, commands: Vec::new() });
+                    groups.push(NodeCommands { node, commands: Vec::new() });
                     groups.len() - 1
                 }
             };
@@ -104,7 +105,7 @@ impl Client {
         let mut replies = Vec::with_capacity(places.len());
         for (group, slot, command) in places {
             let Some((node, outcomes)) = answers.get_mut(group) else { continue };
-            let outcome = outcomes.next().unwrap_or_else(|| Err(Lost::MaybeDone("an answer is missing".into())));
+            let outcome = outcomes.next().unwrap_or_else(|| Err(CallFailure::MaybeDone("an answer is missing".into())));
             replies.push(self.0.settle(slot, command, node.clone(), outcome).await?);
         }
         Ok(replies)
@@ -131,16 +132,17 @@ impl Client {
     /// Sends a command to every server that has keys.
     pub(crate) async fn each_master(&self, command: &Command) -> Result<Vec<(String, Reply)>, Error> {
         let command = command.clone().into_bytes();
-        let group = |node| Group { node, commands: vec![command.clone()] };
+        let group = |node| NodeCommands { node, commands: vec![command.clone()] };
         let mut replies = Vec::new();
         for group in send_all(self.0.routes.masters().into_iter().map(group).collect()).await {
             let (node, mut outcomes) = group.outcomes().await;
-            let mut outcome = outcomes.next().unwrap_or_else(|| Err(Lost::MaybeDone("an answer is missing".into())));
-            let mut patience = Patience::new(self.0.timeout);
+            let mut outcome =
+                outcomes.next().unwrap_or_else(|| Err(CallFailure::MaybeDone("an answer is missing".into())));
+            let mut budget = RetryBudget::new(self.0.timeout);
             let reply = loop {
                 match outcome {
-                    Ok(reply) if detour(&reply, &node.address) == Some(Detour::Wait) => {
-                        patience.wait(refusal(&node, reply)).await?;
+                    Ok(reply) if classify_refusal(&reply, &node.address) == Some(RefusalKind::Wait) => {
+                        budget.wait(refusal(&node, reply)).await?;
                         outcome = ask(&node, vec![command.clone()]).await;
                     }
                     Ok(reply) => break reply,
@@ -159,65 +161,65 @@ impl Client {
         self.0.routes.is_cluster()
     }
 
-    /// Which run of which server has the key's slot, as far as is known here; 0 where nobody is connected.
-    pub(crate) fn life(&self, key: &[u8]) -> u64 {
-        self.0.routes.life(slot(key))
+    /// The run of the server that has the key's slot, as a number; 0 if no server is connected.
+    pub(crate) fn server_run(&self, key: &[u8]) -> u64 {
+        self.0.routes.server_run(slot(key))
     }
 
-    /// What was last wrong with a server that has keys, unless it answered since.
+    /// The last failure of a server that has keys, unless it answered since.
     pub(crate) fn fault(&self) -> Option<String> {
         self.0.routes.masters().iter().find_map(|node| node.fault())
     }
 }
 
-impl Inner {
+impl ClientInner {
     async fn call(&self, slot: u16, command: Bytes) -> Result<Reply, Error> {
         let node = self.routes.master_of(slot).await?;
         let outcome = ask(&node, vec![command.clone()]).await;
         self.settle(slot, command, node, outcome).await
     }
 
-    /// Follows a command, from what came of it at a node, to its answer. Sends it again only where it was not executed.
+    /// Follows redirects and waits until a command is answered. Sends it again only if it was not executed.
     async fn settle(
         &self,
         slot: u16,
         command: Bytes,
         mut node: Arc<Node>,
-        mut outcome: Result<Reply, Lost>,
+        mut outcome: Result<Reply, CallFailure>,
     ) -> Result<Reply, Error> {
-        let mut patience = Patience::new(self.timeout);
+        let mut budget = RetryBudget::new(self.timeout);
         loop {
             let reply = match outcome {
                 Ok(reply) => reply,
-                Err(Lost::MaybeDone(why)) => return Err(unavailable(why)),
-                Err(Lost::NotSent(why)) => {
-                    patience.redirect(why)?;
+                Err(CallFailure::MaybeDone(why)) => return Err(unavailable(why)),
+                Err(CallFailure::NotSent(why)) => {
+                    budget.redirect(why)?;
                     outcome = ask(&node, vec![command.clone()]).await;
                     continue;
                 }
-                Err(Lost::Unreachable(why)) => {
-                    patience.redirect(why.clone())?;
+                Err(CallFailure::Unreachable(why)) => {
+                    budget.redirect(why.clone())?;
                     node = self.routes.instead_of(&node, slot).await.ok_or_else(|| unavailable(why))?;
                     outcome = ask(&node, vec![command.clone()]).await;
                     continue;
                 }
             };
             let mut commands = vec![command.clone()];
-            match detour(&reply, &node.address) {
+            match classify_refusal(&reply, &node.address) {
                 None => return Ok(reply),
-                Some(Detour::Moved(address)) => {
-                    patience.redirect(refusal(&node, reply))?;
+                Some(RefusalKind::Moved(address)) => {
+                    budget.redirect(refusal(&node, reply))?;
                     node = self.routes.moved(slot, address).await;
                 }
-                Some(Detour::Ask(address)) => {
-                    patience.redirect(refusal(&node, reply))?;
+                Some(RefusalKind::Ask(address)) => {
+                    budget.redirect(refusal(&node, reply))?;
                     node = self.routes.node(address);
                     commands.insert(0, Command::new("ASKING").into_bytes());
                 }
-                Some(Detour::Wait) => {
+                Some(RefusalKind::Wait) => {
                     let why = refusal(&node, reply);
                     node.note(Some(why.clone()));
-                    patience.wait(why).await?;
+                    budget.wait(why).await?;
                     self.routes.refresh().await;
                     node = self.routes.master_of(slot).await?;
                 }
@@ -227,37 +229,37 @@ impl Inner {
     }
 }
 
-/// What goes to one node.
-struct Group {
+/// The commands for one node.
+struct NodeCommands {
     node: Arc<Node>,
     commands: Vec<Bytes>,
 }
 
-/// A group on its way, or why it is not.
-struct SentGroup {
+/// Commands that were sent, or why they were not.
+struct SentCommands {
     node: Arc<Node>,
     commands: usize,
-    pending: Result<Pending, Failure>,
+    pending: Result<PendingReplies, ConnectFailure>,
 }
 
-/// Everything is on its way before the first answer is waited for.
-async fn send_all(groups: Vec<Group>) -> Vec<SentGroup> {
+/// Sends everything before it waits for the first answer.
+async fn send_all(groups: Vec<NodeCommands>) -> Vec<SentCommands> {
     let mut sent = Vec::with_capacity(groups.len());
-    for Group { node, commands } in groups {
+    for NodeCommands { node, commands } in groups {
         let count = commands.len();
         let pending = node.send(commands).await;
-        sent.push(SentGroup { node, commands: count, pending });
+        sent.push(SentCommands { node, commands: count, pending });
     }
     sent
 }
 
-impl SentGroup {
-    /// What came of each command.
-    async fn outcomes(self) -> (Arc<Node>, std::vec::IntoIter<Result<Reply, Lost>>) {
+impl SentCommands {
+    /// The outcome of each command.
+    async fn outcomes(self) -> (Arc<Node>, std::vec::IntoIter<Result<Reply, CallFailure>>) {
         let Self { node, commands, pending } = self;
         let replies = match pending {
             Ok(pending) => node.wait(pending).await,
-            Err(failure) => Err(Lost::Unreachable(failure.why())),
+            Err(failure) => Err(CallFailure::Unreachable(failure.why())),
         };
         let outcomes: Vec<_> = match replies {
             Ok(replies) => replies.into_iter().map(Ok).collect(),
@@ -267,10 +269,10 @@ impl SentGroup {
     }
 }
 
-/// The last of the answers: what precedes a command only prepares it.
-async fn ask(node: &Node, commands: Vec<Bytes>) -> Result<Reply, Lost> {
+/// Returns the last answer; the commands before it only prepare it.
+async fn ask(node: &Node, commands: Vec<Bytes>) -> Result<Reply, CallFailure> {
     let mut replies = node.ask(commands).await?;
-    replies.pop().ok_or_else(|| Lost::MaybeDone("an answer is missing".into()))
+    replies.pop().ok_or_else(|| CallFailure::MaybeDone("an answer is missing".into()))
 }
 
 fn refusal(node: &Node, reply: Reply) -> String {
@@ -284,14 +286,14 @@ fn unavailable(why: String) -> Error {
     Error::Unavailable { why, retry_after_s: RETRY_AFTER_S }
 }
 
-/// How often a command may still be sent again.
-struct Patience {
+/// How often, and for how long, a command may still be sent again.
+struct RetryBudget {
     redirects: u32,
     wait: Duration,
     until: Instant,
 }
 
-impl Patience {
+impl RetryBudget {
     fn new(timeout: Duration) -> Self {
         Self { redirects: 0, wait: WAIT_MIN, until: Instant::now() + timeout }
     }

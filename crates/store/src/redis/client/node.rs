@@ -1,8 +1,8 @@
-//! One server and the way to it.
+//! One server and the connection to it.
 //!
-//! Owns the connection, who may make it anew, and what was last wrong with it. Refuses to try again for a moment after
-//! an attempt failed, so that callers learn at once that the server is gone. Invariant: one attempt at a time, shared
-//! by all who wait for it.
+//! Owns the connection, the attempts to make it, and its last failure. After a failed attempt there is none
+//! for a moment, so that callers get the error at once. Invariant: there is one attempt at a time, shared by
+//! all callers that wait for it.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -14,55 +14,55 @@ use tokio::net::TcpStream;
 use tokio::time::Instant;
 use tokio_rustls::TlsConnector;
 
-use super::conn::{Connection, Lost, Pending, lock, words};
+use super::conn::{CallFailure, Connection, PendingReplies, describe_io_error};
 use super::resp::{Command, Reply};
 use super::url::{Address, Target};
+use crate::lock::lock;
 
-/// For how long a failed attempt answers for the next ones.
+/// For how long the error of a failed attempt is returned without another attempt.
 const FAILED_FOR: Duration = Duration::from_millis(100);
 /// How many connections one call may find ended.
 const CONNECTIONS_MAX: usize = 3;
 
 /// How every server of a client is reached.
-pub(super) struct Way {
+pub(super) struct ConnectSettings {
     pub(super) target: Target,
     pub(super) tls: Option<Arc<ClientConfig>>,
-    pub(super) connect_timeout: Duration,
     pub(super) timeout: Duration,
 }
 
 pub(super) struct Node {
     pub(super) address: Address,
-    way: Arc<Way>,
-    /// Written by the one who holds `dialing`, read by every call.
-    state: Mutex<State>,
+    settings: Arc<ConnectSettings>,
+    /// Written by the holder of `dialing`, read by every call.
+    state: Mutex<ConnectionState>,
     dialing: tokio::sync::Mutex<()>,
-    /// Written by calls as they end, read by whoever asks for the health.
+    /// Written by calls as they end, read by `fault`.
     fault: Mutex<Option<String>>,
 }
 
-enum State {
+enum ConnectionState {
     /// Not tried yet.
     Unknown,
     Up {
         connection: Connection,
-        life: u64,
+        server_run: u64,
     },
     Failed {
         at: Instant,
-        why: Failure,
+        why: ConnectFailure,
     },
 }
 
 /// Why there is no connection.
 #[derive(Debug, Clone)]
-pub(super) enum Failure {
+pub(super) enum ConnectFailure {
     Unreachable(String),
-    /// The server is there and does not let us in.
+    /// The server answers and refuses access.
     Forbidden(String),
 }
 
-impl Failure {
+impl ConnectFailure {
     pub(super) fn why(self) -> String {
         match self {
             Self::Unreachable(why) | Self::Forbidden(why) => why,
@@ -71,21 +71,21 @@ impl Failure {
 }
 
 impl Node {
-    pub(super) fn new(address: Address, way: Arc<Way>) -> Self {
-        let state = Mutex::new(State::Unknown);
-        Self { address, way, state, dialing: tokio::sync::Mutex::default(), fault: Mutex::default() }
+    pub(super) fn new(address: Address, settings: Arc<ConnectSettings>) -> Self {
+        let state = Mutex::new(ConnectionState::Unknown);
+        Self { address, settings, state, dialing: tokio::sync::Mutex::default(), fault: Mutex::default() }
     }
 
     /// Sends the commands and waits for their answers.
-    pub(super) async fn ask(&self, commands: Vec<Bytes>) -> Result<Vec<Reply>, Lost> {
+    pub(super) async fn ask(&self, commands: Vec<Bytes>) -> Result<Vec<Reply>, CallFailure> {
         match self.send(commands).await {
             Ok(pending) => self.wait(pending).await,
-            Err(failure) => Err(Lost::Unreachable(failure.why())),
+            Err(failure) => Err(CallFailure::Unreachable(failure.why())),
         }
     }
 
     /// Hands the commands to a connection that is up.
-    pub(super) async fn send(&self, mut commands: Vec<Bytes>) -> Result<Pending, Failure> {
+    pub(super) async fn send(&self, mut commands: Vec<Bytes>) -> Result<PendingReplies, ConnectFailure> {
         for _ in 0..CONNECTIONS_MAX {
             let connection = self.connection().await.inspect_err(|failure| self.note(Some(failure.clone().why())))?;
             match connection.send(commands).await {
@@ -93,25 +93,27 @@ impl Node {
                 Err(unsent) => commands = unsent,
             }
         }
-        Err(Failure::Unreachable(self.name("connections end as soon as they are made")))
+        Err(ConnectFailure::Unreachable(self.name("connections end as soon as they are made")))
     }
 
-    pub(super) async fn wait(&self, pending: Pending) -> Result<Vec<Reply>, Lost> {
+    pub(super) async fn wait(&self, pending: PendingReplies) -> Result<Vec<Reply>, CallFailure> {
         match pending.wait().await {
             Ok(replies) => {
                 self.note(None);
                 Ok(replies)
             }
-            Err(Lost::NotSent(why) | Lost::Unreachable(why)) => Err(Lost::NotSent(self.name(&why))),
-            Err(Lost::MaybeDone(why)) => {
+            Err(CallFailure::NotSent(why) | CallFailure::Unreachable(why)) => {
+                Err(CallFailure::NotSent(self.name(&why)))
+            }
+            Err(CallFailure::MaybeDone(why)) => {
                 let why = self.name(&why);
                 self.note(Some(why.clone()));
-                Err(Lost::MaybeDone(why))
+                Err(CallFailure::MaybeDone(why))
             }
         }
     }
 
-    pub(super) async fn connection(&self) -> Result<Connection, Failure> {
+    pub(super) async fn connection(&self) -> Result<Connection, ConnectFailure> {
         if let Some(known) = self.known() {
             return known;
         }
@@ -119,28 +121,30 @@ impl Node {
         if let Some(known) = self.known() {
             return known;
         }
-        let dialed = match tokio::time::timeout(self.way.connect_timeout, self.dial()).await {
+        let dialed = match tokio::time::timeout(self.settings.timeout, self.dial()).await {
             Ok(dialed) => dialed,
             Err(_) => {
-                let ms = self.way.connect_timeout.as_millis();
-                Err(Failure::Unreachable(format!("no connection within {ms} ms")))
+                let ms = self.settings.timeout.as_millis();
+                Err(ConnectFailure::Unreachable(format!("no connection within {ms} ms")))
             }
         };
         let (state, dialed) = match dialed {
-            Ok((connection, life)) => (State::Up { connection: connection.clone(), life }, Ok(connection)),
+            Ok((connection, server_run)) => {
+                (ConnectionState::Up { connection: connection.clone(), server_run }, Ok(connection))
+            }
             Err(failure) => {
                 let why = match failure {
-                    Failure::Unreachable(why) => Failure::Unreachable(self.name(&why)),
-                    Failure::Forbidden(why) => Failure::Forbidden(self.name(&why)),
+                    ConnectFailure::Unreachable(why) => ConnectFailure::Unreachable(self.name(&why)),
+                    ConnectFailure::Forbidden(why) => ConnectFailure::Forbidden(self.name(&why)),
                 };
-                (State::Failed { at: Instant::now(), why: why.clone() }, Err(why))
+                (ConnectionState::Failed { at: Instant::now(), why: why.clone() }, Err(why))
             }
         };
         *lock(&self.state) = state;
         dialed
     }
 
-    /// What was last wrong, unless it worked since.
+    /// The last failure, unless a call succeeded since.
     pub(super) fn fault(&self) -> Option<String> {
         lock(&self.fault).clone()
     }
@@ -152,60 +156,63 @@ impl Node {
         }
     }
 
-    fn known(&self) -> Option<Result<Connection, Failure>> {
+    fn known(&self) -> Option<Result<Connection, ConnectFailure>> {
         match &*lock(&self.state) {
-            State::Up { connection, .. } if !connection.is_down() => Some(Ok(connection.clone())),
-            State::Failed { at, why } if at.elapsed() < FAILED_FOR => Some(Err(why.clone())),
+            ConnectionState::Up { connection, .. } if !connection.is_down() => Some(Ok(connection.clone())),
+            ConnectionState::Failed { at, why } if at.elapsed() < FAILED_FOR => Some(Err(why.clone())),
             _ => None,
         }
     }
 
-    async fn dial(&self) -> Result<(Connection, u64), Failure> {
-        let unreachable = |error: std::io::Error| Failure::Unreachable(words(&error));
+    async fn dial(&self) -> Result<(Connection, u64), ConnectFailure> {
+        let unreachable = |error: std::io::Error| ConnectFailure::Unreachable(describe_io_error(&error));
         let Address { host, port } = &self.address;
         let stream = TcpStream::connect((host.as_str(), *port)).await.map_err(unreachable)?;
         stream.set_nodelay(true).map_err(unreachable)?;
-        let timeout = self.way.timeout;
-        let connection = match &self.way.tls {
+        let timeout = self.settings.timeout;
+        let connection = match &self.settings.tls {
             None => Connection::new(stream, timeout),
             Some(tls) => {
-                let name = ServerName::try_from(host.clone())
-                    .map_err(|_| Failure::Unreachable("the host is no name that a certificate can have".into()))?;
+                let name = ServerName::try_from(host.clone()).map_err(|_| {
+                    ConnectFailure::Unreachable("the host is no name that a certificate can have".into())
+                })?;
                 let connector = TlsConnector::from(tls.clone());
                 Connection::new(connector.connect(name, stream).await.map_err(unreachable)?, timeout)
             }
         };
-        let life = self.greet(&connection).await?;
-        Ok((connection, life))
+        let server_run = self.greet(&connection).await?;
+        Ok((connection, server_run))
     }
 
-    /// Also tells a server that answers from one whose port merely accepts. Which run of it this is: a server that was
-    /// started again may have lost what it had answered, and so may the one that takes its place.
-    async fn greet(&self, connection: &Connection) -> Result<u64, Failure> {
+    /// Makes sure that a server answers, and not only that a port accepts. Returns the run of the server: one
+    /// that was started again, or that took over, may have lost what was acknowledged.
+    async fn greet(&self, connection: &Connection) -> Result<u64, ConnectFailure> {
         let lost = |lost| match lost {
-            Lost::Unreachable(why) | Lost::NotSent(why) | Lost::MaybeDone(why) => Failure::Unreachable(why),
+            CallFailure::Unreachable(why) | CallFailure::NotSent(why) | CallFailure::MaybeDone(why) => {
+                ConnectFailure::Unreachable(why)
+            }
         };
-        let pending = connection.send(greeting(&self.way.target)).await;
-        let pending = pending.map_err(|_| Failure::Unreachable("the connection ended".into()))?;
-        let mut life = super::super::random();
+        let pending = connection.send(greeting(&self.settings.target)).await;
+        let pending = pending.map_err(|_| ConnectFailure::Unreachable("the connection ended".into()))?;
+        let mut server_run = super::super::random();
         for reply in pending.wait().await.map_err(lost)? {
             match reply {
-                Reply::Text(said) if run_of(&said).is_some() => life = run_of(&said).unwrap_or(life),
+                Reply::Text(said) if run_of(&said).is_some() => server_run = run_of(&said).unwrap_or(server_run),
                 Reply::Refused(why) if why.starts_with("NOPERM") && why.contains("info") => {}
-                Reply::Refused(why) if is_forbidden(&why) => return Err(Failure::Forbidden(why)),
-                // Commands are refused for a while, and say so themselves.
+                Reply::Refused(why) if is_forbidden(&why) => return Err(ConnectFailure::Forbidden(why)),
+                // Commands are refused for a while; each caller handles that.
                 Reply::Refused(why) if why.starts_with("LOADING") || why.starts_with("BUSY") => {}
-                Reply::Refused(why) => return Err(Failure::Unreachable(why)),
+                Reply::Refused(why) => return Err(ConnectFailure::Unreachable(why)),
                 _ => {}
             }
         }
-        Ok(life)
+        Ok(server_run)
     }
 
-    /// Which run of the server the connection is to; 0 while there is none.
-    pub(super) fn life(&self) -> u64 {
+    /// The run of the server at the other end; 0 without a connection.
+    pub(super) fn server_run(&self) -> u64 {
         match &*lock(&self.state) {
-            State::Up { connection, life } if !connection.is_down() => *life,
+            ConnectionState::Up { connection, server_run } if !connection.is_down() => *server_run,
             _ => 0,
         }
     }
@@ -222,7 +229,7 @@ fn greeting(target: &Target) -> Vec<Bytes> {
     commands.map(Command::into_bytes).collect()
 }
 
-/// What a server calls this run of it, as a number.
+/// The `run_id` of the server as a number.
 fn run_of(info: &[u8]) -> Option<u64> {
     let line = std::str::from_utf8(info).ok()?.lines().find_map(|line| line.strip_prefix("run_id:"))?;
     Some(xxhash_rust::xxh3::xxh3_64(line.trim_end().as_bytes()).max(1))

@@ -1,8 +1,8 @@
 //! The bytes on the wire: commands out, replies in.
 //!
-//! Owns RESP2. Refuses replies that are nested or sized beyond reason, since after these the stream has no meaning any
-//! more. Invariant: a reply is the same however the stream was cut into reads, and every byte is looked at once or
-//! twice, also where a reply of many parts arrives slowly.
+//! Owns RESP2. Refuses replies that are nested or sized beyond reason, since after these the stream has no
+//! meaning any more. Invariant: a reply is the same however the stream was cut into reads, and every byte is
+//! looked at once or twice, also where a reply of many parts arrives slowly.
 
 use bytes::{Buf, Bytes, BytesMut};
 
@@ -30,7 +30,7 @@ pub(crate) enum Reply {
     /// A value or a status.
     Text(Bytes),
     List(Vec<Reply>),
-    /// The server's no, in its words.
+    /// An error reply.
     Refused(String),
 }
 
@@ -106,7 +106,7 @@ fn push_number(to: &mut Vec<u8>, mut number: u64) {
 /// The stream is not RESP, or beyond the limits: nothing after this can be understood.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the answer is not understood: {0}")]
-pub(crate) struct Nonsense(&'static str);
+pub(crate) struct ProtocolError(&'static str);
 
 /// Takes bytes as they come and gives replies as they are complete.
 #[derive(Default)]
@@ -117,18 +117,18 @@ pub(crate) struct Decoder {
     /// The length of the value whose head was read.
     value: Option<usize>,
     /// Lists that wait for parts, the innermost last.
-    lists: Vec<Partial>,
+    lists: Vec<PartialList>,
     /// Of the reply that is being read.
     taken_bytes: usize,
 }
 
-struct Partial {
+struct PartialList {
     missing: usize,
     parts: Vec<Reply>,
 }
 
 /// A complete part, or how a list begins.
-enum Item {
+enum ReplyPart {
     Whole(Reply),
     Head(usize),
 }
@@ -137,8 +137,8 @@ impl Decoder {
     /// Where the next read goes.
     pub(crate) fn room(&mut self) -> &mut BytesMut {
         let room = self.unread.capacity() - self.unread.len();
-        // A large value has memory of its own, into which it is read, and which is its own in the end. The memory grows with
-        // what has come, since a length that is only announced costs the sender nothing.
+        // A large value has memory of its own, into which it is read, and which is its own in the end. The
+        // memory grows with what has come, since a length that is only announced costs the sender nothing.
         if let Some(bytes) = self.value.filter(|bytes| *bytes >= CHUNK_BYTES) {
             let missing = (bytes + 2).saturating_sub(self.unread.len());
             if room < missing.min(CHUNK_BYTES / 8) {
@@ -153,17 +153,17 @@ impl Decoder {
         &mut self.unread
     }
 
-    pub(crate) fn next(&mut self) -> Result<Option<Reply>, Nonsense> {
+    pub(crate) fn next(&mut self) -> Result<Option<Reply>, ProtocolError> {
         while let Some(item) = self.item()? {
             let mut whole = match item {
-                Item::Whole(reply) => reply,
-                Item::Head(0) => Reply::List(Vec::new()),
-                Item::Head(missing) => {
+                ReplyPart::Whole(reply) => reply,
+                ReplyPart::Head(0) => Reply::List(Vec::new()),
+                ReplyPart::Head(missing) => {
                     if self.lists.len() == DEPTH_MAX {
-                        return Err(Nonsense("lists are nested too deeply"));
+                        return Err(ProtocolError("lists are nested too deeply"));
                     }
                     let parts = Vec::with_capacity(missing.min(RESERVED_PARTS_MAX));
-                    self.lists.push(Partial { missing, parts });
+                    self.lists.push(PartialList { missing, parts });
                     continue;
                 }
             };
@@ -184,16 +184,16 @@ impl Decoder {
         Ok(None)
     }
 
-    fn item(&mut self) -> Result<Option<Item>, Nonsense> {
+    fn item(&mut self) -> Result<Option<ReplyPart>, ProtocolError> {
         if self.value.is_none() {
             let Some(line) = self.line()? else { return Ok(None) };
-            let Some((kind, rest)) = line.split_first() else { return Err(Nonsense("an empty line")) };
-            return Ok(Some(Item::Whole(match kind {
+            let Some((kind, rest)) = line.split_first() else { return Err(ProtocolError("an empty line")) };
+            return Ok(Some(ReplyPart::Whole(match kind {
                 b'+' => Reply::Text(Bytes::copy_from_slice(rest)),
                 b'-' => Reply::Refused(String::from_utf8_lossy(rest).into_owned()),
                 b':' => Reply::Int(number(rest)?),
                 b'*' => match length(rest)? {
-                    Some(parts) => return Ok(Some(Item::Head(parts))),
+                    Some(parts) => return Ok(Some(ReplyPart::Head(parts))),
                     None => Reply::Nil,
                 },
                 b'$' => match length(rest)? {
@@ -204,16 +204,16 @@ impl Decoder {
                     }
                     None => Reply::Nil,
                 },
-                _ => return Err(Nonsense("an unknown kind of reply")),
+                _ => return Err(ProtocolError("an unknown kind of reply")),
             })));
         }
         self.value()
     }
 
-    fn value(&mut self) -> Result<Option<Item>, Nonsense> {
+    fn value(&mut self) -> Result<Option<ReplyPart>, ProtocolError> {
         let Some(bytes) = self.value.filter(|bytes| self.unread.len() >= bytes + 2) else { return Ok(None) };
         if self.unread.get(bytes..bytes + 2) != Some(b"\r\n") {
-            return Err(Nonsense("a value is longer than it says"));
+            return Err(ProtocolError("a value is longer than it says"));
         }
         self.value = None;
         let value = if bytes < SHARED_BYTES_MIN {
@@ -228,32 +228,33 @@ impl Decoder {
             }
             value
         };
-        Ok(Some(Item::Whole(Reply::Text(value))))
+        Ok(Some(ReplyPart::Whole(Reply::Text(value))))
     }
 
-    fn line(&mut self) -> Result<Option<BytesMut>, Nonsense> {
+    fn line(&mut self) -> Result<Option<BytesMut>, ProtocolError> {
         let found = self.unread.iter().skip(self.searched).position(|byte| *byte == b'\n');
         let Some(end) = found.map(|at| at + self.searched) else {
             self.searched = self.unread.len();
-            return if self.searched > LINE_BYTES_MAX { Err(Nonsense("a line without end")) } else { Ok(None) };
+            return if self.searched > LINE_BYTES_MAX { Err(ProtocolError("a line without end")) } else { Ok(None) };
         };
         self.searched = 0;
         self.take(end + 1)?;
         let mut line = self.unread.split_to(end + 1);
         if !line.ends_with(b"\r\n") {
-            return Err(Nonsense("a line without a carriage return"));
+            return Err(ProtocolError("a line without a carriage return"));
         }
         line.truncate(end - 1);
         Ok(Some(line))
     }
 
-    fn take(&mut self, bytes: usize) -> Result<(), Nonsense> {
+    fn take(&mut self, bytes: usize) -> Result<(), ProtocolError> {
         self.taken_bytes = self.taken_bytes.saturating_add(bytes);
-        if self.taken_bytes > REPLY_BYTES_MAX { Err(Nonsense("it is larger than 512 MB")) } else { Ok(()) }
+        if self.taken_bytes > REPLY_BYTES_MAX { Err(ProtocolError("it is larger than 512 MB")) } else { Ok(()) }
     }
 }
 
-/// What is read of a stream that comes in these pieces, as text, and the most memory that it was read into; for the fuzz target.
+/// What is read of a stream that comes in these pieces, as text, and the most memory that it was read into;
+/// for the fuzz target.
 pub(crate) fn read_replies<'p>(pieces: impl Iterator<Item = &'p [u8]>) -> (String, usize) {
     let mut decoder = Decoder::default();
     let (mut read, mut most) = (String::new(), 0);
@@ -272,17 +273,17 @@ pub(crate) fn read_replies<'p>(pieces: impl Iterator<Item = &'p [u8]>) -> (Strin
     (read, most)
 }
 
-fn number(digits: &[u8]) -> Result<i64, Nonsense> {
-    std::str::from_utf8(digits).ok().and_then(|digits| digits.parse().ok()).ok_or(Nonsense("a number is none"))
+fn number(digits: &[u8]) -> Result<i64, ProtocolError> {
+    std::str::from_utf8(digits).ok().and_then(|digits| digits.parse().ok()).ok_or(ProtocolError("a number is none"))
 }
 
 /// None stands for nil.
-fn length(digits: &[u8]) -> Result<Option<usize>, Nonsense> {
+fn length(digits: &[u8]) -> Result<Option<usize>, ProtocolError> {
     match number(digits)? {
         -1 => Ok(None),
         length => match usize::try_from(length) {
             Ok(length) if length <= REPLY_BYTES_MAX => Ok(Some(length)),
-            _ => Err(Nonsense("a length beyond reason")),
+            _ => Err(ProtocolError("a length beyond reason")),
         },
     }
 }

@@ -1,7 +1,7 @@
 //! Scripts by their digest.
 //!
-//! Owns a script's text and the digest that a server gave it. The digest depends on the text alone, so it is learned
-//! once, and a server that does not know the script yet says so.
+//! Owns a script's text and the digest that a server gave it. The digest depends on the text alone, so it is
+//! learned once, and a server that does not know the script yet says so.
 
 use std::sync::OnceLock;
 
@@ -12,7 +12,7 @@ use super::resp::Command;
 /// A script, to be kept in a `static`.
 pub(crate) struct Script {
     body: &'static str,
-    /// Written once, by the first who has it loaded.
+    /// Written once, after the first load.
     digest: OnceLock<Bytes>,
 }
 

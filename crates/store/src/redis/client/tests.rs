@@ -24,7 +24,7 @@ async fn try_open(url: impl Into<String>) -> Result<Client, Error> {
 
 async fn open_within(recovery_wait_max: Duration, url: impl Into<String>) -> Result<Client, Error> {
     let url = url.into();
-    Client::open(ClientOptions { url, connect_timeout: TIMEOUT, timeout: TIMEOUT, recovery_wait_max }).await
+    Client::open(ClientOptions { url, timeout: TIMEOUT, recovery_wait_max }).await
 }
 
 /// The error of a client that does not wait for servers to recover.
@@ -152,7 +152,7 @@ async fn large_values_go_both_ways() {
     let server = Redis::start();
     let url = server.url();
     let patient = Duration::from_secs(20);
-    let options = ClientOptions { url, connect_timeout: patient, timeout: patient, recovery_wait_max: patient };
+    let options = ClientOptions { url, timeout: patient, recovery_wait_max: patient };
     let client = Client::open(options).await.unwrap();
     let large = Bytes::from(vec![b'x'; 64 << 20]);
     client.call(b"a", Command::new("SET").arg("a").arg(&large)).await.unwrap();
@@ -344,7 +344,7 @@ async fn follows_a_slot_while_it_moves_and_after() {
     let twice = [Bytes::from(key), Bytes::from(key)].map(|key| (key.clone(), Command::new("GET").arg(key)));
     assert_eq!(client.all(twice.into()).await.unwrap(), [text("1"), text("1")]);
     let moved = cluster.nodes()[from].cli(&["INFO", "errorstats"]);
-    assert!(moved.contains("errorstat_MOVED:count=2"), "the two that went the old way: {moved}");
+    assert!(moved.contains("errorstat_MOVED:count=2"), "the two that went to the old server: {moved}");
     assert_eq!(get(&client, key).await.unwrap(), text("1"));
     let still = cluster.nodes()[from].cli(&["INFO", "errorstats"]);
     assert!(still.contains("errorstat_MOVED:count=2"), "the map is new: {still}");

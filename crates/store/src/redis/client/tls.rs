@@ -1,7 +1,7 @@
-//! Whom to trust over `rediss://`.
+//! The certificates that are trusted over `rediss://`.
 //!
-//! Owns the certificates: those that browsers trust, or those of a file that the address names. Refuses a server that
-//! shows none of these.
+//! Owns the certificates: those that browsers trust, or those of a file that the address names. Refuses a
+//! server that shows none of these.
 
 use std::path::Path;
 use std::sync::Arc;

@@ -1,7 +1,8 @@
 //! Where the server is, as an address says it.
 //!
-//! Owns the reading of `redis://user:password@host:port/db,host2:port2`. Refuses what it does not understand, naming
-//! that part but never repeating it. Invariant: no text that leaves here holds the password, wherever it was put.
+//! Owns the reading of `redis://user:password@host:port/db,host2:port2`. Refuses what it does not understand,
+//! naming that part but never repeating it. Invariant: no text that leaves here holds the password, wherever
+//! it was put.
 
 use std::path::PathBuf;
 

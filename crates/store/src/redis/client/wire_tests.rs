@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use proptest::prelude::*;
 
-use super::cluster::{Detour, crc16, detour, read_slots, slot};
+use super::cluster::{RefusalKind, classify_refusal, crc16, read_slots, slot};
 use super::resp::{Command, Decoder, Reply};
 use super::url::{Address, Target};
 use crate::Error;
@@ -236,19 +236,19 @@ fn slots_are_those_of_the_specification() {
 #[test]
 fn refusals_say_where_to_go() {
     let asked = Address { host: "own".into(), port: 1 };
-    let read = |why: &str| detour(&Reply::Refused(why.into()), &asked);
+    let read = |why: &str| classify_refusal(&Reply::Refused(why.into()), &asked);
     let at = |host: &str, port| Address { host: host.into(), port };
-    assert_eq!(read("MOVED 3999 127.0.0.1:6381"), Some(Detour::Moved(at("127.0.0.1", 6381))));
-    assert_eq!(read("MOVED 3999 ::1:6381"), Some(Detour::Moved(at("::1", 6381))));
-    assert_eq!(read("MOVED 3999 :6381"), Some(Detour::Moved(at("own", 6381))));
-    assert_eq!(read("ASK 3999 ?:6381"), Some(Detour::Ask(at("own", 6381))));
+    assert_eq!(read("MOVED 3999 127.0.0.1:6381"), Some(RefusalKind::Moved(at("127.0.0.1", 6381))));
+    assert_eq!(read("MOVED 3999 ::1:6381"), Some(RefusalKind::Moved(at("::1", 6381))));
+    assert_eq!(read("MOVED 3999 :6381"), Some(RefusalKind::Moved(at("own", 6381))));
+    assert_eq!(read("ASK 3999 ?:6381"), Some(RefusalKind::Ask(at("own", 6381))));
     for wait in ["CLUSTERDOWN x", "TRYAGAIN x", "LOADING x", "MASTERDOWN x", "READONLY x", "BUSY x"] {
-        assert_eq!(read(wait), Some(Detour::Wait), "{wait}");
+        assert_eq!(read(wait), Some(RefusalKind::Wait), "{wait}");
     }
     for answer in ["ERR MOVED", "MOVED", "MOVED 1 x", "WRONGTYPE", "NOSCRIPT x", "OOM x", ""] {
         assert_eq!(read(answer), None, "{answer}");
     }
-    assert_eq!(detour(&text("MOVED 3999 127.0.0.1:6381"), &asked), None);
+    assert_eq!(classify_refusal(&text("MOVED 3999 127.0.0.1:6381"), &asked), None);
 }
 
 #[test]

@@ -1,5 +1,5 @@
 -- New turns at the end of one collection: what `write.lua` would do with them, and nothing else.
--- KEYS: collections, expiry, pulse of the root, then the collection's own three.
+-- KEYS: collections, expiry, change counters of the root, then the collection's own three.
 -- ARGV: nonce, path, kind, if_seq, then id, time, expiry and value of each document.
 
 local nonce, if_seq = ARGV[1], ARGV[4]

@@ -1,4 +1,4 @@
--- Cross-checks every collection of a root. KEYS: collections, expiry, pulse of the root. Answers what is wrong.
+-- Cross-checks every collection of a root. KEYS: collections, expiry, change counters of the root. Answers what is wrong.
 
 local findings = {}
 local function tell(path, what) findings[#findings + 1] = { path, what } end

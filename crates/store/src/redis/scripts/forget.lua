@@ -1,4 +1,4 @@
--- Removes what is at a path of a root and below it. KEYS: collections, expiry, pulse of the root.
+-- Removes what is at a path of a root and below it. KEYS: collections, expiry, change counters of the root.
 -- ARGV: nonce, where to begin, where to end.
 
 local removed, dues = {}, {}

@@ -1,4 +1,4 @@
--- Removes documents of a root that expired, so many at a time. KEYS: collections, expiry, pulse of the root.
+-- Removes documents of a root that expired, so many at a time. KEYS: collections, expiry, change counters of the root.
 -- ARGV: nonce, now, limit. Answers how many, and when the next one expires.
 
 local expired = redis.call('ZRANGEBYSCORE', KEYS[2], '-inf', ARGV[2], 'LIMIT', 0, ARGV[3])

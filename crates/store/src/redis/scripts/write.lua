@@ -1,5 +1,5 @@
 -- Operations of one root, all or nothing: each is laid over what is stored, and the whole is written at the end.
--- KEYS: collections, expiry, pulse of the root, then a collection's own three, one after the other.
+-- KEYS: collections, expiry, change counters of the root, then a collection's own three, one after the other.
 -- ARGV: nonce, `do` or `check`, number of collections, path and kind of each, then the operations.
 
 local at = 0

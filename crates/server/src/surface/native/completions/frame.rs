@@ -1,4 +1,4 @@
-//! An answer in OpenAI's form: whole, or chunk by chunk.
+//! An answer in OpenAI's format: whole, or chunk by chunk.
 //!
 //! Ours are `id`, which names the reply, and `created`; the rest is what the model's server says. Chunks follow from events alone,
 //! so that a stream that is resumed tells the same again.
@@ -7,7 +7,7 @@ use std::sync::{Arc, OnceLock};
 
 use serde_json::{Map, Value, json};
 
-use novelo_conversation::answer::reply::{Event, Form, Reader, Reply, Told};
+use novelo_conversation::answer::{self, Event, EventReader, Generated, LoggedEvent, Reply, ResponseFormat};
 use novelo_conversation::error::{Code, Error};
 use novelo_conversation::model::{More, ToolCall};
 
@@ -26,17 +26,17 @@ pub struct Frame {
 const OURS: [&str; 5] = ["id", "object", "created", "choices", "usage"];
 
 impl Frame {
-    pub fn of(reader: &Reader) -> Self {
-        let (model, wants_usage) = match reader.form() {
-            Form::Relay { model, wants_usage } => (model.clone(), *wants_usage),
-            Form::Assist | Form::Guided { .. } => (String::new(), false),
+    pub fn of(reader: &EventReader) -> Self {
+        let (model, wants_usage) = match reader.format() {
+            ResponseFormat::Relay { model, wants_usage } => (model.clone(), *wants_usage),
+            ResponseFormat::Assist | ResponseFormat::Guided { .. } => (String::new(), false),
         };
         let id = format!("chatcmpl-{}", reader.name());
         Self { id, created: reader.started_at() as u64, model, wants_usage, head: reader.head() }
     }
 
     /// The frames of an event. The last of them has its id, so a stream resumed before it repeats all of them.
-    pub fn told(&self, told: &Told) -> String {
+    pub fn told(&self, told: &LoggedEvent) -> String {
         let missed = match told.missed {
             0 => String::new(),
             missed => format!(": missed {missed} events\n\n"),
@@ -77,7 +77,7 @@ impl Frame {
         let none = Map::new();
         let end = match broken(reply) {
             Some(error) => failed(&error),
-            None => self.chunk(&json!({}), Some(&reply.finish), (&none, &none)),
+            None => self.chunk(&json!({}), Some(&reply.generated.finish), (&none, &none)),
         };
         let usage = usage(reply).filter(|_| self.wants_usage).map(|usage| {
             let usage = json!({"choices": [], "usage": usage});
@@ -96,9 +96,10 @@ impl Frame {
     }
 
     pub fn whole(&self, reply: &Reply) -> Value {
-        let More { answer, choice: of_choice, message } = &reply.more;
-        let message = novelo_conversation::answer::reply::message(&reply.answer, &reply.to_run, message);
-        let mut choice = json!({"index": 0, "message": message, "finish_reason": reply.finish});
+        let Generated { text, tool_calls, more, finish, .. } = &reply.generated;
+        let More { answer, choice: of_choice, message } = more;
+        let message = answer::message(text, tool_calls, message);
+        let mut choice = json!({"index": 0, "message": message, "finish_reason": finish});
         extend(&mut choice, of_choice);
         let mut rest = json!({"choices": [choice]});
         if let (Some(usage), Some(members)) = (usage(reply), rest.as_object_mut()) {
@@ -139,16 +140,16 @@ fn failed(error: &Error) -> String {
 
 /// What kept an answer from its end.
 pub fn broken(reply: &Reply) -> Option<Error> {
-    let partial = reply.partial?;
-    Some(reply.failure.clone().unwrap_or_else(|| Error::new(Code::ModelFailed, partial.in_words())))
+    let partial = reply.generated.partial?;
+    Some(reply.generated.failure.clone().unwrap_or_else(|| Error::new(Code::ModelFailed, partial.in_words())))
 }
 
 /// The usage in the server's own words, else as far as it was read; none where the server does not tell.
 fn usage(reply: &Reply) -> Option<Value> {
-    if let Some(told) = reply.more.answer.get("usage") {
+    if let Some(told) = reply.generated.more.answer.get("usage") {
         return Some(told.clone());
     }
-    let usage = reply.usage?;
+    let usage = reply.generated.usage?;
     let total = usage.prompt_tokens.saturating_add(usage.completion_tokens);
     let (prompt, completion) = (usage.prompt_tokens, usage.completion_tokens);
     Some(json!({"prompt_tokens": prompt, "completion_tokens": completion, "total_tokens": total}))

@@ -27,7 +27,8 @@ use crate::http::body::{Json, Raw, parse_object};
 use crate::http::error::{ApiError, ApiResult};
 use crate::http::sse;
 use frame::Frame;
-use novelo_conversation::answer::reply::{Asked, Form, Manner, Owner, Reader, RelayRequest, Reply, Says, Terms};
+use novelo_conversation::answer::reply::{RelayRequest, ReplyInput, ReplyKind, ReplyRequest};
+use novelo_conversation::answer::{self, AnswerRequest, EventReader, Reply, ReplyOptions, ReplyOwner, ResponseFormat};
 use novelo_conversation::app::{App, Shared};
 use novelo_conversation::caller::Caller;
 use novelo_conversation::error::{Code, Error, Relayed, Result};
@@ -76,7 +77,7 @@ pub async fn complete(
 }
 
 async fn answer(app: &App, caller: Caller, headers: &HeaderMap, body: &[u8]) -> ApiResult<Response> {
-    if let Some(reader) = sse::resume(app, &caller, headers, |form| matches!(form, Form::Relay { .. }))? {
+    if let Some(reader) = sse::resume(app, &caller, headers, |format| matches!(format, ResponseFormat::Relay { .. }))? {
         let thread = reader.thread().map(str::to_owned);
         return Ok(in_thread(thread.as_deref(), streamed(reader)));
     }
@@ -93,13 +94,16 @@ async fn answer(app: &App, caller: Caller, headers: &HeaderMap, body: &[u8]) -> 
     let place = Place::read(app, headers, &request, &caller)?;
     let options = options(body, request.metadata.as_ref())?;
     let (job, model) = model(app, request.model.as_deref()).await?;
-    let manner = Manner::Relay(Box::new(RelayRequest { job, model, options }));
-    let asked = asked(app, &place, messages, manner).await?;
+    let kind = ReplyKind::Relay(Box::new(RelayRequest { job, model, options }));
+    let asked = asked(app, &place, messages, kind).await?;
     let (trace_id, streams) = (asked.tracer.id().encode(), request.stream == Some(true));
-    let usual = asked.terms(streams);
-    let terms = Terms {
-        owner: Owner { user: usual.owner.user.or(place.user).or_else(|| caller.user()), thread: usual.owner.thread },
-        form: Form::Relay {
+    let usual = asked.reply_options(streams);
+    let reply_options = ReplyOptions {
+        owner: ReplyOwner {
+            user: usual.owner.user.or(place.user).or_else(|| caller.user()),
+            thread: usual.owner.thread,
+        },
+        format: ResponseFormat::Relay {
             model: request.model.unwrap_or_else(|| job.name().to_owned()),
             wants_usage: request
                 .stream_options
@@ -107,7 +111,7 @@ async fn answer(app: &App, caller: Caller, headers: &HeaderMap, body: &[u8]) -> 
         },
         ..usual
     };
-    let answer = match app.replies.begin(app, asked, terms) {
+    let answer = match answer::begin(app, AnswerRequest::Reply(asked), reply_options) {
         Ok(reader) if streams => begun(reader).await,
         Ok(reader) => whole(reader).await,
         Err(error) => Err(error),
@@ -132,19 +136,19 @@ fn in_thread(thread: Option<&str>, mut response: Response) -> Response {
 
 /// A stream that has begun. An error has its status where it comes soon; a model that thinks for long must not keep the
 /// client waiting.
-async fn begun(mut reader: Reader) -> Result<Response> {
+async fn begun(mut reader: EventReader) -> Result<Response> {
     match tokio::time::timeout(HEAD_WAIT, reader.begun()).await.ok().flatten() {
         Some(error) => Err(error),
         None => Ok(streamed(reader)),
     }
 }
 
-fn streamed(reader: Reader) -> Response {
+fn streamed(reader: EventReader) -> Response {
     let frame = Frame::of(&reader);
     sse::answer(reader, move |told| frame.told(told))
 }
 
-async fn whole(reader: Reader) -> Result<Response> {
+async fn whole(reader: EventReader) -> Result<Response> {
     let frame = Frame::of(&reader);
     let whole = |reply: &Reply| match frame::broken(reply) {
         Some(error) => Err(error),
@@ -189,16 +193,16 @@ pub fn unknown_model(named: &str, known: &[String]) -> Error {
     Error { param: Some("model".to_owned()), relayed, ..error }
 }
 
-async fn asked(app: &App, place: &Place, messages: Vec<Message>, manner: Manner) -> Result<Asked> {
+async fn asked(app: &App, place: &Place, messages: Vec<Message>, kind: ReplyKind) -> Result<ReplyRequest> {
     let Some((user, thread)) = place.user.as_ref().zip(place.thread.as_ref()) else {
         let preset = Preset::from(RecipeBuilder::new().filter(FilterSpec::tool_call_backfill()).build()?);
-        return Ok(Asked {
+        return Ok(ReplyRequest {
             user: None,
             thread: None,
-            says: Says::Messages(messages),
+            input: ReplyInput::Messages(messages),
             preset: Arc::new(preset),
-            manner,
-            tracer: Tracer::begin(app, SURFACE),
+            kind,
+            tracer: Tracer::begin(&app.recorder, SURFACE),
         });
     };
     let (instructions, said): (Vec<Message>, Vec<Message>) =
@@ -212,10 +216,10 @@ async fn asked(app: &App, place: &Place, messages: Vec<Message>, manner: Manner)
         Refusals::lift(&app.store, user, thread, &unsaid.asked_again).await?;
     }
     let preset = Arc::new(preset(app, &instructions)?);
-    let tracer = Tracer::begin(app, SURFACE);
+    let tracer = Tracer::begin(&app.recorder, SURFACE);
     tracer.about(user, thread);
     let (user, thread) = (Some(user.clone()), Some(thread.clone()));
-    Ok(Asked { user, thread, says: Says::Messages(unsaid.new), preset, manner, tracer })
+    Ok(ReplyRequest { user, thread, input: ReplyInput::Messages(unsaid.new), preset, kind, tracer })
 }
 
 /// The preset of a thread, with the instructions of the caller before it.

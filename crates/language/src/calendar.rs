@@ -1,0 +1,61 @@
+//! Days since 1970 and the dates of the Gregorian calendar.
+
+/// A day, counted from 1970.
+pub type Day = i32;
+
+/// The day of a time in seconds.
+pub fn day(seconds: f64) -> Option<Day> {
+    let day = (seconds / 86_400.0).floor();
+    (day.abs() < 1e7).then_some(day as Day)
+}
+
+/// The day of a date such as `2024-12-31`.
+pub fn iso_day(text: &str) -> Option<Day> {
+    let mut parts = text.get(..10)?.splitn(3, '-').map(|part| part.parse::<i32>().ok());
+    let (year, month, day) = (parts.next()??, parts.next()??, parts.next()??);
+    let at = days(year, month, day);
+    (civil(at) == (year, month, day)).then_some(at)
+}
+
+/// The day of a time in UTC, as `2026-11-16`; empty for a time of no calendar.
+pub fn iso_date(seconds: f64) -> String {
+    let shown = |(year, month, day)| format!("{year:04}-{month:02}-{day:02}");
+    day(seconds).map(civil).map(shown).unwrap_or_default()
+}
+
+/// Days since 1970 in the Gregorian calendar, whose years begin in March here, so that the leap day is the
+/// last.
+pub fn days(year: i32, month: i32, day: i32) -> Day {
+    let year = if month <= 2 { year - 1 } else { year };
+    let day_of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
+    year * 365 + year.div_euclid(4) - year.div_euclid(100) + year.div_euclid(400) + day_of_year - 719_468
+}
+
+/// Year, month and day of a day since 1970: the other way round, by eras of 400 years.
+pub(crate) fn civil(day: Day) -> (i32, i32, i32) {
+    const ERA: i32 = 146_097;
+    let day = day + 719_468;
+    let (era, of_era) = (day.div_euclid(ERA), day.rem_euclid(ERA));
+    let year = (of_era - of_era / 1_460 + of_era / 36_524 - of_era / 146_096) / 365;
+    let of_year = of_era - (365 * year + year / 4 - year / 100);
+    let from_march = (5 * of_year + 2) / 153;
+    let month = if from_march < 10 { from_march + 3 } else { from_march - 9 };
+    (year + era * 400 + i32::from(month <= 2), month, of_year - (153 * from_march + 2) / 5 + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_calendar_turns_both_ways() {
+        for day in (-1_000_000..1_000_000).step_by(97) {
+            let (year, month, of_month) = civil(day);
+            assert_eq!(days(year, month, of_month), day);
+        }
+        assert_eq!(civil(0), (1970, 1, 1));
+        assert_eq!([iso_date(951_782_400.0), iso_date(1_794_787_200.0)], ["2000-02-29", "2026-11-16"]);
+        assert_eq!(iso_date(f64::NAN), "");
+        assert_eq!(days(2024, 2, 29), 19_782);
+    }
+}
