@@ -143,7 +143,7 @@ fn record(app: &Contexts, request: Request, prompt: Prompt<'_>) -> (TraceId, Tra
         question,
         query,
         budget_tokens,
-        inputs: inputs.inputs(),
+        inputs: inputs.to_trace(),
         messages: assembly.messages().count(),
         tokens: assembly.tokens,
         unchanged_tokens,
