@@ -49,7 +49,7 @@ impl WatchedFile {
     }
 
     /// What it is called, with its extension.
-    pub fn full_name(&self) -> String {
+    pub(crate) fn full_name(&self) -> String {
         self.path.file_name().unwrap_or_default().to_string_lossy().into_owned()
     }
 
@@ -62,7 +62,7 @@ impl WatchedFile {
         self.below == dir
     }
 
-    pub fn is_at(&self, path: &Path) -> bool {
+    pub(crate) fn is_at(&self, path: &Path) -> bool {
         self.path == path
     }
 
@@ -86,7 +86,7 @@ const RETRY_AFTER: Duration = Duration::from_secs(10);
 
 /// What was read from some files, and what is wrong with them.
 #[derive(Debug)]
-pub struct WatchedPart<T> {
+pub(crate) struct WatchedPart<T> {
     pub value: T,
     /// A line each.
     pub broken: Vec<String>,
@@ -100,7 +100,11 @@ impl<T> WatchedPart<T> {
     }
 
     /// Reads the files where they are not those that were seen last.
-    pub fn renew(&mut self, files: Vec<WatchedFile>, read: impl FnOnce(&[WatchedFile], &T, &mut Vec<String>) -> T) {
+    pub(crate) fn renew(
+        &mut self,
+        files: Vec<WatchedFile>,
+        read: impl FnOnce(&[WatchedFile], &T, &mut Vec<String>) -> T,
+    ) {
         if self.seen.as_ref().is_none_or(|(seen, _)| *seen != files) {
             self.renew_with(files, 0, read);
         }
@@ -108,7 +112,7 @@ impl<T> WatchedPart<T> {
 
     /// The same with something else that they are read beside, told by its state. What is in order is not read again for it; what
     /// is not, is read again when that changes, and now and then, since it may have been locked.
-    pub fn renew_with(
+    pub(crate) fn renew_with(
         &mut self,
         files: Vec<WatchedFile>,
         beside: u64,

@@ -22,7 +22,7 @@ use crate::policy::Preset;
 use crate::telemetry::now;
 
 /// What a model is told to do, and whose conversation it works on.
-pub struct WorkPrompt<'p> {
+pub(crate) struct WorkPrompt<'p> {
     pub instruction: &'p str,
     pub model: &'p Model,
     /// The user and the thread. The trace is stored there, and forgotten with it.
@@ -63,7 +63,7 @@ impl WorkPrompt<'_> {
 }
 
 /// The messages of such a prompt without a store or a trace, for measuring models.
-pub fn untraced_messages(instruction: &str, text: &str) -> Result<Bytes> {
+pub(crate) fn untraced_messages(instruction: &str, text: &str) -> Result<Bytes> {
     let inline = [Message::text(Role::User, text)];
     let recipe = recipe(instruction)?;
     let loaded = Loaded { inline: &inline, ..Loaded::default() };

@@ -35,7 +35,7 @@ use crate::settings::Config;
 use provider::Provider;
 use server::Server;
 use tally::Tally;
-pub use window::room_tokens;
+pub(crate) use window::room_tokens;
 
 /// What a model is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

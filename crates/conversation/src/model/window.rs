@@ -56,7 +56,7 @@ impl Windows {
 }
 
 /// The tokens that a prompt may have in a window: some are for the answer, and counts of other tokenizers are a guess.
-pub fn room_tokens(window_tokens: u32) -> u32 {
+pub(crate) fn room_tokens(window_tokens: u32) -> u32 {
     (window_tokens - (window_tokens / ANSWER_SHARE).min(ANSWER_TOKENS_MAX)) / 10 * 9
 }
 

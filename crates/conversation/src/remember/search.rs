@@ -161,7 +161,7 @@ fn near_row(passage: FoundPassage) -> HitRow {
 }
 
 /// Gives each passage of a document the name of that document.
-pub async fn name_documents(app: &UserMemory, user: &str, passages: &mut [FoundPassage]) -> Result<()> {
+pub(crate) async fn name_documents(app: &UserMemory, user: &str, passages: &mut [FoundPassage]) -> Result<()> {
     let heads = heads(app, user, passages).await?;
     for passage in passages.iter_mut().filter(|passage| passage.source == RecallSource::Documents) {
         passage.document_name = heads.get(passage.parent()).map(|head| head.name.clone());

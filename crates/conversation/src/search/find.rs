@@ -66,13 +66,13 @@ impl Ranking<'_> {
     }
 
     /// The seq of the first of the newest so many passages, where all are of one collection.
-    pub fn newest_from(&self, count: usize) -> u64 {
+    pub(crate) fn newest_from(&self, count: usize) -> u64 {
         self.part.newest_from(count)
     }
 
     /// The best `k` of those within that speak to the query, and the few behind them: what a prompt may be given.
     /// Of equal documents the best stands for all.
-    pub fn pick_relevant(&self, k: usize, within: impl Fn(Place<'_>) -> bool) -> Picked {
+    pub(crate) fn pick_relevant(&self, k: usize, within: impl Fn(Place<'_>) -> bool) -> Picked {
         let mut picked = Picked::default();
         let mut seen = Vec::new();
         let hits = self.top(k * REPEATS_MAX + NEAR_MAX, within);
@@ -124,7 +124,7 @@ pub async fn search(app: &Search, ask: Ask<'_>, pick: impl FnOnce(&Ranking<'_>) 
 }
 
 /// Whether a user has any passage of a kind.
-pub async fn has_any(app: &Search, user: &str, source: RecallSource) -> Result<bool> {
+pub(crate) async fn has_any(app: &Search, user: &str, source: RecallSource) -> Result<bool> {
     Ok(!current(app, user, source).await?.read().await.index.is_empty())
 }
 

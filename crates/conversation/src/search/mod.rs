@@ -23,11 +23,12 @@ use tokio::sync::RwLock;
 use crate::base::{Base, above};
 use crate::cache::Cache;
 pub use embedder::Embedder;
-pub use find::{Ask, Found, Picked, Ranking, has_any, search};
+pub(crate) use find::has_any;
+pub use find::{Ask, Found, Picked, Ranking, search};
 use part::Part;
 pub use passage::FoundPassage;
 pub use points::Points;
-pub use sources::{DOCUMENTS, MEMORIES, PASSAGES, Place, passage_text};
+pub use sources::{DOCUMENTS, MEMORIES, PASSAGES, Place};
 use worker::Waiting;
 
 /// The room of searches.

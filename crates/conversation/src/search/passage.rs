@@ -69,18 +69,18 @@ impl FoundPassage {
     }
 
     /// The cosine of its vector with that of the query, if both have one.
-    pub fn similarity(&self) -> Option<f64> {
+    pub(crate) fn similarity(&self) -> Option<f64> {
         Some(f64::from(self.why.as_ref()?.dense?.score))
     }
 
     /// The words of the query that found it, as the query spells them.
-    pub fn matched_words(&self) -> Vec<&str> {
+    pub(crate) fn matched_words(&self) -> Vec<&str> {
         let why = self.why.iter();
         why.flat_map(|why| why.matched.iter().chain(&why.alike)).map(String::as_str).collect()
     }
 
     /// The passage as the engine names it in a prompt's trace, without its text.
-    pub fn to_hit(&self) -> RecallHit {
+    pub(crate) fn to_hit(&self) -> RecallHit {
         let why = self.why.as_ref().and_then(|why| serde_json::to_value(why).ok()).unwrap_or(Value::Null);
         let (collection, id) = (self.collection.to_string(), self.id.to_string());
         RecallHit { collection, id, seq: self.seq, score: self.score, why }

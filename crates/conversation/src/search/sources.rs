@@ -34,7 +34,7 @@ pub const PASSAGES: &str = "passages";
 const LIST_LIMIT: usize = 1_000;
 
 /// The last segment of the collections of a source.
-pub fn collection_name(source: RecallSource) -> &'static str {
+pub(crate) fn collection_name(source: RecallSource) -> &'static str {
     match source {
         RecallSource::Memories => MEMORIES,
         RecallSource::Turns => TURNS,
@@ -43,7 +43,7 @@ pub fn collection_name(source: RecallSource) -> &'static str {
 }
 
 /// A counter that changes with every write to a collection of the source.
-pub async fn change_counter(source: RecallSource, store: &Store, user: &str) -> Result<u64> {
+pub(crate) async fn change_counter(source: RecallSource, store: &Store, user: &str) -> Result<u64> {
     Ok(store.change_counter_of_kind(&[USERS, user], collection_name(source)).await?)
 }
 
@@ -69,7 +69,7 @@ pub async fn collections(source: RecallSource, store: &Store, user: &str) -> Res
 }
 
 /// The group that a passage belongs to: a stretch of conversation, a document, or a file of one. A memory has none.
-pub fn passage_group(source: RecallSource, number: usize, stretch: u64, document: &Turn) -> u64 {
+pub(crate) fn passage_group(source: RecallSource, number: usize, stretch: u64, document: &Turn) -> u64 {
     let collection = (number as u64 + 1) << 32;
     match source {
         RecallSource::Memories => 0,
@@ -82,7 +82,7 @@ pub fn passage_group(source: RecallSource, number: usize, stretch: u64, document
 }
 
 /// The text of a document that is worth finding. Answers of tools and instructions have none.
-pub fn passage_text(source: RecallSource, document: &Turn) -> Option<Cow<'_, str>> {
+pub(crate) fn passage_text(source: RecallSource, document: &Turn) -> Option<Cow<'_, str>> {
     let text = match source {
         RecallSource::Memories | RecallSource::Documents => member(&document.message, "text"),
         RecallSource::Turns => {

@@ -72,7 +72,7 @@ impl<'t> Line<'t> {
         Some(Self { turn, role, text })
     }
 
-    pub fn says_something(&self) -> bool {
+    pub(crate) fn says_something(&self) -> bool {
         !self.text.trim().is_empty()
     }
 }

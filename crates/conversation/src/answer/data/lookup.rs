@@ -27,7 +27,7 @@ const LAST_DAY: Bounds = Bounds { rows_max: 1, wait: Duration::from_millis(500) 
 const ENTRY_BYTES: usize = 512;
 const DAY_S: f64 = 86_400.0;
 
-pub async fn look_up(data: &Arc<Data>, catalogue: &Arc<Catalogue>, plan: Plan<'_>) -> Result<FoundRows> {
+pub(crate) async fn look_up(data: &Arc<Data>, catalogue: &Arc<Catalogue>, plan: Plan<'_>) -> Result<FoundRows> {
     let unknown = || Error::new(Code::Internal, format!("there is no entity {}", plan.entity));
     let entity = catalogue.entity(plan.entity).ok_or_else(unknown)?;
     let today = (now() / DAY_S) as i32;

@@ -21,7 +21,7 @@ const ROWS_MAX: usize = 50;
 const ANSWER_CHARS_MAX: usize = 8_000;
 
 /// What a model is told, beside the question.
-pub struct Told<'a> {
+pub(crate) struct Told<'a> {
     pub intent: &'a str,
     pub entity: &'a Entity,
     pub rows: &'a Rows,
@@ -54,7 +54,12 @@ impl Narration {
 }
 
 /// The answer in a model's words, or why there is none.
-pub async fn narrate(app: &Shared, model: &Model, asked: &DataQuestion, told: Told<'_>) -> (Option<String>, Narration) {
+pub(crate) async fn narrate(
+    app: &Shared,
+    model: &Model,
+    asked: &DataQuestion,
+    told: Told<'_>,
+) -> (Option<String>, Narration) {
     let deadline = Duration::from_millis(app.config.number("models.narrate.timeout_ms"));
     let narrated = tokio::time::timeout(deadline, narrated_by(app, model, asked, &told)).await;
     let name = Some(model.name().to_owned());

@@ -88,7 +88,7 @@ impl Past {
 
     /// What a model is told of the conversation; nothing, where the policy does not allow it for this entity. What was said
     /// of entities that are kept from models is left out.
-    pub fn to_wire(&self, policy: &Policy, entity: &str, is_told: impl Fn(&str) -> bool) -> Option<Value> {
+    pub(crate) fn to_wire(&self, policy: &Policy, entity: &str, is_told: impl Fn(&str) -> bool) -> Option<Value> {
         let of = |line: &Line| Meta::deserialize(&line.meta).ok().and_then(|meta| meta.entity);
         let told = self.recent.iter().filter(|line| of(line).is_none_or(|entity| is_told(&entity))).cloned();
         let lines = policy.for_narrator(told.collect(), Some(entity))?;
@@ -108,7 +108,7 @@ fn bad_id(error: PathError) -> Error {
 
 /// The write that makes a reference the last one, of the conversation and of its bucket; merged with what is there, or in its
 /// place.
-pub fn refer(app: &Shared, at: DocumentPath, reference: Reference, merge: bool) -> Op {
+pub(crate) fn refer(app: &Shared, at: DocumentPath, reference: Reference, merge: bool) -> Op {
     let now = reference.updated_at;
     let ttl = app.config.number("threads.ttl_seconds");
     let expires_at = (ttl > 0).then_some(now + ttl as f64);

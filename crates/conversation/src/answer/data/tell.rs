@@ -146,7 +146,7 @@ pub fn answer(asked: &DataQuestion, parts: Parts) -> Answered {
 }
 
 /// What speaks for each intent, as the answer tells it.
-pub fn mark_scores(tracer: &Tracer, scores: &Scores) {
+pub(crate) fn mark_scores(tracer: &Tracer, scores: &Scores) {
     for one in scores.candidates.iter().take(CANDIDATES_MAX) {
         let because = one.because.iter().map(|because| {
             let Because { kind, feature, weight } = because;
@@ -159,13 +159,13 @@ pub fn mark_scores(tracer: &Tracer, scores: &Scores) {
 }
 
 /// Whether the question takes after the conversation, and why.
-pub fn mark_reference(tracer: &Tracer, planned: &Planned) {
+pub(crate) fn mark_reference(tracer: &Tracer, planned: &Planned) {
     let reason = json!(planned.resolved.reason);
     tracer.heuristic("reference", inherits(planned), reason.as_str().unwrap_or_default());
 }
 
 /// The answer is there: in the words of a model or, where it failed, in plain ones.
-pub fn mark_narration(tracer: &Tracer, narration: &Narration) {
+pub(crate) fn mark_narration(tracer: &Tracer, narration: &Narration) {
     tracer.first_token();
     if let (Some(_), Some(reason)) = (&narration.model, narration.reason) {
         tracer.error("model", reason);

@@ -75,7 +75,7 @@ impl ContextInputs {
     }
 
     /// The stored documents among them, as a trace keeps them.
-    pub fn to_trace(&self) -> Inputs {
+    pub(crate) fn to_trace(&self) -> Inputs {
         let ends = self.turns.iter().next().zip(self.turns.iter().next_back());
         let kept = |shown: &Option<Shown>| shown.as_ref().and_then(|s| raw(&s.raw));
         let collection = |chosen: &ChosenCollection| {
@@ -148,13 +148,13 @@ impl ContextInputs {
     }
 
     /// The newest turn of the user's that went in.
-    pub fn newest_turn(&self) -> Option<DocumentPath> {
+    pub(crate) fn newest_turn(&self) -> Option<DocumentPath> {
         let of = self.turns_in.as_ref().filter(|_| !self.outside)?;
         of.document(&self.turns.iter().next_back()?.id).ok()
     }
 
     /// Changes when stored turns were replaced or removed.
-    pub fn epoch(&self) -> u64 {
+    pub(crate) fn epoch(&self) -> u64 {
         self.turns.epoch
     }
 }

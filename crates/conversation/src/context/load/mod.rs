@@ -29,12 +29,13 @@ use crate::error::{Error, Result};
 use crate::search::FoundPassage;
 use crate::thread::refused::Refusals;
 use collection::{Collected, Collections};
-pub use passages::{RecalledPassages, recall_one};
+pub use passages::RecalledPassages;
+pub(crate) use passages::recall_one;
 pub use shown::Shown;
 
 /// Everything that one prompt is made from.
 #[derive(Debug, Default)]
-pub struct ContextInputs {
+pub(crate) struct ContextInputs {
     turns: Turns,
     /// The first turns of a thread that is too long to be looked at whole.
     lead: Turns,
@@ -126,7 +127,7 @@ struct Loader<'a> {
 
 impl ContextInputs {
     /// Loads the documents that a recipe needs. What it searches for comes afterwards, in `search_passages`.
-    pub async fn load_documents(
+    pub(crate) async fn load_documents(
         store: &Store,
         caches: &Caches,
         whose: Whose<'_>,

@@ -24,7 +24,7 @@ const ASKED_CHARS: usize = 150;
 
 impl ContextInputs {
     /// Searches for the passages that a recipe asks for.
-    pub async fn search_passages(&mut self, app: &Contexts, recipe: &Recipe, request: &Request) -> Result<()> {
+    pub(crate) async fn search_passages(&mut self, app: &Contexts, recipe: &Recipe, request: &Request) -> Result<()> {
         let recalls = recipe.needs().into_iter().filter_map(|need| match need {
             Need::Recall(recall) => Some(recall),
             _ => None,
@@ -121,7 +121,7 @@ impl RecalledPassages {
 
 /// Searches for one recall of a recipe, so that a caller knows what was found before it asks for the prompt. A search
 /// that is late, or that fails, finds nothing and says why.
-pub async fn recall_one(
+pub(crate) async fn recall_one(
     app: &Contexts,
     user: &str,
     recall: &Recall,
