@@ -57,6 +57,9 @@ pub enum Outcome {
     Stopped(Partial),
 }
 
+/// What one call of a model came to.
+type Attempt<T> = std::result::Result<T, Failure>;
+
 /// What an answer is generated with.
 pub struct Generator<'g> {
     pub app: &'g Shared,
@@ -158,7 +161,7 @@ impl Generator<'_> {
     }
 
     /// Asks the model, once more where that may help; the tools that it calls.
-    async fn ask(&self, ask: &Ask, generation: &mut Generation) -> std::result::Result<Vec<ToolCall>, Failure> {
+    async fn ask(&self, ask: &Ask, generation: &mut Generation) -> Attempt<Vec<ToolCall>> {
         let failure = match self.ask_first(ask, generation).await {
             Ok(completion) => return Ok(self.completed(completion, generation)),
             Err(failure) => failure,
@@ -180,7 +183,7 @@ impl Generator<'_> {
         }
     }
 
-    async fn ask_first(&self, ask: &Ask, generation: &mut Generation) -> std::result::Result<Completion, Failure> {
+    async fn ask_first(&self, ask: &Ask, generation: &mut Generation) -> Attempt<Completion> {
         let mut deltas = match self.kind {
             GenerationKind::Assistant | GenerationKind::GuidedStream => self.model.stream(ask).await?,
             GenerationKind::Relay => self.model.relay(ask).await?,
@@ -207,7 +210,7 @@ impl Generator<'_> {
     }
 
     /// Asks for the whole answer after a failure, with a single try.
-    async fn ask_again(&self, ask: &Ask, generation: &mut Generation) -> std::result::Result<Completion, Failure> {
+    async fn ask_again(&self, ask: &Ask, generation: &mut Generation) -> Attempt<Completion> {
         let mut completion = match self.kind.is_relay() {
             true => self.model.relay_once(ask).await?,
             false => self.model.whole_once(ask).await?,

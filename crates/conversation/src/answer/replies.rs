@@ -100,7 +100,7 @@ impl Replies {
 
     /// Runs `work` in a task of its own, unless too many run. It ends the trace, and then logs the last
     /// event.
-    pub fn start<W: Future<Output = ()> + Send>(
+    pub(super) fn start<W: Future<Output = ()> + Send>(
         &self,
         app: &App,
         options: ReplyOptions,
