@@ -2,12 +2,11 @@
 
 use std::sync::Arc;
 
-use novelo_engine::recall;
-
 use super::generation::Generated;
 use super::guided_answer::GuidedAnswer;
 use crate::error::Error;
 use crate::model::{More, ToolCall};
+use crate::search::FoundPassage;
 
 /// What happens while a question is answered, in this order.
 #[derive(Debug)]
@@ -104,23 +103,10 @@ impl RewrittenBy {
 /// What the model is given.
 #[derive(Debug, Clone)]
 pub struct Prompted {
-    pub sources: Arc<[PassageSource]>,
+    pub sources: Arc<[FoundPassage]>,
     pub tokens: u32,
     pub budget_tokens: Option<u32>,
     pub trace_id: String,
-}
-
-/// A passage of the prompt.
-#[derive(Debug, Clone)]
-pub struct PassageSource {
-    pub from: recall::RecallSource,
-    pub id: Box<str>,
-    /// What it is a part of: the name of the document, or the thread of a turn.
-    pub name: String,
-    pub text: Box<str>,
-    pub file: Option<String>,
-    pub line: Option<u64>,
-    pub score: f32,
 }
 
 /// A skill that the model called.

@@ -14,11 +14,11 @@ use tokio::sync::watch;
 use super::event::{Event, Partial};
 use super::generation::Generation;
 use super::log::EventLog;
-use super::prompt::{AnswerPrompt, PromptRequest, room_tokens};
+use super::prompt::{AnswerPrompt, PromptRequest};
 use super::skills::{self, Skills};
 use crate::app::Shared;
 use crate::error::{Code, Result};
-use crate::model::{Ask, Completion, Delta, Failure, Model, More, ToolCall};
+use crate::model::{Ask, Completion, Delta, Failure, Model, More, ToolCall, room_tokens};
 use crate::thread::kept::Kept;
 
 /// Rounds of skills in one answer.

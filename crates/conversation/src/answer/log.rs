@@ -13,10 +13,11 @@ use serde_json::{Map, Value};
 use tokio::sync::watch;
 use tokio::time::Instant;
 
-use super::event::{Event, LoggedEvent, PassageSource};
+use super::event::{Event, LoggedEvent};
 use super::generation::Generated;
 use super::options::{Patience, ReplyOptions, ResponseFormat};
 use crate::error::Error;
+use crate::search::FoundPassage;
 use crate::telemetry::now;
 
 /// The events of one reply. Its task writes, readers read. A reader leaves by being dropped.
@@ -223,8 +224,7 @@ fn in_ring(event: &Event) -> usize {
 }
 
 fn bytes(event: &Event) -> usize {
-    let source = |source: &PassageSource| EVENT_BYTES + source.name.len() + source.text.len();
-    let sources = |sources: &[PassageSource]| sources.iter().map(source).sum::<usize>();
+    let sources = |sources: &[FoundPassage]| sources.iter().map(FoundPassage::bytes).sum::<usize>();
     EVENT_BYTES
         + match event {
             Event::Question(understood) => understood.rewritten.question.len(),

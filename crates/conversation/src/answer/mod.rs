@@ -1,11 +1,12 @@
 //! Answers: one path, and the kinds of answer on it.
 //!
 //! `reply` answers questions from documents, assists with skills and relays to a named model; `guide` answers
-//! guided conversations. Both make a prompt (`prompt`), let a model answer (`generate`) and log events
+//! guided conversations; `data` answers from a database. The first two make a prompt (`prompt`), let a model answer (`generate`) and log events
 //! (`log`) that clients read at their own pace. Invariants: the question is stored before the model that
 //! answers is asked; an answer is stored whole, or marked as partial; the last event is `Done`, `Guided` or
 //! `Failed`, and there is exactly one.
 
+pub mod data;
 mod ended;
 mod event;
 mod generate;
@@ -20,9 +21,7 @@ mod replies;
 pub mod reply;
 mod skills;
 
-pub use event::{
-    Event, LoggedEvent, Partial, PassageSource, Prompted, Reply, Rewritten, RewrittenBy, SkillCall, UnderstoodQuestion,
-};
+pub use event::{Event, LoggedEvent, Partial, Prompted, Reply, Rewritten, RewrittenBy, SkillCall, UnderstoodQuestion};
 pub use generation::{Generated, message};
 pub use guided_answer::{GuidedAnswer, GuidedMeta, MessageSense};
 pub use log::{EventLog, EventReader};

@@ -1,4 +1,4 @@
-//! `POST /ask`: a question about data, answered by query. How, is `novelo_conversation::data`'s.
+//! `POST /ask`: a question about data, answered by a query in `novelo_conversation::answer::data`.
 
 use crate::http::error::{ApiError, ApiResult};
 use crate::http::trace_id::with_trace;
@@ -14,8 +14,8 @@ use serde::Deserialize;
 
 use crate::http::REQUEST_ID;
 use crate::http::body::{Json, Raw, parse_object};
+use novelo_conversation::answer::data::{self, DataQuestion};
 use novelo_conversation::caller::Caller;
-use novelo_conversation::data::{self, Asked};
 use novelo_conversation::error::{Error, Result};
 use novelo_conversation::remember::check;
 use novelo_conversation::trace::Tracer;
@@ -55,7 +55,7 @@ async fn answer(server: &Server, request: Request, tracer: &Tracer) -> ApiResult
     let user = id("client_id", wire.client_id)?;
     caller.require_user(&user)?;
     tracer.about(&user, &thread);
-    let asked = Asked { question, user, thread, nickname, request_id };
+    let asked = DataQuestion { question, user, thread, nickname, request_id };
     Ok(Json::write(&data::ask(&server.app, asked, tracer).await?)?)
 }
 

@@ -15,7 +15,7 @@ use crate::error::{Code, Error, Result};
 use crate::remember::{place, user_data};
 use crate::telemetry::now;
 use crate::thread::Words;
-use crate::trace::print;
+use crate::trace::fingerprint;
 
 use super::GuidedRequest;
 use crate::answer::guided_answer::GuidedAnswer;
@@ -53,7 +53,7 @@ impl State {
     async fn now(app: &Shared, user: &str, last_seq: u64) -> Result<Self> {
         let memories = app.store.version(&place::memories(user)?).await?;
         let data = user_data::get(app, user).await?;
-        Ok(Self { last_seq, known: format!("{:032x}", print(&(memories, &data[..]))) })
+        Ok(Self { last_seq, known: format!("{:032x}", fingerprint(&(memories, &data[..]))) })
     }
 }
 
@@ -63,7 +63,7 @@ impl Key {
         let GuidedRequest { user, thread, messages, is_guest, forced, instructions, name, opening, block, .. } = asked;
         let said: Vec<Words> = messages.iter().map(Words::of).collect();
         let block = block.as_ref().map(|block| format!("{block:?}"));
-        let print = print(&(said, is_guest, forced, instructions, name, opening, block, policies));
+        let print = fingerprint(&(said, is_guest, forced, instructions, name, opening, block, policies));
         let at = scope::thread(user, thread).and_then(|thread| thread.child("answered")?.document("last"));
         let at = at.map_err(|e| Error::bad_id("user or thread", &e))?;
         Ok(Self { at, print: format!("{print:032x}") })

@@ -8,15 +8,16 @@
 use std::sync::Arc;
 
 use novelo_engine::assemble::assemble;
-use novelo_engine::module::{Chosen, Manifest, Situation};
+use novelo_engine::module::{Chosen, Situation};
 use novelo_engine::path::DocumentPath;
 use novelo_engine::piece::{Fate, Origin, Why};
+use novelo_engine::recipe::{ComponentSpec, FilterSpec, RecipeBuilder, WindowSize};
 use novelo_engine::{Message, Recipe, Tokenizer, scope};
 use novelo_language::decide::{Decision, Mode, Route};
 use novelo_store::{Op, PutTerms};
-use serde_json::{Value, json};
+use serde_json::json;
 
-use super::load::{Loaded, Past, component};
+use super::load::{Loaded, Past, recall_spec};
 use super::names;
 use super::run::Work;
 use crate::answer::prompt::{AnswerPrompt, PromptRequest, model_room_tokens};
@@ -24,9 +25,9 @@ use crate::cache::Cache;
 use crate::error::{Error, Result};
 use crate::model::Job;
 use crate::policy::Preset;
-use crate::search::said;
 use crate::telemetry::now;
-use crate::trace::{ModuleMark, print};
+use crate::text::said;
+use crate::trace::{ModuleMark, fingerprint};
 
 pub type Contexts = Cache<ContextKey, Arc<Composed>>;
 
@@ -98,8 +99,8 @@ struct Moment<'m> {
 impl Moment<'_> {
     /// The caller's own instructions, and the conversation.
     fn overridden(&self, instructions: &str, past: &Past) -> Result<Arc<Composed>> {
-        let literal = json!({"kind": "literal", "value": instructions});
-        let components = [literal].into_iter().chain(literals(&past.instructions)).chain([history()]).collect();
+        let own = [ComponentSpec::system(instructions)].into_iter();
+        let components = own.chain(literals(&past.instructions)).chain([ComponentSpec::history()]).collect();
         self.composed(components, &[])
     }
 
@@ -125,31 +126,30 @@ impl Moment<'_> {
         let composed = self.composed(components, &chosen)?;
         let put = mark.filter(|_| !is_hit).map(|at| key.put(at));
         if may_keep {
-            let bytes = composed.preset.text.get().len() * 2 + key.text.len() + 1_024;
+            let bytes = composed.preset.text().get().len() * 2 + key.text.len() + 1_024;
             contexts.insert(key, composed.clone(), bytes);
         }
         Ok((composed, put))
     }
 
-    fn components(&self, instructions: &[Message]) -> (Vec<Value>, Vec<Chosen>) {
+    fn components(&self, instructions: &[Message]) -> (Vec<ComponentSpec>, Vec<Chosen>) {
         let modules = &self.work.guide.modules;
         let heuristics: Vec<&str> = self.loaded.heuristics.iter().map(String::as_str).collect();
         let steps = names(self.route.steps).join(", ");
         let chosen = modules.choose(&self.situation(&heuristics, &steps));
-        let mut components = Manifest::recipe_components(&chosen);
+        let mut components: Vec<ComponentSpec> = chosen.iter().map(ComponentSpec::from).collect();
         components.extend(literals(instructions));
         components.extend(self.memories());
-        components.push(history());
+        components.push(ComponentSpec::history());
         (components, chosen)
     }
 
     /// The memories, or that there are none. The fast lane has neither.
-    fn memories(&self) -> Option<Value> {
-        let none = || json!({"kind": "literal", "value": self.work.guide.answers.memories_none});
+    fn memories(&self) -> Option<ComponentSpec> {
         match (self.route.mode, &self.loaded.memories) {
             (Mode::Fast, _) => None,
-            (_, None) => Some(none()),
-            (_, Some(_)) => Some(component(self.work)),
+            (_, None) => Some(ComponentSpec::system(&*self.work.guide.answers.memories_none)),
+            (_, Some(_)) => Some(recall_spec(self.work).into()),
         }
     }
 
@@ -171,20 +171,17 @@ impl Moment<'_> {
         }
     }
 
-    fn composed(&self, components: Vec<Value>, chosen: &[Chosen]) -> Result<Arc<Composed>> {
+    fn composed(&self, components: Vec<ComponentSpec>, chosen: &[Chosen]) -> Result<Arc<Composed>> {
         let answers = &self.work.guide.answers;
         let pairs = if self.route.mode == Mode::Fast { answers.fast_pairs } else { answers.history_pairs };
-        let recipe = json!({
-            "components": components,
-            "filters": [
-                {"name": "moduleBudget", "options": {"maxTokens": self.work.guide.modules.budget_tokens()}},
-                {"name": "historyWindow", "options": {"pairs": pairs}},
-                "toolCallBackfill",
-            ],
-            "tokenizer": Tokenizer::default().name(),
-        });
-        let preset = Preset::given("recipe", recipe)?;
-        let modules = modules(&preset.recipe, chosen);
+        let recipe = RecipeBuilder::new()
+            .components(components)
+            .filter(FilterSpec::ModuleBudget { max_tokens: self.work.guide.modules.budget_tokens() })
+            .filter(FilterSpec::HistoryWindow(WindowSize::Pairs(pairs)))
+            .filter(FilterSpec::tool_call_backfill())
+            .tokenizer(Tokenizer::default());
+        let preset = Preset::from(recipe.build()?);
+        let modules = modules(preset.recipe(), chosen);
         Ok(Arc::new(Composed { preset: Arc::new(preset), modules }))
     }
 
@@ -212,14 +209,14 @@ impl Moment<'_> {
         let greeting = work.guide.rules.is_greeting(&work.read);
         let moment = (decision.intensity.to_bits(), route.mode.name(), names(route.steps), loaded.memories.is_some());
         let client = (work.asked.forced, work.asked.opening, &loaded.name, &loaded.heuristics, greeting);
-        print(&(work.guide.print, moment, client)) as u64
+        fingerprint(&(work.guide.print, moment, client)) as u64
     }
 }
 
 impl ContextKey {
     /// The path of the mark that it was made.
     fn mark(&self) -> Result<DocumentPath> {
-        let id = format!("{:032x}", print(&self.text));
+        let id = format!("{:032x}", fingerprint(&self.text));
         let at = scope::user(&self.user).and_then(|user| user.child("contexts")?.document(&id));
         at.map_err(|e| Error::bad_id("user", &e))
     }
@@ -249,13 +246,6 @@ fn modules(recipe: &Recipe, chosen: &[Chosen]) -> Vec<ModuleMark> {
     assembly.pieces.iter().filter_map(mark).collect()
 }
 
-fn literals(instructions: &[Message]) -> impl Iterator<Item = Value> {
-    instructions.iter().filter_map(|message| {
-        let text = said(message)?;
-        Some(json!({"kind": "literal", "role": message.role()?.name(), "value": text}))
-    })
-}
-
-fn history() -> Value {
-    json!({"kind": "history"})
+fn literals(instructions: &[Message]) -> impl Iterator<Item = ComponentSpec> {
+    instructions.iter().filter_map(|message| Some(ComponentSpec::literal(message.role()?, said(message)?)))
 }

@@ -7,7 +7,8 @@ use std::time::{Duration, Instant};
 
 use novelo_engine::decode::Fields;
 use novelo_engine::path::DocumentPath;
-use novelo_engine::recall::{Recall, Recalled};
+use novelo_engine::recall::{Recall, RecallSource};
+use novelo_engine::recipe::{ComponentSpec, RecallSpec};
 use novelo_engine::{Message, Role};
 use novelo_language::decide::{Fired, Mode, Route};
 use serde_json::{Value, json};
@@ -16,10 +17,10 @@ use tokio::sync::Mutex;
 use super::GuidedRequest;
 use super::run::Work;
 use crate::app::Shared;
-use crate::context::load::{Source, recall_one};
+use crate::context::load::{RecalledPassages, recall_one};
 use crate::error::{Code, Error, Result};
 use crate::remember::user_data;
-use crate::search::Embedder;
+use crate::search::{Embedder, FoundPassage};
 use crate::thread;
 use crate::trace::EmbeddingMark;
 
@@ -58,8 +59,8 @@ pub struct Loaded {
     /// Heuristics that the message fires, by its words and by its meaning.
     pub heuristics: Vec<String>,
     pub uses_embeddings: bool,
-    /// Memories that were found, and those that are shown; `None` where there was no search, or it failed.
-    pub memories: Option<(Recalled, Vec<Source>)>,
+    /// Memories that were found; `None` where there was no search, or it failed.
+    pub memories: Option<RecalledPassages>,
 }
 
 impl Loaded {
@@ -87,7 +88,7 @@ impl Loaded {
     }
 
     pub fn memories_count(&self) -> usize {
-        self.memories.as_ref().map_or(0, |(found, _)| found.hits.len())
+        self.memories.as_ref().map_or(0, |found| found.hits.len())
     }
 }
 
@@ -132,25 +133,25 @@ pub async fn name(work: &Work<'_>) -> Option<String> {
     name.and_then(as_name).map(str::to_owned)
 }
 
-/// How memories are recalled, and what is shown where there are none.
-pub fn recall(work: &Work<'_>) -> Result<Recall> {
-    let component = component(work);
+/// How memories are recalled, and what is shown if there are none.
+pub fn recall_spec(work: &Work<'_>) -> RecallSpec {
+    let answers = &work.guide.answers;
+    let (heading, empty) = (Some(answers.memories_heading.to_string()), Some(answers.memories_none.to_string()));
+    RecallSpec { heading, empty, ..RecallSpec::from(RecallSource::Memories) }
+}
+
+/// The same, checked as a component of a recipe.
+fn recall(work: &Work<'_>) -> Result<Recall> {
+    let component = json!(ComponentSpec::from(recall_spec(work)));
     Ok(Recall::decode(&mut Fields::from_value("memories", &component)?)?)
 }
 
-/// The same as a part of a recipe.
-pub fn component(work: &Work<'_>) -> Value {
-    let answers = &work.guide.answers;
-    json!({"kind": "recall", "from": "memories", "heading": answers.memories_heading, "empty": answers.memories_none})
-}
-
-async fn memories(work: &Work<'_>) -> Result<(Recalled, Vec<Source>)> {
+async fn memories(work: &Work<'_>) -> Result<RecalledPassages> {
     let began = Instant::now();
     let recall = recall(work)?;
-    let (found, sources) = recall_one(work.app, &work.asked.user, &recall, &work.asked.text, |_| false).await?;
-    found.problems.iter().for_each(|problem| work.asked.tracer.error("memories", problem.clone()));
-    let similarity = |why: &Value| why.pointer("/dense/score").and_then(Value::as_f64);
-    let best = found.hits.iter().chain(&found.near).filter_map(|hit| similarity(&hit.why)).max_by(f64::total_cmp);
+    let found = recall_one(work.app, &work.asked.user, &recall, &work.asked.text, |_| false).await?;
+    found.recalled.problems.iter().for_each(|problem| work.asked.tracer.error("memories", problem.clone()));
+    let best = found.hits.iter().chain(&found.near).filter_map(FoundPassage::similarity).max_by(f64::total_cmp);
     if best.is_some() {
         work.asked.tracer.embedding(EmbeddingMark {
             kind: "conversation".to_owned(),
@@ -160,7 +161,7 @@ async fn memories(work: &Work<'_>) -> Result<(Recalled, Vec<Source>)> {
             took_ms: began.elapsed().as_secs_f64() * 1e3,
         });
     }
-    Ok((found, sources))
+    Ok(found)
 }
 
 /// The vectors of examples, in their order.

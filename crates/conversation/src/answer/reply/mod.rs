@@ -14,7 +14,7 @@ use std::sync::Arc;
 use novelo_engine::{Message, Role};
 use serde_json::{Map, Value};
 
-use super::event::{PassageSource, Rewritten, RewrittenBy};
+use super::event::{Rewritten, RewrittenBy};
 use super::options::{Patience, ReplyOptions, ReplyOwner, ResponseFormat};
 use super::prompt::PromptRequest;
 use super::skills::{self, Skills};
@@ -130,7 +130,7 @@ impl ReplyRequest {
             question,
             messages,
             preset: self.preset.clone(),
-            budget_tokens: self.preset.recipe.budget_tokens,
+            budget_tokens: self.preset.recipe().budget_tokens,
             recalled: Vec::new(),
         }
     }

@@ -1,7 +1,8 @@
 //! Replies as JSON: the whole answer, and the data of its events.
 
-use novelo_conversation::answer::{Generated, PassageSource, Prompted, Reply, SkillCall, UnderstoodQuestion};
+use novelo_conversation::answer::{Generated, Prompted, Reply, SkillCall, UnderstoodQuestion};
 use novelo_conversation::model::Usage;
+use novelo_conversation::search::FoundPassage;
 use novelo_engine::recall;
 use serde::Serialize;
 use serde_json::value::RawValue;
@@ -53,7 +54,7 @@ struct SourceBody<'r> {
     name: &'r str,
     text: &'r str,
     #[serde(skip_serializing_if = "Option::is_none")]
-    file: Option<&'r str>,
+    file: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     line: Option<u64>,
     score: f32,
@@ -97,9 +98,11 @@ impl<'r> From<&'r Prompted> for SourcesBody<'r> {
     }
 }
 
-impl<'r> From<&'r PassageSource> for SourceBody<'r> {
-    fn from(PassageSource { from, id, name, text, file, line, score }: &'r PassageSource) -> Self {
-        Self { from: *from, id, name, text, file: file.as_deref(), line: *line, score: *score }
+impl<'r> From<&'r FoundPassage> for SourceBody<'r> {
+    fn from(passage: &'r FoundPassage) -> Self {
+        let (file, line) = passage.place_in_file();
+        let FoundPassage { source: from, id, text, score, .. } = passage;
+        Self { from: *from, id, name: passage.name(), text, file, line, score: *score }
     }
 }
 

@@ -16,6 +16,7 @@ use axum::http::{HeaderMap, HeaderValue};
 use axum::response::{IntoResponse, Response};
 use novelo_engine::limits::INLINE_MESSAGES_MAX;
 use novelo_engine::path::encode_segment;
+use novelo_engine::recipe::{ComponentSpec, FilterSpec, RecipeBuilder};
 use novelo_engine::{Message, Role};
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -194,7 +195,7 @@ pub fn unknown_model(named: &str, known: &[String]) -> Error {
 
 async fn asked(app: &App, place: &Place, messages: Vec<Message>, kind: ReplyKind) -> Result<ReplyRequest> {
     let Some((user, thread)) = place.user.as_ref().zip(place.thread.as_ref()) else {
-        let preset = Preset::given("recipe", json!({"filters": ["toolCallBackfill"]}))?;
+        let preset = Preset::from(RecipeBuilder::new().filter(FilterSpec::tool_call_backfill()).build()?);
         return Ok(ReplyRequest {
             user: None,
             thread: None,
@@ -225,14 +226,9 @@ async fn asked(app: &App, place: &Place, messages: Vec<Message>, kind: ReplyKind
 fn preset(app: &Shared, instructions: &[Message]) -> Result<Preset> {
     let preset = app.policies.preset(policy::DEFAULT);
     let preset = preset.ok_or_else(|| Error::new(Code::Internal, "there is no preset chat"))?;
-    let mut recipe: Value = serde_json::from_str(preset.text.get())
-        .map_err(|e| Error::new(Code::Internal, format!("the preset chat: {e}")))?;
     let literal = |message: &Message| {
         let text = novelo_conversation::search::said(message)?;
-        Some(json!({"kind": "literal", "role": message.role()?.name(), "value": text}))
+        Some(ComponentSpec::literal(message.role()?, text))
     };
-    if let Some(components) = recipe.get_mut("components").and_then(Value::as_array_mut) {
-        components.splice(0..0, instructions.iter().filter_map(literal));
-    }
-    Ok(Preset::given("messages", recipe)?)
+    Ok(preset.with_leading("messages", instructions.iter().filter_map(literal))?)
 }
