@@ -16,7 +16,7 @@ use super::generation::Generation;
 use super::log::EventLog;
 use super::prompt::{AnswerPrompt, PromptRequest};
 use super::skills::{self, Skills};
-use crate::app::Shared;
+use crate::answer::Shared;
 use crate::error::{Code, Result};
 use crate::model::{Ask, Completion, Delta, Failure, Model, More, ToolCall, room_tokens};
 use crate::thread::kept::Kept;

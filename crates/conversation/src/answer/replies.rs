@@ -16,7 +16,7 @@ use super::event::Event;
 use super::generate::StopSignals;
 use super::log::{EventLog, EventReader};
 use super::options::{Patience, ReplyOptions, ResponseFormat};
-use crate::app::App;
+use crate::answer::App;
 use crate::caller::Caller;
 use crate::error::{Code, Error, Result};
 use crate::ids::reply_name;
