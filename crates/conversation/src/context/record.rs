@@ -87,7 +87,7 @@ pub fn record(app: &Contexts, request: Request, prompt: MadePrompt<'_>) -> (Trac
         question,
         query,
         budget_tokens,
-        inputs: inputs.inputs(),
+        inputs: inputs.to_trace(),
         messages: assembly.messages().count(),
         tokens: assembly.tokens,
         unchanged_tokens,

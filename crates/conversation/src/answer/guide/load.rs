@@ -199,7 +199,7 @@ impl Examples {
 /// The heuristics whose examples are like the message; `None` without an embedder.
 async fn alike(work: &Work<'_>) -> Result<Option<Vec<Fired>>> {
     let embedder: &Embedder = &work.app.indexes.embedder;
-    if embedder.print().is_none() || work.guide.rules.examples().is_empty() {
+    if embedder.fingerprint().is_none() || work.guide.rules.examples().is_empty() {
         return Ok(None);
     }
     let began = Instant::now();

@@ -21,7 +21,7 @@ use super::skills::{self, Skills};
 use crate::answer::Shared;
 use crate::model::{Job, Model};
 use crate::policy::Preset;
-use crate::search::said;
+use crate::text::said;
 use crate::trace::Tracer;
 pub(super) use run::answer;
 

@@ -74,8 +74,8 @@ impl ContextInputs {
         self.turns.iter().next().map_or(0, |t| t.seq)
     }
 
-    /// What of the store went in, for the trace.
-    pub fn inputs(&self) -> Inputs {
+    /// The stored documents among them, as a trace keeps them.
+    pub fn to_trace(&self) -> Inputs {
         let ends = self.turns.iter().next().zip(self.turns.iter().next_back());
         let kept = |shown: &Option<Shown>| shown.as_ref().and_then(|s| raw(&s.raw));
         let collection = |chosen: &ChosenCollection| {
