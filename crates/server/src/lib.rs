@@ -6,6 +6,7 @@ pub mod files;
 pub mod http;
 pub mod instance;
 pub mod peers;
+pub mod router;
 pub mod server;
 pub mod surface;
 pub mod transfer;

@@ -5,11 +5,10 @@
 //! passed on with the caller's own key, and the node that gets it judges by that; nodes prove by a secret in the store that they are
 //! nodes. Invariants: addresses come from the store alone; a request is passed on once; a node that is not there changes no answer.
 
-use std::sync::OnceLock;
 use std::time::Duration;
 
 use axum::body::{Body, to_bytes};
-use axum::extract::{FromRequest, FromRequestParts, MatchedPath, Request, State};
+use axum::extract::{FromRequest, FromRequestParts, Request, State};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Uri, header};
 use axum::middleware::Next;
@@ -31,6 +30,7 @@ use tokio::task::JoinHandle;
 use crate::auth;
 use crate::http::body::Raw;
 use crate::http::error::ApiError;
+use crate::http::route::{NodeMemory, RouteFacts};
 use crate::http::sse::LAST_EVENT_ID;
 use crate::server::Server;
 use novelo_conversation::caller::{Caller, NODES};
@@ -56,27 +56,6 @@ const ANSWER_MAX: Duration = Duration::from_secs(5);
 /// How long nodes may take to say whether they have something.
 const SEARCH_MAX: Duration = Duration::from_secs(1);
 
-/// Addresses of what one node may have in memory, and others not.
-const TRACES: [&str; 3] = ["/v1/traces/{id}", "/v1/traces/{id}/replay", "/debug/trace/{id}"];
-/// What lets go of replies and traces that any node may have in memory.
-const FORGETS: [(Method, &str); 7] = [
-    (Method::DELETE, "/v1/users/{user}"),
-    (Method::DELETE, "/v1/users/{user}/threads/{thread}"),
-    (Method::DELETE, "/v1/users/{user}/memories"),
-    (Method::DELETE, "/v1/users/{user}/memories/{id}"),
-    (Method::DELETE, "/v1/users/{user}/documents/{id}"),
-    (Method::DELETE, "/v1/docs/{*path}"),
-    (Method::POST, "/memory/reset"),
-];
-const REPLIES: &str = "/chat/replies/";
-
-/// What this node knows of the others.
-#[derive(Debug, Default)]
-pub struct Peers {
-    /// The way to the others; there from `join` on, where there can be any.
-    way: OnceLock<Passing>,
-}
-
 /// What a node says of itself.
 #[derive(Debug, Serialize, Deserialize)]
 struct Node {
@@ -93,7 +72,7 @@ pub struct Joined {
 
 /// Lets this process reach the nodes of a store; they do not know of it.
 pub fn reach(server: &Server) -> anyhow::Result<()> {
-    server.peers.way.set(Passing::new()?).map_err(|_| anyhow::anyhow!("this node has joined already"))
+    server.peer_client.set(Passing::new()?).map_err(|_| anyhow::anyhow!("this node has joined already"))
 }
 
 /// Joins the nodes of a store that others have too. Without an address others cannot reach this one, but it reaches them.
@@ -150,24 +129,25 @@ enum Place {
 
 impl Place {
     fn of(request: &Request, own: &str) -> Self {
+        let facts = request.extensions().get::<RouteFacts>();
+        let node_memory = facts.and_then(|facts| facts.node_memory);
+        let in_path = request.uri().path().rsplit('/').next().filter(|_| node_memory == Some(NodeMemory::NamedReply));
         let last = request.headers().get(LAST_EVENT_ID).and_then(|id| id.to_str().ok());
         let last = last.and_then(|id| id.trim().rsplit_once('.')).map(|(name, _)| name);
-        let name = request.uri().path().strip_prefix(REPLIES).or(last);
-        if let Some(node) = name.and_then(ids::node_of_reply).filter(|node| *node != own) {
+        if let Some(node) = in_path.or(last).and_then(ids::node_of_reply).filter(|node| *node != own) {
             return Self::Node(node.to_owned());
         }
-        let Some(route) = request.extensions().get::<MatchedPath>().map(MatchedPath::as_str) else { return Self::Here };
-        match TRACES.contains(&route) {
-            true => Self::Anywhere,
-            false if FORGETS.iter().any(|(method, of)| (method, *of) == (request.method(), route)) => Self::Everywhere,
-            false => Self::Here,
+        match node_memory {
+            Some(NodeMemory::Trace) => Self::Anywhere,
+            _ if facts.is_some_and(|facts| facts.forgets(request.method())) => Self::Everywhere,
+            _ => Self::Here,
         }
     }
 }
 
 /// Has each request answered where that can be done.
 pub async fn pass_on(State(server): State<Server>, mut request: Request, next: Next) -> Response {
-    let Some(way) = server.peers.way.get() else { return next.run(request).await };
+    let Some(way) = server.peer_client.get() else { return next.run(request).await };
     match is_proven(&server, request.method(), request.uri(), request.headers()).await {
         Ok(false) => {}
         Ok(true) => return next.run(as_passed(&server, request)).await,
@@ -428,6 +408,7 @@ fn document(node: &str) -> DocumentPath {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::auth::Access;
 
     #[test]
     fn a_name_says_whose_reply_it_is() {
@@ -474,7 +455,11 @@ mod tests {
     #[test]
     fn a_request_goes_to_the_node_of_its_reply() {
         let check = |path: &str, last: Option<&str>, expected: Option<&str>| {
-            let mut request = Request::builder().uri(path);
+            let facts = match path.starts_with("/chat/replies/") {
+                true => Access::Users.reading(NodeMemory::NamedReply),
+                false => Access::Users.into(),
+            };
+            let mut request = Request::builder().uri(path).extension::<RouteFacts>(facts);
             request = last.into_iter().fold(request, |request, last| request.header(LAST_EVENT_ID, last));
             let place = Place::of(&request.body(Body::empty()).unwrap(), "00000000");
             assert_eq!(place, expected.map_or(Place::Here, |node| Place::Node(node.into())), "{path} {last:?}");

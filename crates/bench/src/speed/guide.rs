@@ -13,7 +13,7 @@ use super::{BenchRow, RatioTarget, median, medians};
 use novelo_conversation::app;
 use novelo_conversation::settings::Config;
 use novelo_server::http::body::Json;
-use novelo_server::http::router;
+use novelo_server::router::router;
 use novelo_server::server::Server;
 
 const ROUNDS: usize = 301;

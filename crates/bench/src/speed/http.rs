@@ -30,7 +30,8 @@ use novelo_conversation::settings::Config;
 use novelo_server::files;
 use novelo_server::http::body::{Json, Raw};
 use novelo_server::http::connections::Connections;
-use novelo_server::http::{router, serve};
+use novelo_server::http::serve;
+use novelo_server::router::router;
 
 const ROUNDS: usize = 5;
 const CLIENTS: usize = 8;

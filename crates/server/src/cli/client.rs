@@ -20,8 +20,8 @@ use tower::ServiceExt;
 
 use super::output::in_words;
 use super::serve::{Serving, note_path};
-use crate::http;
 use crate::instance::{CHALLENGE, INSTANCE, Instance, random_hex};
+use crate::router;
 use crate::server::Server;
 use novelo_conversation::app::{self, App, Tasks};
 use novelo_conversation::settings::Config;
@@ -96,7 +96,7 @@ impl Client {
 
     fn here(server: Server, tasks: Tasks) -> Self {
         let (app, own_secret) = (server.app.clone(), server.own_secret.clone());
-        Self::Here { router: http::router(server), own_secret, app, tasks }
+        Self::Here { router: router::router(server), own_secret, app, tasks }
     }
 
     /// Sends a request; any answer counts.

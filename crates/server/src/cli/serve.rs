@@ -7,7 +7,7 @@ use tokio::signal::unix::{SignalKind, signal};
 
 use crate::instance::Instance;
 use crate::server::Server;
-use crate::{files, http, peers};
+use crate::{files, http, peers, router};
 use novelo_conversation::app::{self};
 use novelo_conversation::settings::Config;
 use novelo_conversation::{sample, telemetry};
@@ -32,7 +32,7 @@ pub async fn run(config: Config) -> anyhow::Result<()> {
         _ => {}
     }
     let server = Server::new(app.clone()).await?;
-    let listener = http::bind(&server, server.app.config.addr()).await?;
+    let listener = router::bind(&server, server.app.config.addr()).await?;
     let addr = listener.local_addr()?;
     let note = write_note(&server, &addr.to_string())?;
     // Whoever reads that it is ready may stop it from then on.
@@ -44,7 +44,7 @@ pub async fn run(config: Config) -> anyhow::Result<()> {
     let connections = server.connections.clone();
     tracing::info!(files.before, files.now, connections = connections.max(), "descriptors");
     say!("novelo is ready at http://{addr}");
-    http::serve(http::router(server), listener, connections, stop).await;
+    http::serve(router::router(server), listener, connections, stop).await;
     if let Some(joined) = joined {
         joined.leave().await;
     }

@@ -1,12 +1,12 @@
-//! What a handler takes in: the caller, the bytes of the body, its JSON, and ids from the address.
+//! What a handler takes in: the bytes of the body, its JSON, and ids from the address.
 //!
 //! Owns the caps on a body's size and patience, and the errors that give line and column. Refuses unknown fields.
 
+use std::sync::Arc;
 use std::time::Duration;
 
-use crate::server::Server;
 use axum::body::Body;
-use axum::extract::{FromRequest, FromRequestParts, MatchedPath, Path, Query, RawPathParams, Request};
+use axum::extract::{FromRef, FromRequest, FromRequestParts, Path, Query, Request};
 use axum::http::{HeaderValue, header, request::Parts};
 use axum::response::{IntoResponse, Response};
 use bytes::{Bytes, BytesMut};
@@ -16,44 +16,22 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::error::Category;
 
-use super::body_bytes::HeldBytes;
-use crate::auth::routes;
+use super::body_bytes::{BodyBytes, HeldBytes};
 use crate::http::error::{ApiError, ApiResult};
-use novelo_conversation::caller::Caller;
 use novelo_conversation::error::{Code, Error, Result};
-
-/// A caller that the table of routes lets in, for the user that the address names.
-impl FromRequestParts<Server> for Caller {
-    type Rejection = ApiError;
-
-    async fn from_request_parts(parts: &mut Parts, server: &Server) -> ApiResult<Self> {
-        let header = parts.headers.get(header::AUTHORIZATION).map(HeaderValue::to_str).transpose();
-        let header = header.map_err(|_| Error::new(Code::Unauthorized, "the Authorization header is not text"))?;
-        let keys = server.keys.now(&server.app.store).await?;
-        if keys.is_open() {
-            server.names.require(&parts.method, &parts.uri, &parts.headers)?;
-        }
-        let caller = keys.caller(header)?;
-        routes::require(parts.extensions.get::<MatchedPath>().map(MatchedPath::as_str), &caller)?;
-        // What cannot be read is refused where it is read for use.
-        if let Ok(params) = RawPathParams::from_request_parts(parts, server).await
-            && let Some((_, user)) = params.iter().find(|(name, _)| *name == "user")
-        {
-            caller.require_user(user)?;
-        }
-        Ok(caller)
-    }
-}
 
 /// The whole body, within its caps.
 pub struct Raw(pub Bytes);
 
-impl FromRequest<Server> for Raw {
+impl<S: Send + Sync> FromRequest<S> for Raw
+where
+    Arc<BodyBytes>: FromRef<S>,
+{
     type Rejection = ApiError;
 
-    async fn from_request(request: Request, server: &Server) -> ApiResult<Self> {
+    async fn from_request(request: Request, state: &S) -> ApiResult<Self> {
         let held = request.extensions().get::<HeldBytes>().cloned();
-        let held = held.unwrap_or_else(|| HeldBytes::of(&server.body_bytes));
+        let held = held.unwrap_or_else(|| HeldBytes::of(&FromRef::from_ref(state)));
         let read = read_body(request, &held);
         match tokio::time::timeout(Duration::from_secs(BODY_WAIT_S_MAX as u64), read).await {
             Ok(read) => read.map(Self),
@@ -136,11 +114,11 @@ fn wrong_field<'b, T: Deserialize<'b>>(bytes: &'b [u8], error: &serde_json::Erro
 /// Ids of the address, decoded.
 pub struct Ids<T>(pub T);
 
-impl<T: DeserializeOwned + Send> FromRequestParts<Server> for Ids<T> {
+impl<T: DeserializeOwned + Send, S: Send + Sync> FromRequestParts<S> for Ids<T> {
     type Rejection = ApiError;
 
-    async fn from_request_parts(parts: &mut Parts, server: &Server) -> ApiResult<Self> {
-        let read = Path::<T>::from_request_parts(parts, server).await;
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> ApiResult<Self> {
+        let read = Path::<T>::from_request_parts(parts, state).await;
         Ok(read.map(|Path(ids)| Self(ids)).map_err(|e| Error::invalid("path", e.body_text()))?)
     }
 }
@@ -148,11 +126,11 @@ impl<T: DeserializeOwned + Send> FromRequestParts<Server> for Ids<T> {
 /// Parameters of the address.
 pub struct Params<T>(pub T);
 
-impl<T: DeserializeOwned + Send> FromRequestParts<Server> for Params<T> {
+impl<T: DeserializeOwned + Send, S: Send + Sync> FromRequestParts<S> for Params<T> {
     type Rejection = ApiError;
 
-    async fn from_request_parts(parts: &mut Parts, server: &Server) -> ApiResult<Self> {
-        let read = Query::<T>::from_request_parts(parts, server).await;
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> ApiResult<Self> {
+        let read = Query::<T>::from_request_parts(parts, state).await;
         Ok(read.map(|Query(params)| Self(params)).map_err(|e| Error::invalid("query", e.body_text()))?)
     }
 }

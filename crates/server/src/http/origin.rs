@@ -8,14 +8,8 @@
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::{PoisonError, RwLock};
 
-use axum::extract::{MatchedPath, Request, State};
 use axum::http::{HeaderMap, HeaderName, Method, Uri, header};
-use axum::middleware::Next;
-use axum::response::{IntoResponse, Response};
 
-use crate::auth::routes;
-use crate::http::error::ApiError;
-use crate::server::Server;
 use novelo_conversation::error::{Code, Error, Result};
 use novelo_conversation::settings::Config;
 
@@ -156,24 +150,6 @@ pub fn unconfirmed() -> Error {
     let message = "the first key closes the server to everyone without one\nhint: make it with `novelo key create --admin` \
                    on this machine, or send X-Novelo-Confirm: create-first-key";
     Error::new(Code::Forbidden, message)
-}
-
-/// Guards the routes that may ask for no caller. They hold no data and wait for no store, so what was known last counts.
-pub async fn guard_public(
-    State(server): State<Server>,
-    route: Option<MatchedPath>,
-    request: Request,
-    next: Next,
-) -> Response {
-    let is_public = route.is_some_and(|route| routes::gives_pages(route.as_str()));
-    let checked = match is_public && server.keys.last().is_open() {
-        true => server.names.require(request.method(), request.uri(), request.headers()),
-        false => Ok(()),
-    };
-    match checked {
-        Ok(()) => next.run(request).await,
-        Err(error) => ApiError(error).into_response(),
-    }
 }
 
 impl HostAndPort {

@@ -1,9 +1,10 @@
 //! `POST /ask`: a question about data, answered by query. How, is `novelo_conversation::data`'s.
 
+use crate::auth::Access;
 use crate::http::error::{ApiError, ApiResult};
+use crate::http::route::Routes;
 use crate::http::trace_id::with_trace;
 use crate::server::Server;
-use axum::Router;
 use axum::extract::{FromRequest, FromRequestParts, Request, State};
 use axum::http::HeaderValue;
 use axum::response::{IntoResponse, Response};
@@ -30,8 +31,8 @@ struct Wire {
     client_id: Option<String>,
 }
 
-pub fn routes() -> Router<Server> {
-    Router::new().route("/ask", post(ask))
+pub fn routes() -> Routes<Server> {
+    Routes::new().route("/ask", Access::Users, post(ask))
 }
 
 /// Every answer names the course of its request, also one that is refused before it is known whose it is.

@@ -3,8 +3,9 @@
 //! Owns that one wire form, and which of its two shapes a client gets: the JSON, for admins alone, or the page that reads it. The page is the same
 //! for every id and every caller, so that it says nothing about what exists.
 
+use crate::auth::Access;
+use crate::http::route::{NodeMemory, Routes};
 use crate::server::Server;
-use axum::Router;
 use axum::extract::{FromRequestParts, Request, State};
 use axum::http::{HeaderMap, HeaderValue, header};
 use axum::response::{IntoResponse, Response};
@@ -19,8 +20,9 @@ use novelo_conversation::caller::Caller;
 use novelo_conversation::error::{Error, Result};
 use novelo_conversation::trace::{self, Entry, TraceId};
 
-pub fn routes() -> Router<Server> {
-    Router::new().route("/debug/trace/{id}", get(read))
+pub fn routes() -> Routes<Server> {
+    let facts = Access::Admins.with_public_page().reading(NodeMemory::Trace);
+    Routes::new().route("/debug/trace/{id}", facts, get(read))
 }
 
 async fn read(State(server): State<Server>, request: Request) -> ApiResult<Response> {

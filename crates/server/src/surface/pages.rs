@@ -7,8 +7,9 @@
 use std::fmt::Write;
 use std::sync::LazyLock;
 
+use crate::auth::Access;
+use crate::http::route::Routes;
 use crate::server::Server;
-use axum::Router;
 use axum::extract::Path;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{Html, IntoResponse, Response};
@@ -77,11 +78,11 @@ static ASSETS: LazyLock<[Asset; 13]> = LazyLock::new(|| {
     }
 });
 
-pub fn routes() -> Router<Server> {
-    Router::new()
-        .route("/", get(async |headers: HeaderMap| page("index.html", &headers)))
-        .route("/chat", get(async |headers: HeaderMap| page("chat.html", &headers)))
-        .route("/assets/{name}", get(asset))
+pub fn routes() -> Routes<Server> {
+    Routes::new()
+        .route("/", Access::Public, get(async |headers: HeaderMap| page("index.html", &headers)))
+        .route("/chat", Access::Public, get(async |headers: HeaderMap| page("chat.html", &headers)))
+        .route("/assets/{name}", Access::Public, get(asset))
 }
 
 /// A page as a browser gets it, the same for every caller.

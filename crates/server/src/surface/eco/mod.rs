@@ -7,10 +7,11 @@ mod guests;
 
 use std::sync::Arc;
 
+use crate::auth::Access;
 use crate::http::error::{ApiError, ApiResult};
+use crate::http::route::Routes;
 use crate::http::trace_id::header_value;
 use crate::server::Server;
-use axum::Router;
 use axum::extract::{Extension, Request, State};
 use axum::http::{HeaderMap, HeaderName};
 use axum::middleware::{Next, from_fn_with_state};
@@ -91,10 +92,10 @@ struct Flags {
     debug: Option<String>,
 }
 
-pub fn routes(server: Server) -> Router<Server> {
+pub fn routes(server: Server) -> Routes<Server> {
     // Inside of the layer, so that this refusal has its course too.
     let other = async || ApiError(Error::new(Code::MethodNotAllowed, "this address takes other methods"));
-    Router::new().route("/ask-eco", post(ask).fallback(other)).layer(from_fn_with_state(server, traced))
+    Routes::new().route("/ask-eco", Access::AnyKey, post(ask).fallback(other)).layer(from_fn_with_state(server, traced))
 }
 
 /// Gives each request a course, and its answer the name of it. A request that is refused has a course too.

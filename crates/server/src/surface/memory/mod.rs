@@ -8,21 +8,23 @@ mod context;
 mod reset;
 mod run;
 
+use crate::auth::Access;
+use crate::http::route::Routes;
 use crate::server::Server;
-use axum::Router;
+use axum::http::Method;
 use axum::routing::{get, post};
 use novelo_engine::path::check_id;
 
 use novelo_conversation::caller::Caller;
 use novelo_conversation::error::{Error, Result};
 
-pub fn routes() -> Router<Server> {
-    Router::new()
-        .route("/memory/context", post(context::make))
-        .route("/memory/reset", post(reset::reset))
-        .route("/memory/skills", get(run::list))
-        .route("/memory/skills/{name}", post(run::run))
-        .route("/memory/chat", post(chat::chat))
+pub fn routes() -> Routes<Server> {
+    Routes::new()
+        .route("/memory/context", Access::Users, post(context::make))
+        .route("/memory/reset", Access::Users.forgetting_on(Method::POST), post(reset::reset))
+        .route("/memory/skills", Access::Users, get(run::list))
+        .route("/memory/skills/{name}", Access::Users, post(run::run))
+        .route("/memory/chat", Access::Users, post(chat::chat))
 }
 
 /// The user that a call is about. A user's key speaks for its user; whoever else calls must name one.

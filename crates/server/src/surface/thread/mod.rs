@@ -6,15 +6,20 @@ mod ask;
 mod page;
 mod replies;
 
+use crate::auth::Access;
+use crate::http::route::{NodeMemory, Routes};
 use crate::server::Server;
-use axum::Router;
 use axum::routing::{get, post};
 
 pub use ask::{answer, event, is_ours};
 
-pub fn routes() -> Router<Server> {
-    Router::new()
-        .route("/api/ask", post(ask::ask))
-        .route("/chat/ask", post(replies::begin))
-        .route("/chat/replies/{name}", get(replies::read).delete(replies::end))
+pub fn routes() -> Routes<Server> {
+    Routes::new()
+        .route("/api/ask", Access::Users, post(ask::ask))
+        .route("/chat/ask", Access::Users, post(replies::begin))
+        .route(
+            "/chat/replies/{name}",
+            Access::Users.reading(NodeMemory::NamedReply),
+            get(replies::read).delete(replies::end),
+        )
 }

@@ -7,8 +7,9 @@ mod indexer;
 mod kala;
 mod run;
 
+use crate::auth::Access;
+use crate::http::route::Routes;
 use crate::server::Server;
-use axum::Router;
 use axum::extract::FromRequestParts;
 use axum::http::{HeaderValue, StatusCode, header, request::Parts};
 use axum::middleware::map_response;
@@ -22,15 +23,17 @@ use novelo_conversation::caller::Caller;
 use novelo_conversation::context::load::Whose;
 use novelo_conversation::error::{Code, Error, Result};
 
-pub fn routes() -> Router<Server> {
-    let mut routes = Router::new();
+pub fn routes() -> Routes<Server> {
+    let mut routes = Routes::new();
     for base in ["/context", "/jobs/context"] {
-        routes = routes.route(&format!("{base}/topicContextYoj/run"), post(run::run));
+        routes = routes.route(&format!("{base}/topicContextYoj/run"), Access::Users, post(run::run));
     }
     for base in ["", "/context", "/jobs/context"] {
-        routes = routes
-            .route(&format!("{base}/collapse/indexer/run"), post(indexer::run))
-            .route(&format!("{base}/collapse/state/set"), post(indexer::set_state));
+        routes = routes.route(&format!("{base}/collapse/indexer/run"), Access::Users, post(indexer::run)).route(
+            &format!("{base}/collapse/state/set"),
+            Access::Users,
+            post(indexer::set_state),
+        );
     }
     let refuse = async || ApiError(Error::new(Code::MethodNotAllowed, "this address takes POST"));
     routes.method_not_allowed_fallback(refuse).layer(map_response(in_this_form))
