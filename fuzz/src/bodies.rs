@@ -67,7 +67,7 @@ impl Server {
         let request = Request::builder().method(method).uri(path);
         let bearer = format!("Bearer {}", self.own_secret);
         let request = request.header("authorization", bearer);
-        let request = request.extension(http::Peer([127, 0, 0, 1].into()));
+        let request = request.extension(http::ClientAddress([127, 0, 0, 1].into()));
         let request = request.body(Body::from(body.to_vec())).expect("a request");
         let router = self.router.clone();
         let (status, answer) = self.runtime.block_on(async move {

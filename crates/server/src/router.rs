@@ -1,7 +1,7 @@
 //! The router: every route of every surface, and what happens around each request.
 //!
-//! Owns the order of the layers, the guard of public routes, request ids, and the log line of each request. Refuses to
-//! listen beyond loopback without a key.
+//! Owns the order of the layers, the guard of public routes, request ids, and the log line of each request.
+//! Refuses to listen beyond loopback without a key.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -31,13 +31,13 @@ pub fn router(server: Server) -> Router {
         .method_not_allowed_fallback(async || {
             ApiError(Error::new(Code::MethodNotAllowed, "this address takes other methods"))
         })
-        .layer(from_fn_with_state(server.clone(), peers::pass_on))
+        .layer(from_fn_with_state(server.clone(), peers::forward))
         .layer(from_fn_with_state(server.clone(), guard_public))
         .layer(from_fn_with_state((server.clone(), Arc::new(table)), observe))
         .with_state(server)
 }
 
-/// Binds the address, unless that would open the store to the network without a key.
+/// Binds the address. Refuses to open a store to the network without a key.
 pub async fn bind(server: &Server, addr: SocketAddr) -> anyhow::Result<TcpListener> {
     if !addr.ip().is_loopback() && server.keys.now(&server.app.store).await?.is_empty() {
         bail!("{addr} is not loopback and there is no key\nhint: make one with `novelo key create --admin`");
@@ -50,8 +50,8 @@ pub async fn bind(server: &Server, addr: SocketAddr) -> anyhow::Result<TcpListen
     Ok(listener)
 }
 
-/// Checks requests to routes that may not extract a caller. Such routes hold no data and do not wait for the store, so
-/// the keys that were read last decide.
+/// Checks requests to routes that may not extract a caller. Such routes hold no data and do not wait for the
+/// store, so the keys that were read last decide.
 async fn guard_public(State(server): State<Server>, request: Request, next: Next) -> Response {
     let is_public = request.extensions().get::<RouteFacts>().is_some_and(RouteFacts::is_public);
     let checked = match is_public && server.keys.last().is_open() {
@@ -79,7 +79,7 @@ async fn observe(
         request.extensions_mut().insert(facts.clone());
     }
     // The memory of its body counts until it is answered.
-    let held = HeldBytes::of(&server.body_bytes);
+    let held = HeldBytes::new(&server.body_bytes);
     request.extensions_mut().insert(held.clone());
     let mut response = next.run(request).await;
     held.release();
@@ -103,4 +103,32 @@ fn request_id(request: &Request) -> HeaderValue {
         let fresh = novelo_conversation::ids::fresh_text();
         HeaderValue::try_from(fresh).expect("hex digits make a header")
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+    use novelo_conversation::app;
+    use novelo_conversation::settings::Config;
+
+    /// `tests/identity.rs` calls every row of the docs with every kind of key, so a route without a row would
+    /// be unchecked.
+    #[tokio::test]
+    async fn every_declared_route_has_a_row_in_the_docs_and_every_row_a_route() {
+        let flags = [("store", Some("memory".to_owned())), ("ask.database", Some("none".to_owned()))];
+        let (app, _tasks) = app::open(Config::gather(None, |_| None, &flags).unwrap()).await.unwrap();
+        let server = Server::new(app).await.unwrap();
+        let (_, table) = surface::routes(&server).into_parts();
+        let declared: BTreeSet<String> = table.paths().map(|path| path.replace("{*", "{")).collect();
+
+        let page = include_str!("../../../docs/security.md");
+        let section = page.split("\n## ").find(|section| section.starts_with("Who may reach what")).unwrap();
+        let lines = section.lines().skip_while(|line| !line.starts_with("| call |"));
+        let rows = lines.skip(2).map_while(|line| line.strip_prefix("| ")?.split(" | ").next());
+        let calls = rows.flat_map(|row| row.split('`').skip(1).step_by(2));
+        let documented: BTreeSet<String> = calls.map(|call| call.split_once(' ').unwrap().1.to_owned()).collect();
+        assert_eq!(declared, documented);
+    }
 }

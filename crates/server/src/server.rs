@@ -23,31 +23,31 @@ use crate::http::origin::OwnNames;
 use crate::http::route::RouteFacts;
 use crate::instance::Instance;
 
-/// A server; clones share it.
+/// A server. Clones share its state.
 #[derive(Clone)]
 pub struct Server(Arc<ServerState>);
 
-/// What a server has.
+/// The state of a server.
 pub struct ServerState {
     pub app: App,
     pub keys: Keys,
-    /// Under which names it is reached while there are no keys.
+    /// The names that requests may use while there are no keys.
     pub names: OwnNames,
     /// The client for requests to other nodes; set once this node joins the nodes of a shared store.
     pub peer_client: OnceLock<Passing>,
     pub connections: Arc<Connections>,
     pub body_bytes: Arc<BodyBytes>,
-    /// What this process's own command line presents instead of a key.
+    /// The secret that this process's own command line presents instead of a key.
     pub own_secret: String,
     /// The data directory that this server has open; set by `serve` before it listens.
     pub instance: OnceLock<Instance>,
 }
 
 impl Server {
-    /// The server of these conversations. It does not listen yet.
+    /// A server for these conversations. It does not listen yet.
     pub async fn new(app: App) -> anyhow::Result<Self> {
         let config = &app.config;
-        // A store in memory leaves nothing behind.
+        // A store in memory leaves no files.
         let directory = (!matches!(app.store, Store::Memory(_))).then(|| config.data());
         let own_secret = auth::secret().map_err(|e| anyhow::anyhow!("no randomness: {e}"))?;
         let is_loopback = config.addr().ip().is_loopback();

@@ -61,7 +61,7 @@ fn server(asked: LastCall) -> Router {
             false => json!({"choices": [choice("message")]}).to_string(),
         }
     };
-    let models = async || Json::of(&json!({"data": [{"id": "bench"}]}));
+    let models = async || Json::from_value(&json!({"data": [{"id": "bench"}]}));
     Router::new().route("/v1/chat/completions", post(answer)).route("/v1/models", get(models)).with_state(asked)
 }
 

@@ -1,9 +1,9 @@
 //! Which kinds of caller may call a route.
 //!
-//! Each route states its `Access` where it is declared (`http::route`), and the extractor of a `Caller` checks it, so
-//! that a handler cannot forget to. `Scope` decides whose data a call reaches: the extractor checks the user in the
-//! address, the handler a user in the body. `docs/security.md` has the whole table, and `tests/identity.rs` compares it
-//! with the running server.
+//! Each route states its `Access` where it is declared (`http::route`), and the extractor of a `Caller`
+//! checks it, so that a handler cannot forget to. `Scope` decides whose data a call reaches: the extractor
+//! checks the user in the address, the handler a user in the body. `docs/security.md` has the whole table,
+//! and `tests/identity.rs` compares it with the running server.
 
 use novelo_conversation::caller::Caller;
 use novelo_conversation::error::{Code, Error, Result};
@@ -25,7 +25,7 @@ pub enum Access {
 
 impl Access {
     /// Refuses a caller that may not call the route.
-    pub fn require(self, caller: &Caller) -> Result<()> {
+    pub(crate) fn require(self, caller: &Caller) -> Result<()> {
         if self.permits(&caller.scope) {
             return Ok(());
         }

@@ -1,22 +1,19 @@
 //! HTTP: from a socket to a handler and back.
 //!
-//! Owns the listener, the limits on what a client may send and how slowly, extractors, errors as responses, event
-//! streams, and the way to declare a route. Knows no surface and no state of the server.
+//! Owns the listener, the limits on what a client may send and how slowly, extractors, errors as responses,
+//! event streams, and the way to declare a route. Knows no surface and no state of the server.
 
 pub mod body;
-pub mod body_bytes;
+pub(crate) mod body_bytes;
 pub mod connections;
-pub mod error;
-mod guide_schemas;
+pub(crate) mod error;
 mod listener;
-mod memory_schemas;
-pub mod openapi;
-pub mod origin;
-pub mod route;
-pub mod sse;
+pub(crate) mod origin;
+pub(crate) mod route;
+pub(crate) mod sse;
 mod stall;
 mod strict;
-pub mod trace_id;
+pub(crate) mod trace_id;
 
 use std::net::IpAddr;
 
@@ -24,7 +21,7 @@ use axum::http::HeaderName;
 
 pub use listener::serve;
 
-pub const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
-/// The other end of a connection; every request knows it.
+pub(crate) const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+/// The address of the client. Every request carries it as an extension.
 #[derive(Debug, Clone, Copy)]
-pub struct Peer(pub IpAddr);
+pub struct ClientAddress(pub IpAddr);

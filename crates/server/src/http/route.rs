@@ -1,8 +1,9 @@
 //! Routes that carry their own facts.
 //!
 //! Owns the one way to declare a route: its path, its facts and its handlers. The router is built from these
-//! declarations, and so is the table that authorization, the guard of public pages and the other nodes look into; there
-//! is no other list of addresses. Invariant: a route states who may call it. A request without facts matched no route.
+//! declarations, and so is the table that authorization, the guard of public pages and the other nodes look
+//! into; there is no other list of addresses. Invariant: a route states who may call it. A request without
+//! facts matched no route.
 
 use std::convert::Infallible;
 
@@ -17,7 +18,8 @@ use tower::{Layer, Service};
 
 use crate::auth::Access;
 
-/// What the server knows about a route besides its handlers. Each request carries those of its route as an extension.
+/// What the server knows about a route besides its handlers. Each request carries those of its route as an
+/// extension.
 #[derive(Debug, Clone)]
 pub struct RouteFacts {
     pub access: Access,
@@ -43,27 +45,27 @@ impl From<Access> for RouteFacts {
 
 impl Access {
     /// Callers without a key get a page that holds no data.
-    pub fn with_public_page(self) -> RouteFacts {
+    pub(crate) fn with_public_page(self) -> RouteFacts {
         RouteFacts { has_page: true, ..self.into() }
     }
 
-    pub fn reading(self, node_memory: NodeMemory) -> RouteFacts {
+    pub(crate) fn reading(self, node_memory: NodeMemory) -> RouteFacts {
         RouteFacts::from(self).reading(node_memory)
     }
 
     /// This method removes replies and traces that any node may have in memory, so every node runs it.
-    pub fn forgetting_on(self, method: Method) -> RouteFacts {
+    pub(crate) fn forgetting_on(self, method: Method) -> RouteFacts {
         RouteFacts { forgets_on: Some(method), ..self.into() }
     }
 }
 
 impl RouteFacts {
-    pub fn reading(self, node_memory: NodeMemory) -> Self {
+    pub(crate) fn reading(self, node_memory: NodeMemory) -> Self {
         Self { node_memory: Some(node_memory), ..self }
     }
 
     /// Whether the route answers some callers without a key.
-    pub fn is_public(&self) -> bool {
+    pub(crate) fn is_public(&self) -> bool {
         self.access == Access::Public || self.has_page
     }
 
@@ -79,6 +81,11 @@ pub struct RouteTable(FxHashMap<Box<str>, RouteFacts>);
 impl RouteTable {
     pub fn get(&self, path: &str) -> Option<&RouteFacts> {
         self.0.get(path)
+    }
+
+    #[cfg(test)]
+    pub fn paths(&self) -> impl Iterator<Item = &str> {
+        self.0.keys().map(|path| &**path)
     }
 }
 
@@ -99,7 +106,7 @@ impl<S: Clone + Send + Sync + 'static> Routes<S> {
         Self { router: self.router.route(path, handlers), ..self }
     }
 
-    pub fn merge(mut self, other: Self) -> Self {
+    pub(crate) fn merge(mut self, other: Self) -> Self {
         for (path, facts) in other.table.0 {
             self.declare(path, facts);
         }
@@ -124,12 +131,12 @@ impl<S: Clone + Send + Sync + 'static> Routes<S> {
     }
 
     /// As `Router::method_not_allowed_fallback`, for the routes that were added so far.
-    pub fn method_not_allowed_fallback<T: 'static>(self, handler: impl Handler<T, S>) -> Self {
+    pub(crate) fn method_not_allowed_fallback<T: 'static>(self, handler: impl Handler<T, S>) -> Self {
         Self { router: self.router.method_not_allowed_fallback(handler), ..self }
     }
 
     /// The router, and the table whose facts its outermost layer must attach to each request.
-    pub fn into_parts(self) -> (Router<S>, RouteTable) {
+    pub(crate) fn into_parts(self) -> (Router<S>, RouteTable) {
         (self.router, self.table)
     }
 }

@@ -4,7 +4,7 @@ use std::ops::Deref;
 
 use novelo_conversation::app::{self, App, Tasks};
 use novelo_conversation::settings::{Config, SETTINGS};
-use novelo_server::peers::Joined;
+use novelo_server::peers::Membership;
 use novelo_server::server::Server;
 use novelo_server::{http, peers, router};
 use novelo_store::Store;
@@ -20,7 +20,7 @@ pub struct Node {
     /// What its own command line presents instead of a key.
     pub own_secret: String,
     tasks: Tasks,
-    joined: Joined,
+    joined: Membership,
     stop: oneshot::Sender<()>,
     served: JoinHandle<()>,
     client: Client,

@@ -1,34 +1,36 @@
 //! The native API.
 //!
-//! Owns the addresses under `/v1` and what they accept and answer. A handler checks the caller, reads the wire form,
-//! calls the store or the flow, and writes the answer; nothing is decided here.
+//! Owns the addresses under `/v1`, and what they accept and return. A handler reads the wire form, calls the
+//! store or the conversation, and writes the response. It decides nothing else.
 
 mod admin;
 mod completions;
-pub mod context;
+pub(crate) mod context;
 mod data;
 mod documents;
 mod health;
 mod memories;
 mod models;
 mod passages;
+pub(crate) mod schema;
 mod summary;
 mod tasks;
 mod threads;
 mod traces;
-pub mod turns;
+pub(crate) mod turns;
 
-use crate::auth::Access;
-use crate::http::route::{NodeMemory, Routes};
-use crate::server::Server;
 use axum::http::Method;
 use axum::routing::{delete, get, post};
 use serde::Deserialize;
 
-use crate::http::body::page_size;
-use novelo_conversation::error::Result;
+use crate::auth::Access;
+use crate::http::body::{Json, page_size};
+use crate::http::error::ApiResult;
+use crate::http::route::{NodeMemory, Routes};
+use crate::server::Server;
+use novelo_conversation::error::{Error, Result};
 
-pub fn routes() -> Routes<Server> {
+pub(crate) fn routes() -> Routes<Server> {
     let user = "/v1/users/{user}";
     let thread = "/v1/users/{user}/threads/{thread}";
     let at = |base: &str, rest: &str| format!("{base}{rest}");
@@ -68,7 +70,7 @@ pub fn routes() -> Routes<Server> {
         .route("/openapi.json", Access::Public, get(health::openapi))
 }
 
-/// What is remembered of a user beside the turns.
+/// What is remembered about a user besides the turns.
 fn remembered(user: &str) -> Routes<Server> {
     let at = |rest: &str| format!("{user}{rest}");
     Routes::new()
@@ -92,15 +94,15 @@ fn remembered(user: &str) -> Routes<Server> {
         .route(&at("/tasks/{id}/results"), Access::Users, get(tasks::list_results).post(tasks::add_result))
 }
 
-/// A page of a list: how many, and the id of the last one of the page before.
+/// Parameters of a list: its size, and the id of the last item of the page before.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct After {
+struct PageParams {
     after: Option<String>,
     limit: Option<usize>,
 }
 
-impl After {
+impl PageParams {
     const LIMIT_DEFAULT: usize = 100;
 
     fn after(&self) -> Option<&str> {
@@ -109,5 +111,13 @@ impl After {
 
     fn limit(&self) -> Result<usize> {
         page_size("limit", self.limit, Self::LIMIT_DEFAULT)
+    }
+}
+
+/// The response to a deletion: 404 if there was nothing to delete.
+fn deleted(was_there: bool, what: &str) -> ApiResult<Json> {
+    match was_there {
+        true => Ok(Json::from_bytes(br#"{"deleted":true}"#.to_vec())),
+        false => Err(Error::not_found(what).into()),
     }
 }
