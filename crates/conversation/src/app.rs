@@ -11,8 +11,8 @@ use anyhow::Context;
 use novelo_store::{LocalOptions, RedisOptions, Store};
 use tokio::task::JoinHandle;
 
+use crate::answer::Replies;
 use crate::answer::guide::Guides;
-use crate::answer::reply::Replies;
 use crate::base::{Base, above};
 use crate::context::Contexts;
 use crate::data::Data;

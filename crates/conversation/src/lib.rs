@@ -10,6 +10,7 @@ pub mod caller;
 pub mod context;
 pub mod data;
 pub mod error;
+mod files;
 pub mod ids;
 pub mod locks;
 pub mod model;

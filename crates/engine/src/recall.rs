@@ -78,7 +78,8 @@ const CHARS_MAX: u32 = 10_000;
 const TEXT_BYTES_MAX: usize = 1_000;
 
 impl RecallSource {
-    const ALL: [Self; 3] = [Self::Memories, Self::Turns, Self::Documents];
+    /// All sources.
+    pub const ALL: [Self; 3] = [Self::Memories, Self::Turns, Self::Documents];
 
     /// Its name in recipes.
     pub fn name(self) -> &'static str {

@@ -11,7 +11,7 @@ use novelo_store::AppendTerms;
 use super::thread::document;
 use super::{BenchRow, RatioTarget, median, medians, time_us};
 use novelo_conversation::app;
-use novelo_conversation::search::{Ask, Corpus, search};
+use novelo_conversation::search::{Ask, RecallSource, search};
 use novelo_conversation::settings::Config;
 
 const MEMORIES: usize = 10_000;
@@ -140,7 +140,7 @@ async fn stored(numbers: &mut PseudoRandom, texts: &[String], adding_us: f64) ->
         storing.push(started.elapsed().as_secs_f64() * 1e6);
         for times in [&mut after_write, &mut searching] {
             let text = [numbers.word(), numbers.word(), numbers.word()].join(" ");
-            let ask = Ask { user: "bench", corpus: Corpus::Memories, query: &text, parents: &[], explain: false };
+            let ask = Ask { user: "bench", source: RecallSource::Memories, query: &text, parents: &[], explain: false };
             let started = Instant::now();
             std::hint::black_box(search(&app, ask, |ranking| ranking.pick(HITS, |_| true)).await?);
             if n > 0 {

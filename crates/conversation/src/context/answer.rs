@@ -8,25 +8,25 @@ use std::sync::Arc;
 use bytes::Bytes;
 use novelo_engine::{Assembly, json, render};
 
-use crate::context::load::Source;
 use crate::error::{Code, Error, Result};
+use crate::search::FoundPassage;
 use crate::trace::TraceId;
 
 /// An answer, and the name of its trace.
 #[derive(Debug, Clone)]
-pub struct Made {
+pub struct ContextResponse {
     pub body: Bytes,
     /// Where in the body the messages are.
     messages: Range<usize>,
     pub tokens: u32,
     pub budget_tokens: Option<u32>,
-    pub sources: Arc<[Source]>,
+    pub sources: Arc<[FoundPassage]>,
     pub trace: TraceId,
     /// Whether the trace was kept.
     pub traced: bool,
 }
 
-impl Made {
+impl ContextResponse {
     /// The messages alone, a JSON array.
     pub fn messages(&self) -> Bytes {
         self.body.slice(self.messages.clone())
@@ -34,7 +34,7 @@ impl Made {
 
     /// How much memory it takes.
     pub fn bytes(&self) -> usize {
-        self.body.len() + self.sources.iter().map(|source| source.text.len() + 256).sum::<usize>() + 512
+        self.body.len() + self.sources.iter().map(FoundPassage::bytes).sum::<usize>() + 512
     }
 }
 
@@ -92,16 +92,24 @@ impl Draft {
     pub fn finish(
         mut self,
         assembly: &Assembly<'_>,
-        sources: Arc<[Source]>,
+        sources: Arc<[FoundPassage]>,
         (trace, traced): (TraceId, bool),
         answer: Answer,
-    ) -> Result<Made> {
+    ) -> Result<ContextResponse> {
         if let Answer::Context(explain) = answer {
             write_figures(&mut self.out, assembly, &trace, explain)?;
         }
         self.out.push(b'}');
         let (tokens, budget_tokens) = (assembly.tokens, assembly.budget_tokens);
-        Ok(Made { body: self.out.into(), messages: self.messages, tokens, budget_tokens, sources, trace, traced })
+        Ok(ContextResponse {
+            body: self.out.into(),
+            messages: self.messages,
+            tokens,
+            budget_tokens,
+            sources,
+            trace,
+            traced,
+        })
     }
 }
 

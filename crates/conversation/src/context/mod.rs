@@ -8,6 +8,7 @@ pub mod collapse;
 mod last;
 pub mod load;
 pub mod request;
+pub mod work_prompt;
 
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
@@ -23,21 +24,21 @@ use serde_json::Value;
 use self::last::LastPrompts;
 use crate::base::above;
 use crate::cache::Cache;
-use crate::context::answer::{Answer, Draft, Made};
-use crate::context::load::{Caches, Near, Whose};
+use crate::context::answer::{Answer, ContextResponse, Draft};
+use crate::context::load::{Caches, ContextInputs, Whose};
 use crate::context::request::{RecipeChoice, Request};
 use crate::error::{Error, Result};
 use crate::policy::{self, Preset};
 use crate::telemetry::now;
 use crate::thread::Threads;
-use crate::trace::{Trace, TraceId, digest, print};
+use crate::trace::{Trace, TraceId, digest, fingerprint};
 
 /// The room of contexts.
 pub struct Contexts {
     pub threads: Threads,
     pub caches: Caches,
     /// Answers that were asked for again, by all that went into them.
-    pub made: Cache<(u128, Answer), Made>,
+    pub made: Cache<(u128, Answer), ContextResponse>,
     pub last: LastPrompts,
 }
 
@@ -54,37 +55,37 @@ const MADE_BYTES_MAX: usize = 32 * 1024 * 1024;
 const BUDGET_TOKENS_DEFAULT: u32 = 24_000;
 
 /// Makes a context, and answers with its JSON.
-pub async fn context(app: &Contexts, mut request: Request) -> Result<Made> {
+pub async fn context(app: &Contexts, mut request: Request) -> Result<ContextResponse> {
     let started = Instant::now();
     let plan = plan(app, &mut request)?;
-    load_tokenizers(&plan.recipe).await;
-    let near = load(app, &plan.recipe, &mut request).await?;
-    let loaded = near.loaded();
-    let key = (inputs(&plan, &request, &near, &loaded), request.answer);
+    load_tokenizers(plan.recipe()).await;
+    let inputs = load(app, plan.recipe(), &mut request).await?;
+    let loaded = inputs.loaded();
+    let key = (inputs_fingerprint(&plan, &request, &inputs, &loaded), request.answer);
     app.metrics.contexts.fetch_add(1, Ordering::Relaxed);
     if let Some(made) = app.made.get(&key).filter(|made| app.recorder.is_recent(&made.trace)) {
         return Ok(made);
     }
-    let assembly = assemble(&plan.recipe, &loaded, request.budget_tokens)?;
+    let assembly = assemble(plan.recipe(), &loaded, request.budget_tokens)?;
     warn(&assembly);
     let draft = Draft::begin(&assembly, request.answer);
     let messages = draft.messages();
-    let prompt = Prompt { plan: &plan, near: &near, inputs: key.0, assembly: &assembly, messages, started };
+    let prompt = Prompt { plan: &plan, inputs: &inputs, fingerprint: key.0, assembly: &assembly, messages, started };
     let (trace, traced) = record(app, request, prompt);
-    let made = draft.finish(&assembly, near.sources.as_slice().into(), (trace, traced != Traced::No), key.1)?;
+    let made = draft.finish(&assembly, inputs.sources.as_slice().into(), (trace, traced != Traced::No), key.1)?;
     if traced == Traced::Before {
         app.made.insert(key, made.clone(), made.bytes());
     }
     Ok(made)
 }
 
-/// Tells all that goes into a prompt from what goes into any other: the turns by their seqs, in their order.
-fn inputs(plan: &Preset, request: &Request, near: &Near, loaded: &Loaded<'_>) -> u128 {
+/// The fingerprint of everything that goes into a prompt. The turns count by their seqs, in their order.
+fn inputs_fingerprint(plan: &Preset, request: &Request, inputs: &ContextInputs, loaded: &Loaded<'_>) -> u128 {
     let Request { user, reach, question, query, budget_tokens, .. } = request;
     let mut seqs = FxHasher::default();
     loaded.turns.iter().for_each(|turn| turn.seq.hash(&mut seqs));
     let turns = (loaded.turns.len(), seqs.finish());
-    print(&(user, reach.thread_id(), plan.text.get(), (question, query), budget_tokens, turns, near))
+    fingerprint(&(user, reach.thread_id(), plan.text().get(), (question, query), budget_tokens, turns, inputs))
 }
 
 /// Says in the log too what an operator should know of.
@@ -101,8 +102,8 @@ fn warn(assembly: &Assembly<'_>) {
 /// A prompt that was made, and what of.
 struct Prompt<'p> {
     plan: &'p Preset,
-    near: &'p Near,
-    inputs: u128,
+    inputs: &'p ContextInputs,
+    fingerprint: u128,
     assembly: &'p Assembly<'p>,
     messages: &'p [u8],
     started: Instant,
@@ -118,13 +119,13 @@ enum Traced {
 /// Records what was made, unless it was recorded lately; its id either way. A prompt of nothing, of which there is
 /// nothing to say, leaves no trace. One with something that belongs to no user is nobody's.
 fn record(app: &Contexts, request: Request, prompt: Prompt<'_>) -> (TraceId, Traced) {
-    let Prompt { plan, near, inputs, assembly, messages, started } = prompt;
-    let Request { user: subject, reach, question, query, budget_tokens, .. } = request;
-    let user = subject.clone().filter(|_| !near.outside);
+    let Prompt { plan, inputs, fingerprint, assembly, messages, started } = prompt;
+    let Request { user: subject, reach, question, query, budget_tokens, made_from, .. } = request;
+    let user = subject.clone().filter(|_| !inputs.outside);
     let thread = user.clone().zip(reach.thread_id().map(str::to_owned));
-    let replace = |thread| app.last.replace(&(thread, plan.text.get()), near.epoch(), assembly.marks());
+    let replace = |thread| app.last.replace(&(thread, plan.text().get()), inputs.epoch(), assembly.marks());
     let unchanged_tokens = thread.as_ref().and_then(replace);
-    let id = TraceId::of(thread.as_ref(), &(inputs, unchanged_tokens));
+    let id = TraceId::of(thread.as_ref(), &(fingerprint, unchanged_tokens));
     if assembly.pieces.is_empty() && !assembly.notes.iter().any(Note::warns) {
         return (id, Traced::No);
     }
@@ -138,18 +139,18 @@ fn record(app: &Contexts, request: Request, prompt: Prompt<'_>) -> (TraceId, Tra
         subject,
         thread: reach.thread_id().map(str::to_owned),
         preset: plan.name.clone(),
-        recipe: plan.text.clone(),
+        recipe: plan.text().to_owned(),
         question,
         query,
         budget_tokens,
-        inputs: near.inputs(),
+        inputs: inputs.inputs(),
         messages: assembly.messages().count(),
         tokens: assembly.tokens,
         unchanged_tokens,
         digest: digest(messages),
         took_us: started.elapsed().as_micros() as u64,
     };
-    let kept = app.recorder.record(&id, trace, near.newest_turn());
+    let kept = app.recorder.record(&id, trace, inputs.newest_turn().or(made_from));
     (id, if kept { Traced::Now } else { Traced::No })
 }
 
@@ -158,8 +159,8 @@ pub async fn replay(app: &Contexts, trace: &Trace) -> Result<(Vec<u8>, Explanati
     let value: Value = serde_json::from_str(trace.recipe.get()).map_err(|e| Error::invalid("recipe", e))?;
     let recipe = Recipe::decode("recipe", &value)?;
     load_tokenizers(&recipe).await;
-    let near = Near::reload(&app.store, trace).await?;
-    let loaded = near.loaded();
+    let inputs = ContextInputs::reload(&app.store, trace).await?;
+    let loaded = inputs.loaded();
     let assembly = assemble(&recipe, &loaded, trace.budget_tokens)?;
     let mut messages = Vec::new();
     assembly.write(&mut messages);
@@ -172,16 +173,17 @@ pub async fn replay(app: &Contexts, trace: &Trace) -> Result<(Vec<u8>, Explanati
 fn plan(app: &Contexts, request: &mut Request) -> Result<Arc<Preset>> {
     let chosen = match std::mem::take(&mut request.recipe) {
         RecipeChoice::Given(value) => Arc::new(Preset::given("recipe", value)?),
+        RecipeChoice::Built(document) => Arc::new(Preset::from(document)),
         RecipeChoice::Preset(name) => find(app, &name)?,
         RecipeChoice::Decoded(preset) => {
-            request.budget_tokens = request.budget_tokens.or(preset.recipe.budget_tokens);
+            request.budget_tokens = request.budget_tokens.or(preset.recipe().budget_tokens);
             return Ok(preset);
         }
         RecipeChoice::Unsaid if request.reach.local.is_some() => find(app, policy::DEFAULT)?,
         RecipeChoice::Unsaid => Arc::new(Preset::given("recipe", Value::Object(Default::default()))?),
     };
     let default = request.reach.local.is_some().then_some(BUDGET_TOKENS_DEFAULT);
-    request.budget_tokens = request.budget_tokens.or(chosen.recipe.budget_tokens).or(default);
+    request.budget_tokens = request.budget_tokens.or(chosen.recipe().budget_tokens).or(default);
     match (request.filters.take(), request.tokenizer) {
         (None, None) => Ok(chosen),
         (filters, tokenizer) => Ok(Arc::new(chosen.with(filters, tokenizer)?)),
@@ -202,11 +204,11 @@ async fn load_tokenizers(recipe: &Recipe) {
     }
 }
 
-async fn load(app: &Contexts, recipe: &Recipe, request: &mut Request) -> Result<Near> {
+async fn load(app: &Contexts, recipe: &Recipe, request: &mut Request) -> Result<ContextInputs> {
     let whose = Whose { user: request.user.as_deref(), legacy: request.legacy };
-    let mut near = Near::load(&app.store, &app.caches, whose, &request.reach, recipe).await?;
-    near.inline = std::mem::take(&mut request.messages);
-    near.ask(request.question.as_deref());
-    near.recall(app, recipe, request).await?;
-    Ok(near)
+    let mut inputs = ContextInputs::load_documents(&app.store, &app.caches, whose, &request.reach, recipe).await?;
+    inputs.inline = std::mem::take(&mut request.messages);
+    inputs.ask(request.question.as_deref());
+    inputs.search_passages(app, recipe, request).await?;
+    Ok(inputs)
 }

@@ -4,13 +4,14 @@
 
 use std::sync::Arc;
 
-use novelo_engine::recall::Recalled;
+use novelo_engine::path::DocumentPath;
+use novelo_engine::recipe::RecipeDocument;
 use novelo_engine::time_scope::TimeScope;
 use novelo_engine::{Message, Tokenizer};
 use serde_json::Value;
 
 use crate::context::answer::Answer;
-use crate::context::load::Source;
+use crate::context::load::RecalledPassages;
 use crate::policy::Preset;
 
 /// A request for a context, checked.
@@ -24,14 +25,16 @@ pub struct Request {
     pub question: Option<String>,
     /// What is searched for, where that is not the question.
     pub query: Option<String>,
-    /// What was searched for already, for recalls of the recipe that are the same as these.
-    pub recalled: Vec<(Recalled, Vec<Source>)>,
+    /// Results of searches that were made before, for the recalls of the recipe that are equal to theirs.
+    pub recalled: Vec<RecalledPassages>,
     pub recipe: RecipeChoice,
     pub messages: Vec<Message>,
     pub filters: Option<Value>,
     pub budget_tokens: Option<u32>,
     pub tokenizer: Option<Tokenizer>,
     pub answer: Answer,
+    /// The turn that the messages were made from, if the recipe reads no turns itself.
+    pub made_from: Option<DocumentPath>,
 }
 
 #[derive(Debug, Default)]
@@ -40,6 +43,8 @@ pub enum RecipeChoice {
     Unsaid,
     Preset(String),
     Given(Value),
+    /// Built by a surface; bounded like a given one.
+    Built(RecipeDocument),
     /// Decoded already; nothing bounds the answer that neither it nor the request names.
     Decoded(Arc<Preset>),
 }

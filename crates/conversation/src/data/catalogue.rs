@@ -16,7 +16,7 @@ use serde_json::Value;
 
 use super::database::{Bounds, Database};
 use super::entity::Entity;
-use crate::policy::File;
+use crate::files::WatchedFile;
 use crate::yaml::{Problem, Yaml};
 
 pub const ONTOLOGY: &str = "ontology.yaml";
@@ -78,13 +78,13 @@ impl Catalogue {
 
 /// One of the files, or what is shipped in its place.
 pub(crate) struct Text<'f> {
-    file: Option<&'f File>,
+    file: Option<&'f WatchedFile>,
     name: String,
     text: Cow<'static, str>,
 }
 
 impl<'f> Text<'f> {
-    pub(crate) fn of(file: &'f File) -> Result<Self, String> {
+    pub(crate) fn of(file: &'f WatchedFile) -> Result<Self, String> {
         let text = file.load().map_err(|problem| file.tell(problem))?;
         Ok(Self { file: Some(file), name: file.name().to_owned(), text: text.into() })
     }
@@ -124,7 +124,7 @@ impl<'f> Text<'f> {
 
 /// The catalogue of these files; where one is broken, the one from before stays.
 pub fn take(
-    files: &[File],
+    files: &[WatchedFile],
     database: &Database,
     before: &Option<Arc<Catalogue>>,
     broken: &mut Vec<String>,
@@ -142,7 +142,7 @@ pub fn take(
 }
 
 /// The catalogue, and the files that it has no use for.
-fn make(files: &[File], database: &Database) -> Result<(Catalogue, Vec<String>), Vec<String>> {
+fn make(files: &[WatchedFile], database: &Database) -> Result<(Catalogue, Vec<String>), Vec<String>> {
     let own = |name: &str| files.iter().find(|file| file.is(name));
     let one = |problem| vec![problem];
     let ontology_text = ontology_text(own(ONTOLOGY)).map_err(one)?;
@@ -151,7 +151,7 @@ fn make(files: &[File], database: &Database) -> Result<(Catalogue, Vec<String>),
     let subjects = known(&ontology_text, &ontology, database).map_err(one)?;
     let entities = entities(files, &ontology_text, &ontology, &rules, database)?;
     check_aggregations(&ontology, &rules, &entities).map_err(|fault| one(rules_text.fault(fault)))?;
-    let is_idle = |file: &&File| file.is_below(ENTITIES) && !entities.contains_key(file.name());
+    let is_idle = |file: &&WatchedFile| file.is_below(ENTITIES) && !entities.contains_key(file.name());
     let idle = files.iter().filter(is_idle).map(|file| file.tell("no intent has this entity")).collect();
     static EDITIONS: AtomicU64 = AtomicU64::new(0);
     let edition = EDITIONS.fetch_add(1, Ordering::Relaxed);
@@ -160,7 +160,7 @@ fn make(files: &[File], database: &Database) -> Result<(Catalogue, Vec<String>),
 }
 
 /// The parameters of the file; or those that are shipped, for the intents that the ontology has of them.
-fn rules<'f>(own: Option<&'f File>, ontology: &Ontology) -> Result<(ParameterRules, Text<'f>), String> {
+fn rules<'f>(own: Option<&'f WatchedFile>, ontology: &Ontology) -> Result<(ParameterRules, Text<'f>), String> {
     let text = match own {
         Some(file) => Text::of(file)?,
         None => Text::shipped(RULES, include_str!("../../../../policies/param_inference.yaml")),
@@ -197,14 +197,14 @@ fn only_known(mut rules: Value, ontology: &Ontology) -> Value {
 }
 
 /// The ontology by itself, from its file or as it is shipped; without a database it knows no subjects.
-pub fn ontology(own: Option<&File>, database: Option<&Database>) -> Result<(Ontology, Arc<Subjects>), String> {
+pub fn ontology(own: Option<&WatchedFile>, database: Option<&Database>) -> Result<(Ontology, Arc<Subjects>), String> {
     let text = ontology_text(own)?;
     let ontology = text.read_under("ontology", Ontology::decode)?;
     let subjects = database.map(|database| known(&text, &ontology, database)).transpose()?;
     Ok((ontology, subjects.unwrap_or_default()))
 }
 
-fn ontology_text(own: Option<&File>) -> Result<Text<'_>, String> {
+fn ontology_text(own: Option<&WatchedFile>) -> Result<Text<'_>, String> {
     match own {
         Some(file) => Text::of(file),
         None => Ok(Text::shipped(ONTOLOGY, include_str!("../../../../policies/ontology.yaml"))),
@@ -231,7 +231,7 @@ fn list(ontology: &Ontology, database: &Database) -> Result<Arc<Subjects>, Strin
 
 /// Those that the intents name, each from its file or as it is shipped.
 fn entities(
-    files: &[File],
+    files: &[WatchedFile],
     ontology_text: &Text<'_>,
     ontology: &Ontology,
     rules: &ParameterRules,
@@ -270,7 +270,7 @@ fn entities(
     if problems.is_empty() { Ok(entities) } else { Err(problems) }
 }
 
-fn find<'f>(files: &'f [File], entity: &str) -> Result<Option<Text<'f>>, String> {
+fn find<'f>(files: &'f [WatchedFile], entity: &str) -> Result<Option<Text<'f>>, String> {
     if let Some(file) = files.iter().find(|file| file.is_below(ENTITIES) && file.name() == entity) {
         return Text::of(file).map(Some);
     }

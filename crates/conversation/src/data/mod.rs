@@ -1,60 +1,47 @@
-//! Answers from data: a question in words becomes a query, and its rows become words again.
+//! Data that questions are answered from: the catalogue that users write, and the database.
 //!
-//! Owns the path of `/ask` (`run`), the catalogue that users write (ontology, parameters, entities) and the database it is
-//! asked of. Refuses to write: the database is opened read-only, and every value is bound. Invariant: nothing of earlier
-//! turns is in an answer but what the question inherits by policy.
+//! Owns the ontology, its parameters and its entities, and the connections to the database. Refuses to write: the
+//! database is opened read-only, and every value is bound. How a question is answered is in `answer::data`.
 
 pub mod catalogue;
 pub mod database;
 pub mod entity;
-mod lookup;
-mod narrate;
-mod past;
-mod run;
 #[cfg(test)]
 mod shipped_tests;
-mod tell;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Instant;
 
 use anyhow::Context;
-use novelo_language::plan::{Ontology, Subjects};
-use serde::Serialize;
+use novelo_language::plan::{Ontology, Span, Subjects};
 use sha2::{Digest, Sha256};
 
 use crate::cache::Cache;
-use crate::policy::File;
+use crate::files::WatchedFile;
 use crate::settings::Config;
-use database::Database;
-pub use run::ask;
+use database::{Database, Rows};
 
-/// A question, checked.
-#[derive(Debug)]
-pub struct Asked {
-    pub question: String,
-    pub user: String,
-    pub thread: String,
-    pub nickname: String,
-    pub request_id: String,
+/// The rows of a query.
+#[derive(Debug, Clone)]
+pub struct FoundRows {
+    pub rows: Arc<Rows>,
+    pub span: Span,
+    pub is_cached: bool,
 }
 
-/// How a question ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Status {
-    Ok,
-    /// No intent wins clearly.
-    Unroutable,
-    /// Something must be said that neither the question nor the conversation says.
-    Incomplete,
+/// Rows that answer the same query again until they expire.
+#[derive(Debug, Clone)]
+pub struct CachedRows {
+    pub found: FoundRows,
+    pub expires_at: Instant,
 }
 
-/// The database, and what was found in it lately.
+/// The database, and a cache of the rows that were read from it.
 #[derive(Debug)]
 pub struct Data {
     pub database: Arc<Database>,
-    pub found: Cache<String, lookup::Kept>,
+    pub found: Cache<String, CachedRows>,
     /// Where the sample lies when nothing else is kept on disk; it goes with this.
     _dir: Option<tempfile::TempDir>,
 }
@@ -84,7 +71,7 @@ impl Data {
 /// The ontology in force and the subjects it knows, for a command that needs no server and no entities.
 pub fn ontology(config: &Config) -> anyhow::Result<(Ontology, Arc<Subjects>)> {
     let data = Data::open_in(config, None)?;
-    let own = File::one(Path::new(config.text("policies")), catalogue::ONTOLOGY);
+    let own = WatchedFile::one(Path::new(config.text("policies")), catalogue::ONTOLOGY);
     let database = data.as_ref().map(|data| &*data.database);
     catalogue::ontology(own.as_ref(), database).map_err(anyhow::Error::msg)
 }
@@ -117,7 +104,7 @@ fn is_whole(path: &Path) -> bool {
 /// Removes the samples of earlier versions.
 fn remove_others(path: &Path) {
     let Some(dir) = path.parent() else { return };
-    for other in File::all(dir, "", "db").iter().filter(|file| file.name().starts_with("sample-")) {
+    for other in WatchedFile::all(dir, "", "db").iter().filter(|file| file.name().starts_with("sample-")) {
         if !other.is_at(path)
             && let Err(error) = other.remove()
         {

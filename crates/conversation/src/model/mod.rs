@@ -35,6 +35,7 @@ use crate::settings::Config;
 use provider::Provider;
 use server::Server;
 use tally::Tally;
+pub use window::room_tokens;
 
 /// What a model is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -253,6 +254,11 @@ impl Model {
         }
         let name = tokio::time::timeout(window::PATIENCE, self.resolve(window::PATIENCE)).await.ok()?.ok()?;
         self.server.windows.of(&self.server, name, Instant::now()).await
+    }
+
+    /// The tokens that a prompt may have, if the size of its window is known.
+    pub async fn room_tokens(&self) -> Option<u32> {
+        self.window_tokens().await.map(room_tokens)
     }
 
     /// Its name, asked of the server where the settings do not tell.

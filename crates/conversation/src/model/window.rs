@@ -16,6 +16,10 @@ const REST: Duration = Duration::from_secs(10);
 /// What Ollama loads a model with that says nothing of it.
 const OLLAMA_WINDOW: u64 = 4096;
 
+/// Of a window this share is left for the answer, but not more tokens than these.
+const ANSWER_SHARE: u32 = 4;
+const ANSWER_TOKENS_MAX: u32 = 2_048;
+
 /// What is known of the windows of a server's models; held while the server is asked, so that it is asked once.
 #[derive(Debug, Default)]
 pub struct Windows(Mutex<FxHashMap<String, Known>>);
@@ -49,6 +53,11 @@ impl Windows {
     pub fn known(&self, model: &str) -> Option<u32> {
         self.0.try_lock().ok()?.get(model)?.tokens
     }
+}
+
+/// The tokens that a prompt may have in a window: some are for the answer, and counts of other tokenizers are a guess.
+pub fn room_tokens(window_tokens: u32) -> u32 {
+    (window_tokens - (window_tokens / ANSWER_SHARE).min(ANSWER_TOKENS_MAX)) / 10 * 9
 }
 
 async fn ask(server: &Server, model: &str) -> Option<Told> {
@@ -122,6 +131,12 @@ mod tests {
     use super::*;
     use crate::model::provider::Provider;
     use std::io::{Read, Write};
+
+    #[test]
+    fn a_window_leaves_room_for_the_answer() {
+        assert_eq!([0, 10, 4_096, 131_072].map(room_tokens), [0, 0, 2_763, 116_118]);
+        assert_eq!(room_tokens(u32::MAX), (u32::MAX - ANSWER_TOKENS_MAX) / 10 * 9);
+    }
 
     /// A server that has forgotten everything but its window, which it tells from the second time on.
     fn forgetful() -> Server {

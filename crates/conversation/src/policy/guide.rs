@@ -15,8 +15,8 @@ use rustc_hash::FxHasher;
 use serde_json::Value;
 
 use super::answers::Answers;
-use super::watch::File;
 use crate::data::catalogue::Text;
+use crate::files::WatchedFile;
 
 const DIR: &str = "eco";
 const MODULES: &str = "eco/modules";
@@ -59,7 +59,7 @@ pub fn shipped() -> anyhow::Result<Arc<Guide>> {
 }
 
 /// That of the files; where one is broken, the one from before stays.
-pub fn take(files: &[File], before: &Arc<Guide>, broken: &mut Vec<String>) -> Arc<Guide> {
+pub fn take(files: &[WatchedFile], before: &Arc<Guide>, broken: &mut Vec<String>) -> Arc<Guide> {
     let made = match (files, shipped()) {
         ([], Ok(shipped)) => Ok(shipped),
         _ => make(files).map(Arc::new),
@@ -70,7 +70,7 @@ pub fn take(files: &[File], before: &Arc<Guide>, broken: &mut Vec<String>) -> Ar
     })
 }
 
-fn make(files: &[File]) -> Result<Guide, Vec<String>> {
+fn make(files: &[WatchedFile]) -> Result<Guide, Vec<String>> {
     let sources = FILES.map(|(key, shipped)| Source::read(files, key, shipped));
     let mut problems = strangers(files);
     problems.extend(sources.iter().filter_map(|source| source.as_ref().err().cloned()));
@@ -104,7 +104,7 @@ struct Source<'f> {
 }
 
 impl<'f> Source<'f> {
-    fn read(files: &'f [File], key: &'static str, shipped: &'static str) -> Result<Self, String> {
+    fn read(files: &'f [WatchedFile], key: &'static str, shipped: &'static str) -> Result<Self, String> {
         let name = format!("{key}.yaml");
         let own = files.iter().find(|file| file.is_below(DIR) && file.full_name() == name);
         let text = own.map_or_else(|| Ok(Text::shipped(&format!("{DIR}/{name}"), shipped)), Text::of)?;
@@ -114,7 +114,7 @@ impl<'f> Source<'f> {
 }
 
 /// Files that nobody reads, which someone wrote for a purpose.
-fn strangers(files: &[File]) -> Vec<String> {
+fn strangers(files: &[WatchedFile]) -> Vec<String> {
     let names = FILES.map(|(key, _)| format!("{key}.yaml"));
     let known = names.each_ref().map(String::as_str);
     let mut problems = Vec::new();
@@ -132,7 +132,7 @@ fn strangers(files: &[File]) -> Vec<String> {
 }
 
 /// The texts of files, by the names of their modules.
-fn own_texts(files: &[File], problems: &mut Vec<String>) -> BTreeMap<String, String> {
+fn own_texts(files: &[WatchedFile], problems: &mut Vec<String>) -> BTreeMap<String, String> {
     let mut texts = BTreeMap::new();
     for file in files.iter().filter(|file| file.is_below(MODULES)) {
         match file.load() {
@@ -156,7 +156,7 @@ fn rules(sources: [&Source<'_>; 4]) -> Result<Rules, String> {
     })
 }
 
-fn manifest(files: &[File], modules: &Source<'_>, own: &BTreeMap<String, String>) -> Result<Manifest, String> {
+fn manifest(files: &[WatchedFile], modules: &Source<'_>, own: &BTreeMap<String, String>) -> Result<Manifest, String> {
     let shipped = |name: &str| SHIPPED_MODULES.iter().find(|(of, _)| *of == name).map(|(_, text)| (*text).to_owned());
     let text = |name: &str| own.get(name).cloned().or_else(|| shipped(name));
     Manifest::decode(&modules.value, text).map_err(|error| {
@@ -189,7 +189,7 @@ fn unknown_heuristic(rules: &Rules, manifest: &Manifest) -> Option<DecodeError> 
 }
 
 /// Texts of files that no module has.
-fn orphans(files: &[File], modules: &Source<'_>) -> Vec<String> {
+fn orphans(files: &[WatchedFile], modules: &Source<'_>) -> Vec<String> {
     let names: Vec<String> = names(&modules.value).map(|name| format!("{name}.txt")).collect();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     let mut problems = Vec::new();

@@ -96,8 +96,8 @@ fn what_is_shipped_reads_people_as_they_are_meant() {
 #[test]
 fn every_module_of_the_directory_is_shipped() {
     let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../policies/eco/modules");
-    let files = File::every(&dir, "");
-    let names: Vec<_> = files.iter().map(File::full_name).collect();
+    let files = WatchedFile::every(&dir, "");
+    let names: Vec<_> = files.iter().map(WatchedFile::full_name).collect();
     let shipped: Vec<_> = SHIPPED_MODULES.iter().map(|(name, _)| format!("{name}.txt")).collect();
     assert_eq!(names, shipped);
 }

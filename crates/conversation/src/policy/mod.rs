@@ -11,7 +11,6 @@ mod guide_tests;
 mod preset;
 mod prompt;
 mod remembering;
-mod watch;
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -19,13 +18,12 @@ use std::time::{Duration, Instant};
 
 use crate::data::catalogue::{self, Catalogue};
 use crate::data::database::Database;
+use crate::files::{WatchedFile, WatchedPart};
 pub use answers::Answers;
 pub use guide::Guide;
 pub use preset::Preset;
 pub use prompt::Prompt;
 pub use remembering::{Remembering, Status};
-pub use watch::File;
-use watch::Part;
 
 /// The preset that a thread uses when the request names none.
 pub const DEFAULT: &str = "chat";
@@ -42,11 +40,11 @@ pub struct Policies {
 
 #[derive(Debug)]
 struct State {
-    presets: Part<Vec<Arc<Preset>>>,
-    prompts: Part<prompt::Own>,
-    remembering: Part<Remembering>,
-    catalogue: Part<Option<Arc<Catalogue>>>,
-    guide: Part<Arc<Guide>>,
+    presets: WatchedPart<Vec<Arc<Preset>>>,
+    prompts: WatchedPart<prompt::Own>,
+    remembering: WatchedPart<Remembering>,
+    catalogue: WatchedPart<Option<Arc<Catalogue>>>,
+    guide: WatchedPart<Arc<Guide>>,
     looked: Instant,
 }
 
@@ -56,11 +54,11 @@ impl Policies {
     pub fn open(dir: PathBuf, database: Option<Arc<Database>>) -> anyhow::Result<Self> {
         let shipped = preset::shipped()?;
         let state = State {
-            presets: Part::new(shipped.clone()),
-            prompts: Part::new(prompt::Own::new()),
-            remembering: Part::new(Remembering::default()),
-            catalogue: Part::new(None),
-            guide: Part::new(guide::shipped()?),
+            presets: WatchedPart::new(shipped.clone()),
+            prompts: WatchedPart::new(prompt::Own::new()),
+            remembering: WatchedPart::new(Remembering::default()),
+            catalogue: WatchedPart::new(None),
+            guide: WatchedPart::new(guide::shipped()?),
             looked: Instant::now(),
         };
         let policies = Self { dir, database, shipped, state: Mutex::new(state) };
@@ -121,19 +119,21 @@ impl Policies {
 
     fn reload(&self, state: &mut State) {
         state.looked = Instant::now();
-        let all = |below, extension| File::all(&self.dir, below, extension);
-        let one = |name| File::one(&self.dir, name).into_iter();
+        let all = |below, extension| WatchedFile::all(&self.dir, below, extension);
+        let one = |name| WatchedFile::one(&self.dir, name).into_iter();
         state
             .presets
             .renew(all("presets", "json"), |files, before, broken| preset::take(files, &self.shipped, before, broken));
         state.prompts.renew(all("prompts", "txt"), prompt::take);
-        let take = |files: &[File], before: &_, broken: &mut _| remembering::take(&self.dir, files, before, broken);
+        let take =
+            |files: &[WatchedFile], before: &_, broken: &mut _| remembering::take(&self.dir, files, before, broken);
         state.remembering.renew(one(remembering::FILE).collect(), take);
-        let of_guide = guide::DIRS.iter().flat_map(|below| File::every(&self.dir, below));
+        let of_guide = guide::DIRS.iter().flat_map(|below| WatchedFile::every(&self.dir, below));
         state.guide.renew(of_guide.collect(), guide::take);
         if let Some(database) = &self.database {
             let files = one(catalogue::ONTOLOGY).chain(one(catalogue::RULES)).chain(all(catalogue::ENTITIES, "yaml"));
-            let take = |files: &[File], before: &_, broken: &mut _| catalogue::take(files, database, before, broken);
+            let take =
+                |files: &[WatchedFile], before: &_, broken: &mut _| catalogue::take(files, database, before, broken);
             state.catalogue.renew_with(files.collect(), database.generation(), take);
         }
     }
@@ -152,7 +152,7 @@ mod tests {
             std::fs::write(presets.join(name).with_extension("json"), r#"{"budget_tokens": 7}"#).unwrap();
         }
         let policies = Policies::open(dir.path().to_owned(), None).unwrap();
-        let budget = |name: &str| policies.preset(name).map(|p| p.recipe.budget_tokens);
+        let budget = |name: &str| policies.preset(name).map(|p| p.recipe().budget_tokens);
         assert_eq!((budget("chat"), budget("mine")), (Some(Some(7)), Some(Some(7))));
         std::fs::write(presets.join("mine.json"), "{").unwrap();
         std::fs::remove_file(presets.join("chat.json")).unwrap();

@@ -3,66 +3,79 @@
 use std::sync::{Arc, OnceLock};
 
 use novelo_engine::decode::DecodeError;
-use novelo_engine::recipe::check_filters;
+use novelo_engine::piece::DocIdMode;
+use novelo_engine::recipe::{ComponentSpec, RecipeDocument};
 use novelo_engine::{Recipe, Tokenizer};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::watch::File;
+use crate::files::WatchedFile;
 
-/// A recipe with the text it was read from, so that a trace can keep it.
+/// A recipe with the text it was read from, so that a trace can store it.
 #[derive(Debug)]
 pub struct Preset {
     /// `None` for a recipe that came with a request.
     pub name: Option<String>,
-    pub text: Box<RawValue>,
-    pub recipe: Recipe,
-    /// The same with the ids of documents counted, and with them shown; made when first asked for.
+    document: RecipeDocument,
+    /// The same with the ids of documents counted, and with them shown; made when first needed.
     with_ids: [OnceLock<Arc<Preset>>; 2],
 }
 
+impl From<RecipeDocument> for Preset {
+    fn from(document: RecipeDocument) -> Self {
+        Self { name: None, document, with_ids: Default::default() }
+    }
+}
+
 impl Preset {
-    /// A recipe that stands at `path` of a request.
+    /// Reads a recipe that stands at `path` of a request.
     pub fn given(path: &str, value: Value) -> Result<Self, DecodeError> {
-        let recipe = Recipe::decode(path, &value)?;
-        let text = RawValue::from_string(value.to_string()).map_err(|e| DecodeError::new(path, e.to_string()))?;
-        Ok(Self { name: None, recipe, text, with_ids: Default::default() })
+        RecipeDocument::decode(path, value).map(Self::from)
+    }
+
+    pub fn recipe(&self) -> &Recipe {
+        self.document.recipe()
+    }
+
+    /// The JSON of the recipe.
+    pub fn text(&self) -> &RawValue {
+        self.document.text()
     }
 
     /// The same with the ids of documents on their messages: shown, or only counted.
     pub fn with_ids(&self, shown: bool) -> Result<Arc<Self>, DecodeError> {
         let [counted, seen] = &self.with_ids;
-        let (made, ids) = if shown { (seen, "shown") } else { (counted, "counted") };
+        let (made, tag) = if shown { (seen, DocIdMode::Shown) } else { (counted, DocIdMode::Counted) };
         if let Some(made) = made.get() {
             return Ok(made.clone());
         }
-        let mut value = self.value();
-        put(&mut value, "docIds", ids.into());
-        let preset = Arc::new(Self { name: self.name.clone(), ..Self::given("recipe", value)? });
+        let preset = Arc::new(self.renewed(self.document.with_doc_ids(tag)?));
         Ok(made.get_or_init(|| preset).clone())
-    }
-
-    fn value(&self) -> Value {
-        serde_json::from_str(self.text.get()).expect("the text was written from a value")
     }
 
     /// The same with other filters or another tokenizer.
     pub fn with(&self, filters: Option<Value>, tokenizer: Option<Tokenizer>) -> Result<Self, DecodeError> {
-        let mut value = self.value();
+        let mut document = self.document.clone();
         if let Some(filters) = filters {
-            check_filters("filters", filters.as_array().map(Vec::as_slice).unwrap_or_default())?;
-            put(&mut value, "filters", filters);
+            document = document.with_filters(filters)?;
         }
         if let Some(tokenizer) = tokenizer {
-            put(&mut value, "tokenizer", tokenizer.name().into());
+            document = document.with_tokenizer(tokenizer)?;
         }
-        Ok(Self { name: self.name.clone(), ..Self::given("recipe", value)? })
+        Ok(self.renewed(document))
     }
-}
 
-fn put(recipe: &mut Value, key: &str, value: Value) {
-    if let Value::Object(fields) = recipe {
-        fields.insert(key.to_owned(), value);
+    /// The same with components before all others. An error names the field `path` of the request.
+    pub fn with_leading(
+        &self,
+        path: &str,
+        components: impl IntoIterator<Item = ComponentSpec>,
+    ) -> Result<Self, DecodeError> {
+        self.document.with_leading(path, components).map(Self::from)
+    }
+
+    fn renewed(&self, document: RecipeDocument) -> Self {
+        Self { name: self.name.clone(), ..Self::from(document) }
     }
 }
 
@@ -85,7 +98,7 @@ pub fn shipped() -> anyhow::Result<Vec<Arc<Preset>>> {
 
 /// The shipped ones and those of the files; where a file is broken, the one from before stays.
 pub fn take(
-    files: &[File],
+    files: &[WatchedFile],
     shipped: &[Arc<Preset>],
     before: &[Arc<Preset>],
     broken: &mut Vec<String>,

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::watch::File;
+use crate::files::WatchedFile;
 
 /// What a model is told to do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,7 +39,7 @@ const PROMPT_BYTES_MAX: usize = 64 * 1024;
 pub type Own = Vec<(Prompt, Arc<str>)>;
 
 /// Those of the files; where one is broken, the one from before stays.
-pub fn take(files: &[File], before: &Own, broken: &mut Vec<String>) -> Own {
+pub fn take(files: &[WatchedFile], before: &Own, broken: &mut Vec<String>) -> Own {
     let mut own = Own::new();
     for file in files {
         let known = || Prompt::ALL.map(Prompt::name).join(", ");

@@ -11,7 +11,7 @@ use novelo_engine::policy::Policy;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::watch::File;
+use crate::files::WatchedFile;
 use crate::yaml::Yaml;
 
 /// The policy in force, and how its file is.
@@ -36,7 +36,7 @@ pub enum Status {
 }
 
 /// That of the file; the shipped one where there is none, and where it is broken the one from before.
-pub fn take(dir: &Path, files: &[File], before: &Remembering, broken: &mut Vec<String>) -> Remembering {
+pub fn take(dir: &Path, files: &[WatchedFile], before: &Remembering, broken: &mut Vec<String>) -> Remembering {
     let read = match files.first() {
         None => {
             tracing::info!(file = %dir.join(FILE).display(), "there is no such policy, the shipped one is in force");

@@ -24,7 +24,7 @@ use crate::ids;
 use crate::locks;
 use crate::remember::UserMemory;
 use crate::remember::forget::{self, Traces};
-use crate::search::Corpus;
+use crate::search::RecallSource;
 use crate::telemetry::now;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -177,7 +177,7 @@ async fn replace(app: &UserMemory, user: &str, id: String, head: Stored, passage
         ops.extend(changes(&of, &new, &stored(app, &of).await?, head.updated_at)?);
         match app.store.write(ops).await {
             Ok(_) => {
-                app.indexes.touched(user, Corpus::Documents);
+                app.indexes.touched(user, RecallSource::Documents);
                 return Ok(Indexed { id, passages: head.passages, files: head.files, skipped: head.skipped });
             }
             Err(StoreError::Stale { .. }) => {}

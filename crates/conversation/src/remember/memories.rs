@@ -13,7 +13,7 @@ use crate::error::{Code, Error, Result};
 use crate::ids;
 use crate::remember::UserMemory;
 use crate::remember::forget::{self, Forgotten};
-use crate::search::Corpus;
+use crate::search::RecallSource;
 use crate::search::levels::{Level, Levels};
 use crate::telemetry::now;
 
@@ -71,7 +71,7 @@ pub async fn add_of(app: &UserMemory, user: &str, new: NewMemory<'_>, of: Option
     let document = NewDocument { id, create_time: now(), value: value.into(), expires_at: None };
     let append = Op::Append { to, documents: vec![document], terms: AppendTerms::default() };
     let outcomes = app.store.write(of.map(|at| Op::Expect { at }).into_iter().chain([append]).collect()).await?;
-    app.indexes.touched(user, Corpus::Memories);
+    app.indexes.touched(user, RecallSource::Memories);
     let Some(Outcome::Appended(stamps)) = outcomes.into_iter().next_back() else { return Err(unnamed()) };
     stamps.into_iter().next().map(|stamp| stamp.id).ok_or_else(unnamed)
 }

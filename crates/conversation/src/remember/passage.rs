@@ -43,16 +43,16 @@ pub fn of_file(file: &str, text: &str) -> Vec<Passage> {
 pub fn with_ids(passages: Vec<Passage>) -> impl Iterator<Item = (String, Passage)> {
     let mut seen: FxHashMap<u128, u64> = FxHashMap::default();
     passages.into_iter().map(move |passage| {
-        let said = print(&passage, 0);
+        let said = passage_fingerprint(&passage, 0);
         let before = seen.entry(said).or_default();
-        let id = format!("{:032x}", if *before == 0 { said } else { print(&passage, *before) });
+        let id = format!("{:032x}", if *before == 0 { said } else { passage_fingerprint(&passage, *before) });
         *before += 1;
         (id, passage)
     })
 }
 
 /// What tells a passage from others: its file, what it says, and how many before it say the same there.
-fn print(passage: &Passage, before: u64) -> u128 {
+fn passage_fingerprint(passage: &Passage, before: u64) -> u128 {
     let mut hasher = Xxh3::new();
     hasher.update(passage.file.as_deref().unwrap_or("").as_bytes());
     hasher.update(&[0]);

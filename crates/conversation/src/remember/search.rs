@@ -1,6 +1,6 @@
 //! Searches, as every surface answers them.
 //!
-//! Owns what is said of a hit. What is found, and in which order, is for `recall` to say.
+//! Owns the wire form of a hit. Finding and ranking are in `search`.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ use super::{check, place};
 use crate::error::Result;
 use crate::remember::UserMemory;
 use crate::search::levels::Level;
-use crate::search::{Ask, Corpus, Found, Passage, Place, search};
+use crate::search::{Ask, Found, FoundPassage, Place, RecallSource, search};
 
 /// What is looked for.
 #[derive(Debug, Clone, Copy)]
@@ -26,94 +26,87 @@ pub struct Query<'q> {
 }
 
 #[derive(Debug, Serialize)]
-pub struct Hits<H> {
-    pub hits: Vec<H>,
-    /// What nearly was among them, where it was asked why.
+pub struct Hits {
+    pub hits: Vec<HitRow>,
+    /// The passages that were nearly among them, if the search was to explain its scores.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub near: Option<Vec<NearHit>>,
+    pub near: Option<Vec<HitRow>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
 }
 
-#[derive(Debug, Serialize)]
-pub struct NearHit {
+/// A found passage as an answer to a search shows it. Each source fills the fields that it has; the order is the wire's.
+#[derive(Debug, Default, Serialize)]
+pub struct HitRow {
     pub id: Box<str>,
-    pub text: String,
-    pub score: f32,
-}
-
-#[derive(Debug, Serialize)]
-pub struct MemoryHit {
-    pub id: Box<str>,
-    pub text: String,
-    pub score: f32,
-    pub level: Level,
-    pub meta: Option<Box<RawValue>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub why: Option<Why>,
-}
-
-#[derive(Debug, Serialize)]
-pub struct TurnHit {
-    pub id: Box<str>,
-    pub thread: String,
-    pub seq: u64,
-    pub role: &'static str,
-    pub text: String,
-    pub score: f32,
-    pub create_time: f64,
+    document: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub why: Option<Why>,
-}
-
-#[derive(Debug, Serialize)]
-pub struct PassageHit {
-    pub id: Box<str>,
-    pub document: String,
-    pub name: String,
+    thread: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    seq: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    role: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    name: Option<String>,
     pub text: String,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub file: Option<String>,
+    file: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub line: Option<u64>,
-    pub score: f32,
-    pub meta: Option<Box<RawValue>>,
+    line: Option<u64>,
+    score: f32,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub why: Option<Why>,
+    create_time: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    level: Option<Level>,
+    /// `null` on the wire if the source has metadata and this passage does not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    meta: Option<Option<Box<RawValue>>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    why: Option<Why>,
 }
 
-pub async fn memories(app: &UserMemory, user: &str, query: Query<'_>) -> Result<Hits<MemoryHit>> {
-    let found = find(app, user, Corpus::Memories, query, &[], |_| true).await?;
+impl From<FoundPassage> for HitRow {
+    fn from(passage: FoundPassage) -> Self {
+        let FoundPassage { id, text, score, why, .. } = passage;
+        Self { id, text, score, why, ..Self::default() }
+    }
+}
+
+pub async fn memories(app: &UserMemory, user: &str, query: Query<'_>) -> Result<Hits> {
+    let found = find(app, user, RecallSource::Memories, query, &[], |_| true).await?;
     let ages = Ages::of(app, user).await?;
-    Ok(found.hits(query, |passage| {
+    Ok(hits(found, query, |passage| {
         let stored = serde_json::from_slice::<memories::Stored<'_>>(&passage.document);
         let meta = stored.ok().and_then(|stored| stored.meta.map(RawValue::to_owned));
-        let Passage { id, text, score, why, .. } = passage;
-        MemoryHit { id, text, score, level: ages.level(passage.seq), meta, why }
+        HitRow { level: Some(ages.level(passage.seq)), meta: Some(meta), ..passage.into() }
     }))
 }
 
-/// Looks through what was said in all threads of a user, or in one.
-pub async fn turns(app: &UserMemory, user: &str, query: Query<'_>, thread: Option<&str>) -> Result<Hits<TurnHit>> {
+/// Searches the turns of all threads of a user, or of one.
+pub async fn turns(app: &UserMemory, user: &str, query: Query<'_>, thread: Option<&str>) -> Result<Hits> {
     let within = |place: Place<'_>| thread.is_none_or(|thread| place.parent() == thread);
-    let found = find(app, user, Corpus::Turns, query, thread.as_slice(), within).await?;
-    Ok(found.hits(query, |passage| {
+    let found = find(app, user, RecallSource::Turns, query, thread.as_slice(), within).await?;
+    Ok(hits(found, query, |passage| {
         let message = Message::from_stored(passage.document.clone());
-        let role = message.shown().role().map_or("", |role| role.name());
-        let thread = passage.parent().to_owned();
-        let Passage { id, seq, text, score, create_time, why, .. } = passage;
-        TurnHit { id, thread, seq, role, text, score, create_time, why }
+        HitRow {
+            thread: Some(passage.parent().to_owned()),
+            seq: Some(passage.seq),
+            role: Some(message.shown().role().map_or("", |role| role.name())),
+            create_time: Some(passage.create_time),
+            ..passage.into()
+        }
     }))
 }
 
-/// Looks through all documents of a user, through those of one kind, or through one, by its id or its name.
+/// Searches all documents of a user, those of one kind, or one document by its id or its name.
 pub async fn passages(
     app: &UserMemory,
     user: &str,
     query: Query<'_>,
     kind: Option<Kind>,
     document: Option<&str>,
-) -> Result<Hits<PassageHit>> {
+) -> Result<Hits> {
     check::text("query", query.text, check::QUERY)?;
     let among = match (kind, document) {
         (None, None) => None,
@@ -122,59 +115,66 @@ pub async fn passages(
     let parents: Vec<&str> = among.iter().flatten().map(String::as_str).take(PARENTS_MAX).collect();
     let parents = if parents.len() < PARENTS_MAX { parents } else { Vec::new() };
     let within = |place: Place<'_>| among.as_ref().is_none_or(|among| among.contains(place.parent()));
-    let found = find(app, user, Corpus::Documents, query, &parents, within).await?;
-    let heads = heads(app, user, found.0.hits.iter().map(Passage::parent)).await?;
-    Ok(found.hits(query, |passage| {
-        let document = passage.parent().to_owned();
-        let head = heads.get(&document);
-        let name = head.map_or_else(|| document.clone(), |head| head.name.clone());
-        let meta = head.and_then(|head| head.meta.clone());
+    let found = find(app, user, RecallSource::Documents, query, &parents, within).await?;
+    let heads = heads(app, user, &found.hits).await?;
+    Ok(hits(found, query, |passage| {
+        let head = heads.get(passage.parent());
         let (file, line) = passage.place_in_file();
-        let Passage { id, text, score, why, .. } = passage;
-        PassageHit { id, document, name, text, file, line, score, meta, why }
+        HitRow {
+            document: Some(passage.parent().to_owned()),
+            name: Some(head.map_or_else(|| passage.parent().to_owned(), |head| head.name.clone())),
+            meta: Some(head.and_then(|head| head.meta.clone())),
+            file,
+            line,
+            ..passage.into()
+        }
     }))
 }
 
-/// An index elsewhere is told of fewer documents than these; among more, it looks through all.
+/// Qdrant gets a filter of fewer documents than these; with more, it searches all.
 const PARENTS_MAX: usize = 100;
-
-/// What a search found, for one answer to be made of.
-struct Answer(Found);
 
 async fn find(
     app: &UserMemory,
     user: &str,
-    corpus: Corpus,
+    source: RecallSource,
     query: Query<'_>,
     parents: &[&str],
     within: impl Fn(Place<'_>) -> bool,
-) -> Result<Answer> {
+) -> Result<Found> {
     check::text("query", query.text, check::QUERY)?;
     let k = check::hits(query.k)?;
-    let ask = Ask { user, corpus, query: query.text, parents, explain: query.explain };
-    search(app, ask, |ranking| ranking.pick(k, within)).await.map(Answer)
+    let ask = Ask { user, source, query: query.text, parents, explain: query.explain };
+    search(app, ask, |ranking| ranking.pick(k, within)).await
 }
 
-impl Answer {
-    fn hits<H>(self, query: Query<'_>, hit: impl FnMut(Passage) -> H) -> Hits<H> {
-        let near = |passage: Passage| NearHit { id: passage.id, text: passage.text, score: passage.score };
-        Hits {
-            hits: self.0.hits.into_iter().map(hit).collect(),
-            near: query.explain.then(|| self.0.near.into_iter().map(near).collect()),
-            notes: self.0.notes,
-        }
+fn hits(found: Found, query: Query<'_>, row: impl FnMut(FoundPassage) -> HitRow) -> Hits {
+    Hits {
+        hits: found.hits.into_iter().map(row).collect(),
+        near: query.explain.then(|| found.near.into_iter().map(near_row).collect()),
+        notes: found.notes,
     }
 }
 
-/// The documents that passages are of, each read once.
-pub async fn heads<'p>(
-    app: &UserMemory,
-    user: &str,
-    ids: impl Iterator<Item = &'p str>,
-) -> Result<BTreeMap<String, Stored>> {
+fn near_row(passage: FoundPassage) -> HitRow {
+    HitRow { why: None, ..passage.into() }
+}
+
+/// Gives each passage of a document the name of that document.
+pub async fn name_documents(app: &UserMemory, user: &str, passages: &mut [FoundPassage]) -> Result<()> {
+    let heads = heads(app, user, passages).await?;
+    for passage in passages.iter_mut().filter(|passage| passage.source == RecallSource::Documents) {
+        passage.document_name = heads.get(passage.parent()).map(|head| head.name.clone());
+    }
+    Ok(())
+}
+
+/// The documents that passages are parts of, each read once.
+async fn heads(app: &UserMemory, user: &str, passages: &[FoundPassage]) -> Result<BTreeMap<String, Stored>> {
     let of = place::documents(user)?;
     let mut heads = BTreeMap::new();
-    for id in ids {
+    for passage in passages.iter().filter(|passage| passage.source == RecallSource::Documents) {
+        let id = passage.parent();
         if !heads.contains_key(id) {
             let document = app.store.get(&place::at(&of, "document", id)?).await?;
             heads.extend(document.and_then(|d| Stored::read(&d.value)).map(|head| (id.to_owned(), head)));

@@ -2,25 +2,24 @@
 
 use std::sync::Arc;
 
-use bytes::Bytes;
-use novelo_engine::json;
-use novelo_engine::path::CollectionPath;
 use novelo_recall::{Hit, Query, Ranked, Why};
 use novelo_store::Range;
 use tokio::sync::RwLock;
 
-use super::corpus::{Corpus, Place};
 use super::embedder::another_size;
 use super::part::Part;
+use super::passage::FoundPassage;
 use super::points::{self, Elsewhere};
+use super::sources::Place;
 use crate::error::{Code, Error, Result};
 use crate::search::Search;
+use novelo_engine::recall::RecallSource;
 
 /// Who looks for what, and where.
 #[derive(Debug, Clone, Copy)]
 pub struct Ask<'a> {
     pub user: &'a str,
-    pub corpus: Corpus,
+    pub source: RecallSource,
     pub query: &'a str,
     /// Of which threads or documents; of all where none is named. Only a help: what is picked decides.
     pub parents: &'a [&'a str],
@@ -44,38 +43,10 @@ pub struct Picked {
 /// What was found.
 #[derive(Debug, Default)]
 pub struct Found {
-    pub hits: Vec<Passage>,
-    pub near: Vec<Passage>,
+    pub hits: Vec<FoundPassage>,
+    pub near: Vec<FoundPassage>,
     /// What the caller should know of, such as an embedder that did not answer.
     pub notes: Vec<String>,
-}
-
-/// A passage that was found, with its document.
-#[derive(Debug)]
-pub struct Passage {
-    pub of: CollectionPath,
-    pub id: Box<str>,
-    pub seq: u64,
-    pub create_time: f64,
-    pub document: Bytes,
-    pub text: String,
-    pub score: f32,
-    pub why: Option<Why>,
-}
-
-impl Passage {
-    /// The thread of a turn, the document of a passage.
-    pub fn parent(&self) -> &str {
-        Place { of: &self.of, seq: self.seq }.parent()
-    }
-
-    /// The file and the line that it was taken from.
-    pub fn place_in_file(&self) -> (Option<String>, Option<u64>) {
-        let text = std::str::from_utf8(&self.document).unwrap_or("");
-        let file = json::member(text, "file").and_then(|span| json::unescape(span.slice(text)));
-        let line = json::member(text, "line").and_then(|span| span.slice(text).parse().ok());
-        (file.map(|file| file.into_owned()), line)
-    }
 }
 
 /// Ranking more passages than these takes too long for other requests to wait.
@@ -129,7 +100,7 @@ impl Ranking<'_> {
 
 /// Looks for something, and reads what `pick` takes of the ranking.
 pub async fn search(app: &Search, ask: Ask<'_>, pick: impl FnOnce(&Ranking<'_>) -> Picked) -> Result<Found> {
-    let part = current(app, ask.user, ask.corpus).await?;
+    let part = current(app, ask.user, ask.source).await?;
     let (similar, notes) = similar(app, &part, &ask).await;
     let part = part.read().await;
     let rank = || match &similar {
@@ -146,15 +117,15 @@ pub async fn search(app: &Search, ask: Ask<'_>, pick: impl FnOnce(&Ranking<'_>) 
     for (hits, out) in [(&picked.hits, &mut found.hits), (&picked.near, &mut found.near)] {
         for hit in hits {
             let why = ask.explain.then(|| ranking.ranked.why(hit.key));
-            out.extend(read(app, &ranking, ask.corpus, hit, why).await?);
+            out.extend(read(app, &ranking, ask.source, hit, why).await?);
         }
     }
     Ok(found)
 }
 
 /// Whether a user has any passage of a kind.
-pub async fn has_any(app: &Search, user: &str, corpus: Corpus) -> Result<bool> {
-    Ok(!current(app, user, corpus).await?.read().await.index.is_empty())
+pub async fn has_any(app: &Search, user: &str, source: RecallSource) -> Result<bool> {
+    Ok(!current(app, user, source).await?.read().await.index.is_empty())
 }
 
 /// What says how near passages are to a question.
@@ -192,10 +163,10 @@ async fn embedded(app: &Search, part: &RwLock<Part>, query: &str) -> (Option<Arc
 }
 
 /// The user's index as of now.
-pub async fn current(app: &Search, user: &str, corpus: Corpus) -> Result<Arc<RwLock<Part>>> {
-    let key = (user.to_owned(), corpus);
+pub async fn current(app: &Search, user: &str, source: RecallSource) -> Result<Arc<RwLock<Part>>> {
+    let key = (user.to_owned(), source);
     let part = app.indexes.parts.get(&key).unwrap_or_else(|| {
-        let part = Arc::new(RwLock::new(app.indexes.part(corpus)));
+        let part = Arc::new(RwLock::new(app.indexes.part(source)));
         app.indexes.parts.insert(key.clone(), part.clone(), part_bytes_min(&key));
         part
     });
@@ -204,7 +175,7 @@ pub async fn current(app: &Search, user: &str, corpus: Corpus) -> Result<Arc<RwL
     }
     let (bytes, has_work) = sync(app, &part, user).await?;
     if has_work {
-        app.indexes.waiting.add(user, corpus);
+        app.indexes.waiting.add(user, source);
     }
     app.indexes.keep(key, part.clone(), bytes);
     Ok(part)
@@ -230,29 +201,18 @@ async fn sync(app: &Search, part: &Arc<RwLock<Part>>, user: &str) -> Result<(usi
 }
 
 /// What an index takes that is empty as yet.
-fn part_bytes_min((user, _): &(String, Corpus)) -> usize {
+fn part_bytes_min((user, _): &(String, RecallSource)) -> usize {
     1_024 + user.len()
 }
 
 async fn read(
     app: &Search,
     ranking: &Ranking<'_>,
-    corpus: Corpus,
+    source: RecallSource,
     hit: &Hit,
     why: Option<Why>,
-) -> Result<Option<Passage>> {
+) -> Result<Option<FoundPassage>> {
     let Some(Place { of, seq }) = ranking.part.place(hit.key) else { return Ok(None) };
     let turns = app.store.turns(of, Range::Between { first: seq, last: seq }).await?;
-    Ok(turns.iter().next().and_then(|turn| {
-        Some(Passage {
-            of: of.clone(),
-            id: turn.id.clone(),
-            seq,
-            create_time: turn.create_time,
-            document: turn.message.raw().clone(),
-            text: corpus.text(turn)?.into_owned(),
-            score: hit.score,
-            why,
-        })
-    }))
+    Ok(turns.iter().next().and_then(|turn| FoundPassage::read(source, of, turn, hit.score, why)))
 }

@@ -5,26 +5,30 @@
 //! but the vectors; the rest is made again from the documents. With `index = qdrant` the vectors are searched there
 //! (`points`), and the words still here. A user's index holds that user's documents alone.
 
-mod corpus;
 mod embedder;
 mod find;
 pub mod levels;
 mod part;
+mod passage;
 pub mod points;
+mod sources;
 pub mod vectors;
 pub mod worker;
 
 use std::sync::Arc;
 
+pub use novelo_engine::recall::RecallSource;
 use tokio::sync::RwLock;
 
 use crate::base::{Base, above};
 use crate::cache::Cache;
-pub use corpus::{Corpus, DOCUMENTS, MEMORIES, PASSAGES, Place, member, said};
+pub use crate::text::{member, said};
 pub use embedder::Embedder;
-pub use find::{Ask, Found, Passage, Picked, Ranking, has_any, search};
+pub use find::{Ask, Found, Picked, Ranking, has_any, search};
 use part::Part;
+pub use passage::FoundPassage;
 pub use points::Points;
+pub use sources::{DOCUMENTS, MEMORIES, PASSAGES, Place, passage_text};
 use worker::Waiting;
 
 /// The room of searches.
@@ -38,7 +42,7 @@ above!(Search, base: Base);
 /// The indexes of users who searched lately.
 #[derive(Debug)]
 pub struct Indexes {
-    parts: Cache<(String, Corpus), Arc<RwLock<Part>>>,
+    parts: Cache<(String, RecallSource), Arc<RwLock<Part>>>,
     bytes_max: usize,
     pub embedder: Embedder,
     /// Where vectors are searched, if not here.
@@ -52,20 +56,20 @@ impl Indexes {
     }
 
     /// Says that something was written or removed which has, or had, a vector or a point.
-    pub fn touched(&self, user: &str, corpus: Corpus) {
+    pub fn touched(&self, user: &str, source: RecallSource) {
         if self.embedder.print().is_some() || self.points.is_some() {
-            self.waiting.add(user, corpus);
+            self.waiting.add(user, source);
         }
     }
 
     /// Keeps an index, also one that is larger than all should be together: making it anew for every search costs more.
-    fn keep(&self, key: (String, Corpus), part: Arc<RwLock<Part>>, bytes: usize) {
+    fn keep(&self, key: (String, RecallSource), part: Arc<RwLock<Part>>, bytes: usize) {
         self.parts.insert(key, part, bytes.min(self.bytes_max / 4));
     }
 
     /// An index that is empty as yet.
-    fn part(&self, corpus: Corpus) -> Part {
-        if self.points.is_some() { Part::elsewhere(corpus) } else { Part::new(corpus) }
+    fn part(&self, source: RecallSource) -> Part {
+        if self.points.is_some() { Part::elsewhere(source) } else { Part::new(source) }
     }
 
     /// Lets go of all indexes: what they know of points is no longer so.

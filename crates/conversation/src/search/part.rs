@@ -10,9 +10,11 @@ use novelo_store::{Range, Store, Version};
 use rustc_hash::{FxHashMap, FxHashSet};
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::corpus::{self, Corpus, Place};
+use super::sources::{Place, change_counter, collections, passage_group, passage_text};
 use super::vectors::{self, Vector};
 use crate::error::Result;
+use crate::text::member;
+use novelo_engine::recall::RecallSource;
 
 /// Seconds of silence after which a thread is another conversation.
 const SILENCE_S: f64 = 3.0 * 3_600.0;
@@ -28,7 +30,7 @@ const SEQ_MASK: u64 = (1 << SEQ_BITS) - 1;
 /// An index and what it was made from.
 #[derive(Debug)]
 pub struct Part {
-    corpus: Corpus,
+    source: RecallSource,
     pub index: Index,
     collections: Vec<Indexed>,
     numbers: FxHashMap<CollectionPath, usize>,
@@ -61,9 +63,9 @@ struct Indexed {
 }
 
 impl Part {
-    pub fn new(corpus: Corpus) -> Self {
+    pub fn new(source: RecallSource) -> Self {
         Self {
-            corpus,
+            source,
             index: Index::default(),
             collections: Vec::new(),
             numbers: FxHashMap::default(),
@@ -78,20 +80,20 @@ impl Part {
     }
 
     /// One whose vectors are searched elsewhere.
-    pub fn elsewhere(corpus: Corpus) -> Self {
-        Self { elsewhere: true, ..Self::new(corpus) }
+    pub fn elsewhere(source: RecallSource) -> Self {
+        Self { elsewhere: true, ..Self::new(source) }
     }
 
     /// Whether nothing was written since the last `sync`.
     pub async fn is_current(&self, store: &Store, user: &str) -> Result<bool> {
-        Ok(self.pulse == Some(self.corpus.pulse(store, user).await?))
+        Ok(self.pulse == Some(change_counter(self.source, store, user).await?))
     }
 
     /// Takes in what was written since. Whoever begins this must see it to its end: half of it is no index. Vectors of the model with this print are taken in too.
     pub async fn sync(&mut self, store: &Store, user: &str, print: Option<&str>) -> Result<()> {
         self.embeds = print.is_some();
-        let pulse = self.corpus.pulse(store, user).await?;
-        let collections = self.corpus.collections(store, user).await?;
+        let pulse = change_counter(self.source, store, user).await?;
+        let collections = collections(self.source, store, user).await?;
         let there: FxHashSet<&CollectionPath> = collections.iter().collect();
         let is_gone = |(_, indexed): &(usize, &Indexed)| !there.contains(&indexed.of);
         let gone: Vec<usize> = self.collections.iter().enumerate().filter(is_gone).map(|(number, _)| number).collect();
@@ -109,7 +111,7 @@ impl Part {
 
     /// Lets go of everything, because it may be half of something.
     pub fn begin_anew(&mut self) {
-        *self = Self { elsewhere: self.elsewhere, ..Self::new(self.corpus) };
+        *self = Self { elsewhere: self.elsewhere, ..Self::new(self.source) };
     }
 
     /// About how much memory it takes.
@@ -182,26 +184,26 @@ impl Part {
         }
         indexed.newest = turn.create_time;
         indexed.seen.push((turn.seq, digest));
-        let group = self.corpus.group(number, indexed.stretch, turn);
+        let group = passage_group(self.source, number, indexed.stretch, turn);
         let before = old.binary_search_by_key(&turn.seq, |(seq, _)| *seq).ok().and_then(|at| old.get_mut(at));
         let same = before.is_some_and(|before| std::mem::replace(&mut before.1, KEPT) == digest);
         if same {
             return;
         }
         let key = key(number, turn.seq);
-        let Some(text) = self.corpus.text(turn) else {
+        let Some(text) = passage_text(self.source, turn) else {
             self.remove(key);
             return;
         };
         let message = turn.message.shown();
-        let turns = self.corpus == Corpus::Turns;
-        let speaker = corpus::member(message, "name").filter(|_| turns);
+        let turns = self.source == RecallSource::Turns;
+        let speaker = member(message, "name").filter(|_| turns);
         let passage = Passage {
             text: &text,
             speaker: speaker.as_deref(),
             role: message.role().filter(|_| turns),
             group,
-            time: Some(turn.create_time).filter(|_| self.corpus != Corpus::Documents),
+            time: Some(turn.create_time).filter(|_| self.source != RecallSource::Documents),
         };
         self.index.add(key, &passage);
         if self.embeds || self.elsewhere {
@@ -405,7 +407,7 @@ mod tests {
     async fn what_was_written_while_it_was_read_is_taken_once() {
         let store = Store::memory();
         remember(&store, &["walnut", "zebra"]).await;
-        let mut part = Part::new(Corpus::Memories);
+        let mut part = Part::new(RecallSource::Memories);
         part.sync(&store, "u", None).await.unwrap();
         remember(&store, &["quince"]).await;
         let ahead = store.turns(&of(), Range::Last(1)).await.unwrap();
@@ -423,7 +425,7 @@ mod tests {
         let store = Store::memory();
         let words: Vec<String> = (0..=REMOVED_MAX + 1).map(|n| format!("word{n}")).collect();
         remember(&store, &words.iter().map(String::as_str).collect::<Vec<_>>()).await;
-        let mut part = Part::new(Corpus::Memories);
+        let mut part = Part::new(RecallSource::Memories);
         part.sync(&store, "u", None).await.unwrap();
         store.forget(&of().prefix()).await.unwrap();
         remember(&store, &["walnut", "zebra"]).await;
@@ -436,7 +438,7 @@ mod tests {
     async fn changes_are_seen_and_what_stayed_is_left_alone() {
         let store = Store::memory();
         remember(&store, &["walnut", "zebra", "quince"]).await;
-        let mut part = Part::new(Corpus::Memories);
+        let mut part = Part::new(RecallSource::Memories);
         part.sync(&store, "u", Some("model")).await.unwrap();
         let (lacking, left) = part.lacking(1);
         assert_eq!((lacking[0].seq, left), (1, 3));

@@ -18,16 +18,17 @@ use novelo_store::{Error, Op, PutTerms, Range, Store};
 use rustc_hash::FxHashSet;
 use tokio::sync::{MutexGuard, Notify, RwLock};
 
-use super::corpus::Corpus;
 use super::embedder::{Failure, another_size};
 use super::find::current;
 use super::part::{Lacking, Part};
 use super::points::{self, Points};
+use super::sources::{collection_name, passage_text};
 use super::vectors::{self, Vector};
 use crate::error::Result;
 use crate::search::Search;
 use crate::telemetry::now;
 use crate::text::cut;
+use novelo_engine::recall::RecallSource;
 
 /// Passages that are embedded at once.
 const BATCH: usize = 16;
@@ -57,15 +58,15 @@ pub struct Waiting {
 /// In the order in which they came, each once.
 #[derive(Debug, Default)]
 struct List {
-    order: VecDeque<(String, Corpus)>,
-    there: FxHashSet<(String, Corpus)>,
+    order: VecDeque<(String, RecallSource)>,
+    there: FxHashSet<(String, RecallSource)>,
 }
 
 impl Waiting {
     /// Puts an index on the list, unless it is there or the list is full.
-    pub fn add(&self, user: &str, corpus: Corpus) {
+    pub fn add(&self, user: &str, source: RecallSource) {
         let mut list = self.lock();
-        let index = (user.to_owned(), corpus);
+        let index = (user.to_owned(), source);
         if list.order.len() < WAITING_MAX && list.there.insert(index.clone()) {
             list.order.push_back(index);
             drop(list);
@@ -121,7 +122,7 @@ impl Waiting {
         self.closed.load(Ordering::Relaxed)
     }
 
-    fn next(&self) -> Option<(String, Corpus)> {
+    fn next(&self) -> Option<(String, RecallSource)> {
         let mut list = self.lock();
         let index = list.order.pop_front()?;
         list.there.remove(&index);
@@ -142,16 +143,16 @@ pub async fn run(app: &Search) -> anyhow::Result<()> {
     let mut backlog = Backlog::read(app).await?;
     let mut said = Instant::now();
     while !waiting.is_closed() {
-        let Some((user, corpus)) = waiting.next() else {
+        let Some((user, source)) = waiting.next() else {
             if !backlog.advance(app).await {
                 idle(app).await;
             }
             continue;
         };
-        match embed(app, &user, corpus, &mut said).await {
+        match embed(app, &user, source, &mut said).await {
             Ok(true) => {}
             Ok(false) => {
-                waiting.add(&user, corpus);
+                waiting.add(&user, source);
                 waiting.rest().await;
                 if let Some(points) = &app.indexes.points {
                     erase(app, points).await;
@@ -185,12 +186,12 @@ async fn erase(app: &Search, points: &Points) {
 }
 
 /// Embeds all that one index lacks; `false` when the embedder failed.
-async fn embed(app: &Search, user: &str, corpus: Corpus, said: &mut Instant) -> Result<bool> {
+async fn embed(app: &Search, user: &str, source: RecallSource, said: &mut Instant) -> Result<bool> {
     if let Some(points) = &app.indexes.points {
-        return points::work(app, points, user, corpus).await;
+        return points::work(app, points, user, source).await;
     }
     while !app.indexes.waiting.is_closed() {
-        let part = current(app, user, corpus).await?;
+        let part = current(app, user, source).await?;
         let orphans = part.write().await.take_orphans();
         if !orphans.is_empty() {
             app.store.write(orphans.into_iter().map(|at| Op::Delete { at, if_version: None }).collect()).await?;
@@ -201,11 +202,11 @@ async fn embed(app: &Search, user: &str, corpus: Corpus, said: &mut Instant) -> 
             break;
         }
         let lacking = unembedded(app, &part, lacking).await?;
-        if !embed_batch(app, user, corpus, lacking).await? {
+        if !embed_batch(app, user, source, lacking).await? {
             return Ok(false);
         }
         if said.elapsed() > PROGRESS_EVERY {
-            tracing::info!(user, corpus = corpus.name(), left, "embedding passages");
+            tracing::info!(user, source = collection_name(source), left, "embedding passages");
             *said = Instant::now();
         }
     }
@@ -227,12 +228,12 @@ async fn unembedded(app: &Search, part: &RwLock<Part>, lacking: Vec<Lacking>) ->
 }
 
 /// Embeds some passages; `false` when the embedder failed. Texts that it refuses are found one by one, and left alone.
-async fn embed_batch(app: &Search, user: &str, corpus: Corpus, lacking: Vec<Lacking>) -> Result<bool> {
+async fn embed_batch(app: &Search, user: &str, source: RecallSource, lacking: Vec<Lacking>) -> Result<bool> {
     let (mut texts, mut documents) = (Vec::new(), Vec::new());
     for Lacking { of, seq, .. } in &lacking {
         let turns = app.store.turns(of, Range::Between { first: *seq, last: *seq }).await?;
         let turn = turns.iter().next();
-        let text = turn.and_then(|turn| corpus.text(turn)).unwrap_or_default();
+        let text = turn.and_then(|turn| passage_text(source, turn)).unwrap_or_default();
         texts.push(cut(&text, TEXT_CHARS_MAX));
         documents.push(turn.and_then(|turn| of.document(&turn.id).ok()));
     }
@@ -243,19 +244,24 @@ async fn embed_batch(app: &Search, user: &str, corpus: Corpus, lacking: Vec<Lack
         Ok(vectors) => {
             let made = lacking.into_iter().zip(documents).zip(vectors);
             let made = made.filter_map(|((lacking, at), vector)| Some(Made { lacking, at: at?, vector }));
-            store(app, user, corpus, made.collect()).await
+            store(app, user, source, made.collect()).await
         }
         Err(Failure::Down(_)) => Ok(false),
         Err(Failure::Refused(said)) if lacking.len() == 1 => {
-            tracing::warn!(user, corpus = corpus.name(), said, "a passage is not embedded: its text is refused");
-            let part = current(app, user, corpus).await?;
+            tracing::warn!(
+                user,
+                source = collection_name(source),
+                said,
+                "a passage is not embedded: its text is refused"
+            );
+            let part = current(app, user, source).await?;
             let mut part = part.write().await;
             lacking.iter().for_each(|lacking| part.give_up(lacking));
             Ok(true)
         }
         Err(Failure::Refused(_)) => {
             for one in lacking {
-                if !Box::pin(embed_batch(app, user, corpus, vec![one])).await? {
+                if !Box::pin(embed_batch(app, user, source, vec![one])).await? {
                     return Ok(false);
                 }
             }
@@ -273,10 +279,10 @@ struct Made {
 
 /// Stores the vectors of those passages that are still what was embedded, and gives them to the index; `false` when they
 /// are of another size than those it has.
-async fn store(app: &Search, user: &str, corpus: Corpus, made: Vec<Made>) -> Result<bool> {
+async fn store(app: &Search, user: &str, source: RecallSource, made: Vec<Made>) -> Result<bool> {
     let Some(size) = made.first().map(|made| made.vector.len()) else { return Ok(true) };
     let _pen = app.indexes.waiting.pause().await;
-    let part = current(app, user, corpus).await?;
+    let part = current(app, user, source).await?;
     let mut part = part.write().await;
     if let Some(here) = part.index.dimensions().filter(|here| *here != size) {
         app.indexes.embedder.rest(another_size(size, here));
@@ -348,7 +354,7 @@ impl Backlog {
     /// Puts the next user on the list; `false` when all are done with, which is noted once.
     async fn advance(&mut self, app: &Search) -> bool {
         if let Some(user) = self.left.pop_front() {
-            Corpus::ALL.into_iter().for_each(|corpus| app.indexes.waiting.add(&user, corpus));
+            RecallSource::ALL.into_iter().for_each(|source| app.indexes.waiting.add(&user, source));
             let done = self.users - self.left.len();
             tracing::info!(done, users = self.users, "going through users for the new model or index");
             return true;

@@ -9,7 +9,7 @@ use std::borrow::Cow;
 use novelo_engine::json::{depth, elements, members, unescape};
 use serde::de::IgnoredAny;
 
-use crate::trace::print;
+use crate::trace::fingerprint;
 
 /// Deeper than tools nest their arguments; each level is read once more.
 const DEPTH_MAX: usize = 64;
@@ -29,7 +29,7 @@ enum Numbers {
 }
 
 /// The fingerprint of a JSON text.
-pub fn fingerprint(text: &str, nulls: Nulls) -> Option<u128> {
+pub fn json_fingerprint(text: &str, nulls: Nulls) -> Option<u128> {
     Walk { nulls, numbers: Numbers::Decimals }.text(text)
 }
 
@@ -57,14 +57,14 @@ impl Walk {
             b'{' => self.object(text),
             b'[' => {
                 let items = elements(text).map(|item| self.value(item.slice(text))).collect::<Option<Vec<_>>>()?;
-                Some(print(&("array", items)))
+                Some(fingerprint(&("array", items)))
             }
-            b'"' => Some(print(&("string", unescape(text)?))),
+            b'"' => Some(fingerprint(&("string", unescape(text)?))),
             b'-' | b'0'..=b'9' if self.numbers == Numbers::Doubles => {
-                Some(print(&("double", (text.parse::<f64>().ok()? + 0.0).to_bits())))
+                Some(fingerprint(&("double", (text.parse::<f64>().ok()? + 0.0).to_bits())))
             }
-            b'-' | b'0'..=b'9' => Some(print(&("number", decimal(text)))),
-            _ => Some(print(&("word", text))),
+            b'-' | b'0'..=b'9' => Some(fingerprint(&("number", decimal(text)))),
+            _ => Some(fingerprint(&("word", text))),
         }
     }
 
@@ -80,7 +80,7 @@ impl Walk {
         known.sort_by(|a, b| a.0.cmp(&b.0));
         known.dedup_by(|earlier, last| earlier.0 == last.0);
         known.retain(|(_, of)| of.is_some());
-        Some(print(&("object", known)))
+        Some(fingerprint(&("object", known)))
     }
 }
 
@@ -107,7 +107,7 @@ mod tests {
 
     #[track_caller]
     fn check(a: &str, b: &str, expected: bool) {
-        let (a_print, b_print) = (fingerprint(a, Nulls::Count), fingerprint(b, Nulls::Count));
+        let (a_print, b_print) = (json_fingerprint(a, Nulls::Count), json_fingerprint(b, Nulls::Count));
         assert!(a_print.is_some() && b_print.is_some(), "{a} {b}");
         assert_eq!(a_print == b_print, expected, "{a} {b}");
     }
@@ -123,7 +123,7 @@ mod tests {
         check(r#"{"a":{"b":1}}"#, r#"{"a":{"b":2}}"#, false);
         check("[[1],2]", "[[1,2]]", false);
         let (null, none) = (r#"{"a":null,"b":[{"c":null}]}"#, r#"{"b":[{}]}"#);
-        assert_eq!(fingerprint(null, Nulls::AreMissing), fingerprint(none, Nulls::AreMissing));
+        assert_eq!(json_fingerprint(null, Nulls::AreMissing), json_fingerprint(none, Nulls::AreMissing));
     }
 
     #[test]
@@ -156,8 +156,8 @@ mod tests {
     fn what_cannot_be_read_has_none() {
         let deep = |levels: usize| format!("{}1{}", "[".repeat(levels), "]".repeat(levels));
         for text in ["", "{", "{'a': 1}", "NaN", "1 2", r#""\ud800""#, &deep(DEPTH_MAX + 1), &deep(200_000)] {
-            assert_eq!(fingerprint(text, Nulls::Count), None, "{:.20}", text);
+            assert_eq!(json_fingerprint(text, Nulls::Count), None, "{:.20}", text);
         }
-        assert!(fingerprint(&deep(DEPTH_MAX), Nulls::Count).is_some());
+        assert!(json_fingerprint(&deep(DEPTH_MAX), Nulls::Count).is_some());
     }
 }

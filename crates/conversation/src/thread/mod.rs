@@ -7,6 +7,7 @@ pub mod due;
 pub mod kept;
 mod meaning;
 pub mod refused;
+pub mod tail;
 mod unsaid;
 mod words;
 
@@ -20,7 +21,7 @@ use novelo_store::{AppendTerms, NewDocument, NewId, Op, Outcome, Stamp};
 use self::due::Due;
 use crate::base::above;
 use crate::error::{Error, Result};
-use crate::search::{Corpus, Search};
+use crate::search::{RecallSource, Search};
 use crate::telemetry::now;
 
 pub use unsaid::{Unsaid, unsaid};
@@ -39,7 +40,7 @@ impl Threads {
     /// Tells the background tasks that turns of a thread were added or removed.
     pub fn touched(&self, user: &str, thread: &str) {
         self.due.add(user, thread);
-        self.indexes.touched(user, Corpus::Turns);
+        self.indexes.touched(user, RecallSource::Turns);
     }
 }
 

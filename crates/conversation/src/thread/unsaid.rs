@@ -4,13 +4,13 @@
 //! thread, messages are treated as new. Messages are compared by what they say (`words`); the first bytes stay stored.
 
 use novelo_engine::path::DocumentPath;
-use novelo_engine::{Message, Role, scope};
-use novelo_store::{Range, Turns};
+use novelo_engine::{Message, Role};
+use novelo_store::Range;
 
 use super::words::Words;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::thread::Threads;
-use crate::thread::refused::Refusals;
+use crate::thread::tail::Tail;
 
 /// What of a conversation that a client sends again the thread does not hold yet.
 #[derive(Debug)]
@@ -30,27 +30,25 @@ pub struct Unsaid {
 const LOOK_BACK: usize = 200;
 
 pub async fn unsaid(app: &Threads, user: &str, thread: &str, said: &[Message]) -> Result<Unsaid> {
-    let of = scope::turns(user, thread).map_err(|e| Error::bad_id("user or thread", &e))?;
-    let turns = app.store.turns(&of, Range::Last(LOOK_BACK + said.len())).await?;
-    let refusals = Refusals::load(&app.store, user, thread).await?;
-    let stored = StoredThread::of(&turns, &refusals);
+    let tail = Tail::load(app, user, thread, Range::Last(LOOK_BACK + said.len())).await?;
+    let stored = StoredThread::of(&tail);
     let sent = in_order(said.iter().map(Words::of).enumerate().collect(), |(_, words)| words);
     let words: Vec<&Words> = sent.iter().map(|(_, words)| words).collect();
     let mut places: Vec<usize> = sent.iter().skip(stored.known(&words)).map(|(place, _)| *place).collect();
     places.sort_unstable();
     let new: Vec<Message> = places.into_iter().filter_map(|place| said.get(place).cloned()).collect();
     Ok(Unsaid {
-        is_answered: turns.iter().next_back().is_none_or(|turn| turn.message.shown().is(Role::Assistant)),
-        has_assistant: turns.iter().any(|turn| turn.message.shown().is(Role::Assistant)),
-        last_seq: turns.iter().next_back().map_or(0, |turn| turn.seq),
-        newest: turns.iter().next_back().and_then(|turn| of.document(&turn.id).ok()),
-        asked_again: if new.is_empty() { refused_at_end(&turns, &refusals) } else { Vec::new() },
+        is_answered: tail.turns.iter().next_back().is_none_or(|turn| turn.message.shown().is(Role::Assistant)),
+        has_assistant: tail.turns.iter().any(|turn| turn.message.shown().is(Role::Assistant)),
+        last_seq: tail.turns.iter().next_back().map_or(0, |turn| turn.seq),
+        newest: tail.newest(),
+        asked_again: if new.is_empty() { refused_at_end(&tail) } else { Vec::new() },
         new,
     })
 }
 
 /// The last turn, or the answers to parallel calls that are last, where a model refused them.
-fn refused_at_end(turns: &Turns, refusals: &Refusals) -> Vec<u64> {
+fn refused_at_end(Tail { turns, refusals, .. }: &Tail) -> Vec<u64> {
     let is_tool = |turn: &&novelo_engine::Turn| turn.message.shown().is(Role::Tool);
     let answers = turns.iter().rev().take_while(is_tool).count();
     let last = turns.iter().rev().take(answers.max(1));
@@ -71,7 +69,7 @@ struct StoredWords {
 }
 
 impl StoredThread {
-    fn of(turns: &Turns, refusals: &Refusals) -> Self {
+    fn of(Tail { turns, refusals, .. }: &Tail) -> Self {
         let first_seq = turns.iter().next().map_or(1, |turn| turn.seq);
         let words: Vec<(u64, Words)> = turns.iter().map(|turn| (turn.seq, Words::of(turn.message.shown()))).collect();
         Self::new(words, |seq| refusals.holds(seq), first_seq > 1 && !turns.has_more)

@@ -8,8 +8,8 @@
 use novelo_engine::json::{elements, member, unescape};
 use novelo_engine::{Message, Role};
 
-use super::meaning::{Nulls, fingerprint, fingerprint_of_doubles};
-use crate::trace::print;
+use super::meaning::{Nulls, fingerprint_of_doubles, json_fingerprint};
+use crate::trace::fingerprint;
 
 /// What tells one message from another, however its JSON is written.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -56,7 +56,7 @@ impl Words {
             Content::Text(said) if said.is_empty() => Content::Text(refusal(text)),
             content => content,
         };
-        let print = print(&(role_name, name, &content));
+        let print = fingerprint(&(role_name, name, &content));
         let said = match content {
             Content::Text(said) if role == Some(Role::Assistant) && calls.is_empty() => Some(said),
             _ => None,
@@ -129,8 +129,8 @@ impl<'t> Call<'t> {
             "" | "null" => "{}",
             spelt => spelt,
         };
-        let as_text = || print(&("text", spelt));
-        let arguments = fingerprint(spelt, Nulls::Count).unwrap_or_else(as_text);
+        let as_text = || fingerprint(&("text", spelt));
+        let arguments = json_fingerprint(spelt, Nulls::Count).unwrap_or_else(as_text);
         let in_doubles = fingerprint_of_doubles(spelt).unwrap_or_else(as_text);
         CallWords { id: self.id, name: self.name, arguments, in_doubles }
     }
@@ -155,7 +155,7 @@ fn content(text: &str, role: Option<Role>) -> Content {
     let said = unescape(content).filter(|_| content.starts_with('"')).unwrap_or(content.into());
     let said = said.trim();
     let is_data = role == Some(Role::Tool) && said.starts_with(['{', '[']);
-    match fingerprint(said, Nulls::Count).filter(|_| is_data) {
+    match json_fingerprint(said, Nulls::Count).filter(|_| is_data) {
         Some(data) => Content::Parts(vec![data]),
         None => Content::Text(said.to_owned()),
     }
@@ -172,8 +172,8 @@ fn parts(content: &str) -> Content {
 
 fn part(part: &str) -> u128 {
     match text_of(part) {
-        Some(text) => print(&("text", text.trim())),
-        None => fingerprint(part, Nulls::AreMissing).unwrap_or_else(|| print(&part)),
+        Some(text) => fingerprint(&("text", text.trim())),
+        None => json_fingerprint(part, Nulls::AreMissing).unwrap_or_else(|| fingerprint(&part)),
     }
 }
 

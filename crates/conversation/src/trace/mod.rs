@@ -166,7 +166,7 @@ impl Inputs {
 impl TraceId {
     /// The id of a prompt: the same inputs give the same one, so that a prompt made twice is recorded once.
     pub fn of(thread: Option<&(String, String)>, parts: &impl Hash) -> Self {
-        let uuid = uuid::Builder::from_custom_bytes(print(&(thread, parts)).to_be_bytes()).into_uuid();
+        let uuid = uuid::Builder::from_custom_bytes(fingerprint(&(thread, parts)).to_be_bytes()).into_uuid();
         Self { uuid, thread: thread.cloned() }
     }
 
@@ -199,8 +199,8 @@ impl TraceId {
     }
 }
 
-/// Tells one value from any other.
-pub fn print(value: &impl Hash) -> u128 {
+/// The fingerprint of a value: equal values have equal ones.
+pub fn fingerprint(value: &impl Hash) -> u128 {
     let mut hasher = Xxh3::new();
     value.hash(&mut hasher);
     hasher.digest128()

@@ -19,7 +19,7 @@ use std::sync::OnceLock;
 
 use novelo_engine::Role;
 use rustc_hash::FxHashMap;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 pub(crate) use self::kinds::Kind;
 pub(crate) use self::postings::{Dictionary, Posting};
@@ -82,7 +82,8 @@ pub struct Hit {
 }
 
 /// Why a passage stands where it stands.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Why {
     /// Its own words, by exact stems and by likeness.
     pub lexical: Option<Score>,
@@ -106,7 +107,7 @@ pub struct Why {
     pub date: f32,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Score {
     pub score: f32,
     /// 1 is the best.

@@ -14,7 +14,7 @@ use futures_util::stream;
 
 use super::error::ApiError;
 use crate::http::trace_id::TRACE_ID;
-use novelo_conversation::answer::reply::{Event, Form, Reader, Reply, Told};
+use novelo_conversation::answer::{Event, EventReader, LoggedEvent, Reply, ResponseFormat};
 use novelo_conversation::app::Shared;
 use novelo_conversation::caller::Caller;
 use novelo_conversation::error::{Code, Error, Result};
@@ -39,8 +39,8 @@ pub fn resume(
     app: &Shared,
     caller: &Caller,
     headers: &HeaderMap,
-    fits: impl Fn(&Form) -> bool,
-) -> Result<Option<Reader>> {
+    fits: impl Fn(&ResponseFormat) -> bool,
+) -> Result<Option<EventReader>> {
     let Some(last) = last_event_id(headers)? else { return Ok(None) };
     let name = last.name.ok_or_else(|| malformed("must be NAME.NUMBER, as an event had it"))?;
     reader(app, caller, (name, last.number), fits).map(Some)
@@ -52,8 +52,8 @@ pub fn named(
     caller: &Caller,
     headers: &HeaderMap,
     name: &str,
-    fits: impl Fn(&Form) -> bool,
-) -> Result<Reader> {
+    fits: impl Fn(&ResponseFormat) -> bool,
+) -> Result<EventReader> {
     let last = last_event_id(headers)?;
     if last.is_some_and(|last| last.name.is_some_and(|of| of != name)) {
         return Err(malformed("is of another reply"));
@@ -62,7 +62,12 @@ pub fn named(
 }
 
 /// Returns 404 if the caller does not own the reply or it has expired.
-fn reader(app: &Shared, caller: &Caller, at: (&str, usize), fits: impl Fn(&Form) -> bool) -> Result<Reader> {
+fn reader(
+    app: &Shared,
+    caller: &Caller,
+    at: (&str, usize),
+    fits: impl Fn(&ResponseFormat) -> bool,
+) -> Result<EventReader> {
     let found = app.replies.resume(at.0, at.1, caller, fits);
     found.ok_or_else(|| Error::not_found("such reply, or no longer"))
 }
@@ -93,15 +98,15 @@ fn malformed(problem: &str) -> Error {
 
 /// A response that streams events as they come. `wire` returns the frames of an event, or an empty text for
 /// an event that the surface does not send.
-pub fn answer(reader: Reader, wire: impl Fn(&Told) -> String + Send + Sync + 'static) -> Response {
+pub(crate) fn answer(reader: EventReader, wire: impl Fn(&LoggedEvent) -> String + Send + Sync + 'static) -> Response {
     answer_after(None, reader, wire)
 }
 
 /// The same, after a frame that is sent at once.
 pub(crate) fn answer_after(
     head: Option<String>,
-    reader: Reader,
-    wire: impl Fn(&Told) -> String + Send + Sync + 'static,
+    reader: EventReader,
+    wire: impl Fn(&LoggedEvent) -> String + Send + Sync + 'static,
 ) -> Response {
     let trace_id = reader.trace_id();
     let frames = stream::unfold((head, reader, wire), |(head, mut reader, wire)| async move {
@@ -119,7 +124,7 @@ pub(crate) fn answer_after(
     traced(&trace_id, Ok((headers, Body::from_stream(frames)).into_response()))
 }
 
-async fn next(reader: &mut Reader, wire: &impl Fn(&Told) -> String) -> Option<Bytes> {
+async fn next(reader: &mut EventReader, wire: &impl Fn(&LoggedEvent) -> String) -> Option<Bytes> {
     loop {
         let Ok(read) = tokio::time::timeout(PING_EVERY, reader.next()).await else {
             return Some(Bytes::from_static(b": ping\n\n"));
@@ -140,7 +145,7 @@ pub fn traced(trace_id: &str, answer: Result<Response>) -> Response {
 }
 
 /// The last event of a reply, or its error if it failed.
-pub async fn last(mut reader: Reader) -> Result<Told> {
+pub(crate) async fn last(mut reader: EventReader) -> Result<LoggedEvent> {
     let mut last = None;
     while let Some(told) = reader.next().await {
         last = Some(told);
@@ -155,7 +160,7 @@ pub async fn last(mut reader: Reader) -> Result<Told> {
 }
 
 /// The response that a surface makes from the whole reply, for clients that want no stream.
-pub async fn whole<T>(reader: Reader, make: impl FnOnce(&Reply) -> Result<T>) -> Result<T> {
+pub(crate) async fn whole<T>(reader: EventReader, make: impl FnOnce(&Reply) -> Result<T>) -> Result<T> {
     match &*last(reader).await?.event {
         Event::Done(reply) => make(reply),
         _ => Err(ended_early()),

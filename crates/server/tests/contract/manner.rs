@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde::Deserialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::support::models::Act;
 
@@ -23,11 +23,18 @@ struct Manner {
     calls: Option<Vec<(String, Value)>>,
     /// It answers with an error of this status.
     status: Option<u16>,
+    /// It answers with a 400 that says this.
+    refuses: Option<String>,
 }
 
 pub fn read(text: &str) -> Result<Act, String> {
-    let Manner { says, after_ms, dies_after, errs_after, calls, status } =
+    let Manner { says, after_ms, dies_after, errs_after, calls, status, refuses } =
         serde_json::from_str(text).map_err(|e| format!("a model cannot do this: {e}"))?;
+    let (status, why) = match refuses {
+        Some(why) if status.is_none() => (Some(400), why),
+        Some(_) => return Err("a model cannot do all of this at once".to_owned()),
+        None => (status, "the model is not well".to_owned()),
+    };
     Ok(match (after_ms, dies_after, errs_after, calls, status) {
         (None, None, None, None, None) => Act::Words(says),
         (Some(ms), None, None, None, None) => Act::Slowly(Duration::from_millis(ms), says),
@@ -35,7 +42,7 @@ pub fn read(text: &str) -> Result<Act, String> {
         (None, None, Some(count), None, None) => Act::ErrorAfter(count, says),
         (None, None, None, Some(calls), None) if says.is_empty() => Act::Calls(calls),
         (None, None, None, None, Some(status)) if says.is_empty() => {
-            Act::Status(status, r#"{"error": {"message": "the model is not well"}}"#.to_owned())
+            Act::Status(status, json!({"error": {"message": why}}).to_string())
         }
         _ => return Err("a model cannot do all of this at once".to_owned()),
     })

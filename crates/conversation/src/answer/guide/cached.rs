@@ -1,9 +1,9 @@
-//! Answers that were given lately.
+//! The cache of answers.
 //!
-//! A repeat of the same conversation by the same user is answered again, for a while, unless anything was said in the thread
-//! since, or is remembered or known of the user now that was not then, whichever way it came. Owns `answered/last` below each
-//! thread: an answer is a turn, so none but the last can be given again. It is stored with that turn in one write, found
-//! by every node, and forgotten with the thread.
+//! The same conversation of the same user gets the same answer for a while, unless the thread, the memories
+//! or the data of the user have changed since. Owns `answered/last` below each thread: an answer is a turn,
+//! so only the last one can be served again. It is stored with that turn in one write, found by every node,
+//! and forgotten with the thread.
 
 use novelo_engine::path::DocumentPath;
 use novelo_engine::scope;
@@ -15,37 +15,37 @@ use crate::error::{Code, Error, Result};
 use crate::remember::{place, user_data};
 use crate::telemetry::now;
 use crate::thread::Words;
-use crate::trace::print;
+use crate::trace::fingerprint;
 
-use super::{Answer, Asked};
+use super::GuidedRequest;
+use crate::answer::guided_answer::GuidedAnswer;
 
-/// No answer takes more.
+/// The size of an answer.
 const BYTES_MAX: usize = 1024 * 1024;
 
-/// Which conversation it is, and all of it that an answer depends on.
+/// The conversation, and a fingerprint of all that the answer to it depends on.
 #[derive(Debug)]
 pub struct Key {
     at: DocumentPath,
     print: String,
 }
 
-/// An answer as its document is.
+/// The document of an answer.
 #[derive(Debug, Serialize, Deserialize)]
 struct Cached {
-    /// What it was given to.
+    /// The fingerprint of the key.
     print: String,
-    /// What it was given for.
     state: State,
     at: f64,
-    answer: Answer,
+    answer: GuidedAnswer,
 }
 
-/// What an answer depends on beside what was asked. The same on every node.
+/// What an answer depends on in the store. The same on every node.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct State {
     /// The last turn of the thread.
     last_seq: u64,
-    /// What is remembered and known of the user.
+    /// A fingerprint of the memories and data of the user.
     known: String,
 }
 
@@ -53,35 +53,35 @@ impl State {
     async fn now(app: &Shared, user: &str, last_seq: u64) -> Result<Self> {
         let memories = app.store.version(&place::memories(user)?).await?;
         let data = user_data::get(app, user).await?;
-        Ok(Self { last_seq, known: format!("{:032x}", print(&(memories, &data[..]))) })
+        Ok(Self { last_seq, known: format!("{:032x}", fingerprint(&(memories, &data[..]))) })
     }
 }
 
 impl Key {
-    /// `policies` tells the rules and modules in force from any others.
-    pub fn of(asked: &Asked, policies: u64) -> Result<Self> {
-        let Asked { user, thread, messages, is_guest, forced, instructions, name, opening, block, .. } = asked;
+    /// `policies` is the fingerprint of the rules and modules in force.
+    pub fn of(asked: &GuidedRequest, policies: u64) -> Result<Self> {
+        let GuidedRequest { user, thread, messages, is_guest, forced, instructions, name, opening, block, .. } = asked;
         let said: Vec<Words> = messages.iter().map(Words::of).collect();
         let block = block.as_ref().map(|block| format!("{block:?}"));
-        let print = print(&(said, is_guest, forced, instructions, name, opening, block, policies));
+        let print = fingerprint(&(said, is_guest, forced, instructions, name, opening, block, policies));
         let at = scope::thread(user, thread).and_then(|thread| thread.child("answered")?.document("last"));
         let at = at.map_err(|e| Error::bad_id("user or thread", &e))?;
         Ok(Self { at, print: format!("{print:032x}") })
     }
 }
 
-/// What was answered before, where that still holds.
-pub async fn find(app: &Shared, user: &str, key: &Key, last_seq: u64) -> Result<Option<Answer>> {
+/// The cached answer, where it is still valid.
+pub async fn find(app: &Shared, user: &str, key: &Key, last_seq: u64) -> Result<Option<GuidedAnswer>> {
     let Some(document) = app.store.get(&key.at).await? else { return Ok(None) };
-    // Whoever may write documents may have written this one.
+    // A client with write access may have replaced it.
     let Ok(cached) = serde_json::from_slice::<Cached>(&document.value) else { return Ok(None) };
     let lives_s = app.config.number("eco.cache_seconds") as f64;
     let holds = cached.print == key.print && now() < cached.at + lives_s;
     Ok((holds && cached.state == State::now(app, user, last_seq).await?).then_some(cached.answer))
 }
 
-/// The write that keeps an answer, whose turn will be the last one; `None` where answers are not kept.
-pub async fn keep(app: &Shared, user: &str, key: &Key, answer: &Answer, last_seq: u64) -> Result<Option<Op>> {
+/// The write that caches an answer, whose turn will be the last one; `None` where the cache is off.
+pub async fn keep(app: &Shared, user: &str, key: &Key, answer: &GuidedAnswer, last_seq: u64) -> Result<Option<Op>> {
     let lives_s = app.config.number("eco.cache_seconds") as f64;
     if lives_s <= 0.0 {
         return Ok(None);

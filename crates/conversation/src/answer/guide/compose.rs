@@ -1,37 +1,33 @@
-//! The prompt: modules that the moment calls for, what is remembered, what was said.
+//! The prompt of a guided answer: modules that fit the message, memories, and the conversation.
 //!
-//! Owns the cache of contexts. Its key is that of the surface, and behind it a print of the manifest and of all that a choice of modules depends
-//! on: so what is found is what would be made anew. A context with memories in it is never kept. That one was made is
-//! a mark in the store, `contexts/{print}` of the user, so that every node knows it; a node that does not hold it makes it
-//! again.
+//! Owns the cache of contexts. Its key contains a fingerprint of the manifest and of all that the choice of
+//! modules depends on, so that a cached context is the one that would be made. A context with memories is
+//! never cached. A mark in the store, `contexts/{print}` of the user, tells every node that the context was
+//! made; a node that does not hold it makes it again.
 
 use std::sync::Arc;
 
-use bytes::Bytes;
 use novelo_engine::assemble::assemble;
-use novelo_engine::module::{Chosen, Manifest, Situation};
+use novelo_engine::module::{Chosen, Situation};
 use novelo_engine::path::DocumentPath;
 use novelo_engine::piece::{Fate, Origin, Why};
-use novelo_engine::time_scope::TimeScope;
+use novelo_engine::recipe::{ComponentSpec, FilterSpec, RecipeBuilder, WindowSize};
 use novelo_engine::{Message, Recipe, Tokenizer, scope};
 use novelo_language::decide::{Decision, Mode, Route};
 use novelo_store::{Op, PutTerms};
-use serde_json::{Value, json};
+use serde_json::json;
 
-use super::load::{Loaded, Past, component};
+use super::load::{Loaded, Past, recall_spec};
 use super::names;
 use super::run::Work;
-use crate::answer::reply::room_tokens;
+use crate::answer::prompt::{AnswerPrompt, PromptRequest, model_room_tokens};
 use crate::cache::Cache;
-use crate::context;
-use crate::context::answer::Answer;
-use crate::context::request::{RecipeChoice, Request};
 use crate::error::{Error, Result};
 use crate::model::Job;
 use crate::policy::Preset;
-use crate::search::said;
 use crate::telemetry::now;
-use crate::trace::{ModuleMark, print};
+use crate::text::said;
+use crate::trace::{ModuleMark, fingerprint};
 
 pub type Contexts = Cache<ContextKey, Arc<Composed>>;
 
@@ -41,19 +37,20 @@ pub struct ContextKey {
     text: String,
 }
 
-/// A recipe, and what became of each module that was chosen for it.
+/// A recipe, and which of its modules were kept.
 #[derive(Debug)]
 pub struct Composed {
     preset: Arc<Preset>,
     modules: Vec<ModuleMark>,
 }
 
-/// What the model is asked.
-pub struct Prompt {
-    pub messages: Bytes,
+/// A prompt for the moment, and what it was made from.
+pub struct ComposedPrompt {
+    pub request: PromptRequest,
+    pub prompt: AnswerPrompt,
     pub max_tokens: u32,
-    /// What is to be stored with the question: that this context was made.
-    pub beside: Vec<Op>,
+    /// The mark that this context was made, to be stored with the question.
+    pub marks: Vec<Op>,
 }
 
 /// How long a mark stays.
@@ -67,35 +64,31 @@ pub async fn compose(
     route: &Route,
     past: &Past,
     loaded: Loaded,
-) -> Result<Prompt> {
+) -> Result<ComposedPrompt> {
     let moment = Moment { work, decision, route, loaded: &loaded };
     let (composed, mark) = match &work.asked.instructions {
         Some(instructions) => (moment.overridden(instructions, past)?, None),
         None => moment.context(past).await?,
     };
     composed.modules.iter().for_each(|module| work.asked.tracer.module(module.clone()));
-    let room = match work.app.models.get(Job::Answer) {
-        Some(model) => model.window_tokens().await.map(room_tokens),
-        None => None,
-    };
-    let request = Request {
+    let request = PromptRequest {
         user: Some(work.asked.user.clone()),
-        reach: TimeScope::thread(&work.asked.thread, now()),
+        thread: Some(work.asked.thread.clone()),
+        question: None,
         query: Some(work.asked.text.clone()),
         messages: past.new.clone(),
-        recipe: RecipeChoice::Decoded(composed.preset.clone()),
-        budget_tokens: [Some(BUDGET_TOKENS), room].into_iter().flatten().min(),
-        answer: Answer::Messages("messages"),
+        preset: composed.preset.clone(),
+        budget_tokens: Some(BUDGET_TOKENS),
         recalled: loaded.memories.into_iter().collect(),
-        ..Request::default()
     };
-    let made = context::context(work.app, request).await?;
-    work.asked.tracer.prompt(&made.trace.encode());
+    let room = model_room_tokens(work.app.models.get(Job::Answer)).await;
+    let prompt = request.make(work.app, room, false).await?;
+    work.asked.tracer.prompt(&prompt.prompted.trace_id);
     let max_tokens = work.guide.answers.max_tokens(route.mode == Mode::Fast, route.level);
-    Ok(Prompt { messages: made.messages(), max_tokens, beside: mark.into_iter().collect() })
+    Ok(ComposedPrompt { request, prompt, max_tokens, marks: mark.into_iter().collect() })
 }
 
-/// All that a prompt depends on but what was said.
+/// What a prompt depends on, beside the conversation.
 struct Moment<'m> {
     work: &'m Work<'m>,
     decision: &'m Decision,
@@ -104,14 +97,14 @@ struct Moment<'m> {
 }
 
 impl Moment<'_> {
-    /// The caller's own instructions, and what was said.
+    /// The caller's own instructions, and the conversation.
     fn overridden(&self, instructions: &str, past: &Past) -> Result<Arc<Composed>> {
-        let literal = json!({"kind": "literal", "value": instructions});
-        let components = [literal].into_iter().chain(literals(&past.instructions)).chain([history()]).collect();
+        let own = [ComponentSpec::system(instructions)].into_iter();
+        let components = own.chain(literals(&past.instructions)).chain([ComponentSpec::history()]).collect();
         self.composed(components, &[])
     }
 
-    /// The context for the moment, and what says that it was made, where nothing does yet.
+    /// The context, and the mark that it was made, where there is none yet.
     async fn context(&self, past: &Past) -> Result<(Arc<Composed>, Option<Op>)> {
         let (tracer, contexts) = (&self.work.asked.tracer, &self.work.app.guides.contexts);
         let key = self.key();
@@ -133,31 +126,30 @@ impl Moment<'_> {
         let composed = self.composed(components, &chosen)?;
         let put = mark.filter(|_| !is_hit).map(|at| key.put(at));
         if may_keep {
-            let bytes = composed.preset.text.get().len() * 2 + key.text.len() + 1_024;
+            let bytes = composed.preset.text().get().len() * 2 + key.text.len() + 1_024;
             contexts.insert(key, composed.clone(), bytes);
         }
         Ok((composed, put))
     }
 
-    fn components(&self, instructions: &[Message]) -> (Vec<Value>, Vec<Chosen>) {
+    fn components(&self, instructions: &[Message]) -> (Vec<ComponentSpec>, Vec<Chosen>) {
         let modules = &self.work.guide.modules;
         let heuristics: Vec<&str> = self.loaded.heuristics.iter().map(String::as_str).collect();
         let steps = names(self.route.steps).join(", ");
         let chosen = modules.choose(&self.situation(&heuristics, &steps));
-        let mut components = Manifest::recipe_components(&chosen);
+        let mut components: Vec<ComponentSpec> = chosen.iter().map(ComponentSpec::from).collect();
         components.extend(literals(instructions));
         components.extend(self.memories());
-        components.push(history());
+        components.push(ComponentSpec::history());
         (components, chosen)
     }
 
-    /// What was found, or that nothing was; the fast lane is not told of it.
-    fn memories(&self) -> Option<Value> {
-        let none = || json!({"kind": "literal", "value": self.work.guide.answers.memories_none});
+    /// The memories, or that there are none. The fast lane has neither.
+    fn memories(&self) -> Option<ComponentSpec> {
         match (self.route.mode, &self.loaded.memories) {
             (Mode::Fast, _) => None,
-            (_, None) => Some(none()),
-            (_, Some(_)) => Some(component(self.work)),
+            (_, None) => Some(ComponentSpec::system(&*self.work.guide.answers.memories_none)),
+            (_, Some(_)) => Some(recall_spec(self.work).into()),
         }
     }
 
@@ -179,24 +171,21 @@ impl Moment<'_> {
         }
     }
 
-    fn composed(&self, components: Vec<Value>, chosen: &[Chosen]) -> Result<Arc<Composed>> {
+    fn composed(&self, components: Vec<ComponentSpec>, chosen: &[Chosen]) -> Result<Arc<Composed>> {
         let answers = &self.work.guide.answers;
         let pairs = if self.route.mode == Mode::Fast { answers.fast_pairs } else { answers.history_pairs };
-        let recipe = json!({
-            "components": components,
-            "filters": [
-                {"name": "moduleBudget", "options": {"maxTokens": self.work.guide.modules.budget_tokens()}},
-                {"name": "historyWindow", "options": {"pairs": pairs}},
-                "toolCallBackfill",
-            ],
-            "tokenizer": Tokenizer::default().name(),
-        });
-        let preset = Preset::given("recipe", recipe)?;
-        let modules = modules(&preset.recipe, chosen);
+        let recipe = RecipeBuilder::new()
+            .components(components)
+            .filter(FilterSpec::ModuleBudget { max_tokens: self.work.guide.modules.budget_tokens() })
+            .filter(FilterSpec::HistoryWindow(WindowSize::Pairs(pairs)))
+            .filter(FilterSpec::tool_call_backfill())
+            .tokenizer(Tokenizer::default());
+        let preset = Preset::from(recipe.build()?);
+        let modules = modules(preset.recipe(), chosen);
         Ok(Arc::new(Composed { preset: Arc::new(preset), modules }))
     }
 
-    /// The key of the surface, and a print of what it leaves out.
+    /// The key as clients see it in traces, with a fingerprint of the rest.
     fn key(&self) -> ContextKey {
         let Self { work, decision, route, loaded } = self;
         let flag = u8::from;
@@ -220,14 +209,14 @@ impl Moment<'_> {
         let greeting = work.guide.rules.is_greeting(&work.read);
         let moment = (decision.intensity.to_bits(), route.mode.name(), names(route.steps), loaded.memories.is_some());
         let client = (work.asked.forced, work.asked.opening, &loaded.name, &loaded.heuristics, greeting);
-        print(&(work.guide.print, moment, client)) as u64
+        fingerprint(&(work.guide.print, moment, client)) as u64
     }
 }
 
 impl ContextKey {
-    /// What says that it was made.
+    /// The path of the mark that it was made.
     fn mark(&self) -> Result<DocumentPath> {
-        let id = format!("{:032x}", print(&self.text));
+        let id = format!("{:032x}", fingerprint(&self.text));
         let at = scope::user(&self.user).and_then(|user| user.child("contexts")?.document(&id));
         at.map_err(|e| Error::bad_id("user", &e))
     }
@@ -239,7 +228,7 @@ impl ContextKey {
     }
 }
 
-/// What becomes of each module: the filters say, and need nothing else for it.
+/// Which modules are kept: the filters need only the recipe for that.
 fn modules(recipe: &Recipe, chosen: &[Chosen]) -> Vec<ModuleMark> {
     let nothing = novelo_engine::Loaded::default();
     let Ok(assembly) = assemble(recipe, &nothing, None) else { return Vec::new() };
@@ -257,13 +246,6 @@ fn modules(recipe: &Recipe, chosen: &[Chosen]) -> Vec<ModuleMark> {
     assembly.pieces.iter().filter_map(mark).collect()
 }
 
-fn literals(instructions: &[Message]) -> impl Iterator<Item = Value> {
-    instructions.iter().filter_map(|message| {
-        let text = said(message)?;
-        Some(json!({"kind": "literal", "role": message.role()?.name(), "value": text}))
-    })
-}
-
-fn history() -> Value {
-    json!({"kind": "history"})
+fn literals(instructions: &[Message]) -> impl Iterator<Item = ComponentSpec> {
+    instructions.iter().filter_map(|message| Some(ComponentSpec::literal(message.role()?, said(message)?)))
 }

@@ -1,4 +1,4 @@
-//! What comes of an answer: what it is about, the turn, and what is remembered.
+//! The end of a guided answer: what the message is about, and the memory of it.
 
 use novelo_language::decide::Decision;
 use novelo_language::finish::Block;
@@ -6,7 +6,8 @@ use serde_json::json;
 use serde_json::value::to_raw_value;
 
 use super::run::Work;
-use super::{Sense, tenths};
+use super::tenths;
+use crate::answer::guided_answer::MessageSense;
 use crate::error::{Code, Error, Result};
 use crate::remember::memories::{self, NewMemory};
 use crate::text::cut;
@@ -16,11 +17,11 @@ use crate::trace::MemoryMark;
 /// Characters of a memory.
 const MEMORY_CHARS_MAX: usize = 1_000;
 
-/// What a message is about: what the client says, else what the model says, else what the words say.
-pub fn sense(work: &Work<'_>, decision: &Decision, block: Option<Block>) -> Sense {
+/// What a message is about: as the client says, else the model, else the words.
+pub fn sense(work: &Work<'_>, decision: &Decision, block: Option<Block>) -> MessageSense {
     let words = work.guide.rules.block(&work.read);
     let block = work.asked.block.clone().or(block).unwrap_or_default();
-    Sense {
+    MessageSense {
         intensity: tenths(block.intensity.unwrap_or(decision.intensity)),
         summary: block.summary.filter(|summary| !summary.trim().is_empty()).or(words.summary),
         tags: if block.tags.is_empty() { words.tags } else { block.tags },
@@ -29,8 +30,9 @@ pub fn sense(work: &Work<'_>, decision: &Decision, block: Option<Block>) -> Sens
     }
 }
 
-/// Keeps a memory of the message, and says whether it did. That it could not is told, and costs nobody the answer.
-pub async fn remember(work: &Work<'_>, kept: &Kept, sense: &Sense) -> bool {
+/// Stores a memory of the message; whether it did. If that fails, the error is traced and the answer is still
+/// returned.
+pub async fn remember(work: &Work<'_>, kept: &Kept, sense: &MessageSense) -> bool {
     let tracer = &work.asked.tracer;
     let kept = unless_forgotten(memory(work, kept, sense).await);
     let is_kept = matches!(kept, Ok(Some(_)));
@@ -45,13 +47,13 @@ pub async fn remember(work: &Work<'_>, kept: &Kept, sense: &Sense) -> bool {
     is_kept
 }
 
-/// Says what became of the decision to remember.
+/// Traces the outcome of the decision to remember.
 pub fn mark(work: &Work<'_>, id: Option<String>, why: &str) {
     let intensity = work.asked.tracer.look(|course| course.memory.as_ref().map_or(0.0, |mark| mark.intensity));
     work.asked.tracer.memory(MemoryMark { saves: id.is_some(), intensity, why: why.to_owned(), id });
 }
 
-async fn memory(work: &Work<'_>, kept: &Kept, sense: &Sense) -> Result<Box<str>> {
+async fn memory(work: &Work<'_>, kept: &Kept, sense: &MessageSense) -> Result<Box<str>> {
     let text = cut(sense.summary.as_deref().unwrap_or(&work.asked.text), MEMORY_CHARS_MAX);
     let meta = json!({
         "origem": "ask-eco",

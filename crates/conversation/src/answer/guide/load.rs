@@ -1,33 +1,34 @@
-//! What an answer is made of beside the message: all of it at once, each with its own time limit.
+//! What an answer is made of beside the message, loaded concurrently, each source with its own time limit.
 //!
-//! Invariant: a source that is late or fails is told in the course, and stands empty; it never fails the request.
+//! Invariant: a source that is late or fails is empty, and the trace says so; it never fails the request.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use novelo_engine::decode::Fields;
 use novelo_engine::path::DocumentPath;
-use novelo_engine::recall::{Recall, Recalled};
+use novelo_engine::recall::{Recall, RecallSource};
+use novelo_engine::recipe::{ComponentSpec, RecallSpec};
 use novelo_engine::{Message, Role};
 use novelo_language::decide::{Fired, Mode, Route};
 use serde_json::{Value, json};
 use tokio::sync::Mutex;
 
-use super::Asked;
+use super::GuidedRequest;
 use super::run::Work;
 use crate::app::Shared;
-use crate::context::load::{Source, recall_one};
+use crate::context::load::{RecalledPassages, recall_one};
 use crate::error::{Code, Error, Result};
 use crate::remember::user_data;
-use crate::search::Embedder;
+use crate::search::{Embedder, FoundPassage};
 use crate::thread;
 use crate::trace::EmbeddingMark;
 
-/// What was said before, as far as it decides anything.
+/// What is known of the conversation so far.
 pub struct Past {
-    /// What the thread does not hold yet.
+    /// Messages that the thread does not hold yet.
     pub new: Vec<Message>,
-    /// What the client tells the model.
+    /// Instructions of the client for the model.
     pub instructions: Vec<Message>,
     pub has_assistant: bool,
     /// The last turn that the thread holds.
@@ -36,7 +37,7 @@ pub struct Past {
 }
 
 impl Past {
-    pub async fn load(app: &Shared, asked: &Asked) -> Result<Self> {
+    pub async fn load(app: &Shared, asked: &GuidedRequest) -> Result<Self> {
         let instructs = |message: &&Message| message.role().is_some_and(Role::instructs);
         let (instructions, said): (Vec<&Message>, Vec<&Message>) = asked.messages.iter().partition(instructs);
         let said: Vec<Message> = said.into_iter().cloned().collect();
@@ -55,11 +56,11 @@ impl Past {
 /// What was loaded.
 pub struct Loaded {
     pub name: Option<String>,
-    /// What the message reminds of, by its words and by its meaning.
+    /// Heuristics that the message fires, by its words and by its meaning.
     pub heuristics: Vec<String>,
     pub uses_embeddings: bool,
-    /// What is remembered, and what of it is shown; `None` where nobody looked, or could.
-    pub memories: Option<(Recalled, Vec<Source>)>,
+    /// Memories that were found; `None` where there was no search, or it failed.
+    pub memories: Option<RecalledPassages>,
 }
 
 impl Loaded {
@@ -87,7 +88,7 @@ impl Loaded {
     }
 
     pub fn memories_count(&self) -> usize {
-        self.memories.as_ref().map_or(0, |(found, _)| found.hits.len())
+        self.memories.as_ref().map_or(0, |found| found.hits.len())
     }
 }
 
@@ -95,7 +96,7 @@ fn tell(work: &Work<'_>, fired: &[Fired]) {
     fired.iter().for_each(|fired| work.asked.tracer.heuristic(&fired.name, true, fired.words.clone()));
 }
 
-/// What a source gives within its time; what kept it from it is told.
+/// What a source loads within its time limit. Its failure is traced.
 async fn within<T>(work: &Work<'_>, source: &str, load: impl Future<Output = Result<T>>) -> Option<T> {
     let limit_ms = work.app.config.number("load.timeout_ms");
     let loaded = match limit_ms {
@@ -121,7 +122,7 @@ pub fn as_name(text: &str) -> Option<&str> {
     is_one.then_some(name)
 }
 
-/// What the user is called: as the client says, or as it is known here.
+/// The name of the user: as the client sends it, or from the user's data.
 pub async fn name(work: &Work<'_>) -> Option<String> {
     if let Some(name) = &work.asked.name {
         return Some(name.clone());
@@ -132,25 +133,25 @@ pub async fn name(work: &Work<'_>) -> Option<String> {
     name.and_then(as_name).map(str::to_owned)
 }
 
-/// How memories are recalled, and what is shown where there are none.
-pub fn recall(work: &Work<'_>) -> Result<Recall> {
-    let component = component(work);
+/// How memories are recalled, and what is shown if there are none.
+pub fn recall_spec(work: &Work<'_>) -> RecallSpec {
+    let answers = &work.guide.answers;
+    let (heading, empty) = (Some(answers.memories_heading.to_string()), Some(answers.memories_none.to_string()));
+    RecallSpec { heading, empty, ..RecallSpec::from(RecallSource::Memories) }
+}
+
+/// The same, checked as a component of a recipe.
+fn recall(work: &Work<'_>) -> Result<Recall> {
+    let component = json!(ComponentSpec::from(recall_spec(work)));
     Ok(Recall::decode(&mut Fields::from_value("memories", &component)?)?)
 }
 
-/// The same as a part of a recipe.
-pub fn component(work: &Work<'_>) -> Value {
-    let answers = &work.guide.answers;
-    json!({"kind": "recall", "from": "memories", "heading": answers.memories_heading, "empty": answers.memories_none})
-}
-
-async fn memories(work: &Work<'_>) -> Result<(Recalled, Vec<Source>)> {
+async fn memories(work: &Work<'_>) -> Result<RecalledPassages> {
     let began = Instant::now();
     let recall = recall(work)?;
-    let (found, sources) = recall_one(work.app, &work.asked.user, &recall, &work.asked.text, |_| false).await?;
-    found.problems.iter().for_each(|problem| work.asked.tracer.error("memories", problem.clone()));
-    let similarity = |why: &Value| why.pointer("/dense/score").and_then(Value::as_f64);
-    let best = found.hits.iter().chain(&found.near).filter_map(|hit| similarity(&hit.why)).max_by(f64::total_cmp);
+    let found = recall_one(work.app, &work.asked.user, &recall, &work.asked.text, |_| false).await?;
+    found.recalled.problems.iter().for_each(|problem| work.asked.tracer.error("memories", problem.clone()));
+    let best = found.hits.iter().chain(&found.near).filter_map(FoundPassage::similarity).max_by(f64::total_cmp);
     if best.is_some() {
         work.asked.tracer.embedding(EmbeddingMark {
             kind: "conversation".to_owned(),
@@ -160,25 +161,25 @@ async fn memories(work: &Work<'_>) -> Result<(Recalled, Vec<Source>)> {
             took_ms: began.elapsed().as_secs_f64() * 1e3,
         });
     }
-    Ok((found, sources))
+    Ok(found)
 }
 
 /// The vectors of examples, in their order.
 type Vectors = Arc<[Vec<f32>]>;
 
-/// The examples of the heuristics in force, embedded once, and the print of the policies that they are of.
+/// The examples of the heuristics in force, embedded once, and the fingerprint of their policies.
 #[derive(Debug, Default)]
 pub struct Examples(Mutex<Option<(u64, Vectors)>>);
 
-/// How long embedding all examples may take.
+/// The time limit for embedding all examples.
 const EXAMPLES_WAIT: Duration = Duration::from_secs(30);
 
 impl Examples {
-    /// Their vectors, and whether they were there already.
+    /// The vectors, and whether they were cached.
     async fn of(work: &Work<'_>) -> Result<(Vectors, bool)> {
         let texts = work.guide.rules.examples().iter().map(|example| example.text.clone()).collect();
         let (app, print) = (work.app.clone(), work.guide.print);
-        // In a task of its own: a request that cannot wait for so long must not undo it for the next.
+        // In a task of its own: a request that times out must not cancel it for the next.
         let embedding = tokio::spawn(async move { app.guides.examples.embed(&app, print, texts).await });
         embedding.await.map_err(|e| Error::new(Code::Internal, format!("embedding ended early: {e}")))?
     }
@@ -240,7 +241,7 @@ async fn alike(work: &Work<'_>) -> Result<Option<Vec<Fired>>> {
     Ok(Some(best.into_iter().map(|(_, fired)| fired).collect()))
 }
 
-/// A likeness as it is told.
+/// A similarity as traces show it.
 fn thousandths(similarity: f64) -> f64 {
     (similarity * 1e3).round() / 1e3
 }

@@ -14,7 +14,7 @@ pub struct Shortcut {
     pub reason: &'static str,
 }
 
-/// The answer to a message that needs no model. Safety comes first, whatever else a message is.
+/// The answer to a message that needs no model. Safety comes first.
 pub async fn take(work: &Work<'_>, past: &Past) -> Option<Shortcut> {
     let (rules, tracer) = (&work.guide.rules, &work.asked.tracer);
     if let Some(phrase) = crisis(work, past) {
@@ -37,7 +37,7 @@ pub async fn take(work: &Work<'_>, past: &Past) -> Option<Shortcut> {
     Some(Shortcut { message: answer.replace("{name}", name.as_deref().unwrap_or("")), reason: "greeting" })
 }
 
-/// The phrase of acute crisis in what is answered, or in what else is new of the user.
+/// The phrase of acute crisis in the message, or in another new message of the user.
 fn crisis(work: &Work<'_>, past: &Past) -> Option<String> {
     let rules = &work.guide.rules;
     let (_, before) = past.new.split_last().unzip();

@@ -1,42 +1,41 @@
-//! What was said in a thread, as far as a follow-up may refer to it.
+//! The part of a conversation that a follow-up question may refer to.
 
-use novelo_engine::{Role, scope};
+use novelo_engine::Role;
+use novelo_engine::path::DocumentPath;
 use novelo_language::rewrite::Utterance;
 use novelo_store::Range;
 
 use super::offline;
 use crate::app::Shared;
-use crate::error::{Error, Result};
-use crate::search::said;
+use crate::error::Result;
 use crate::text::cut;
-use crate::thread::refused::Refusals;
+use crate::thread::tail::{Line, LineCaps, Tail};
 
-/// User turns that are looked back at, each with what followed it.
+/// User turns that are read, each with what followed it.
 const PAIRS: usize = 20;
-/// Turns that are read for them: calls of tools and their answers stand in between.
+/// Turns that are read for them: tool calls and their answers stand in between.
 const TURNS_MAX: usize = 400;
-/// Characters of one message that are looked at; one of more bytes is no part of a talk.
+/// Characters of one message that are looked at. A message of more bytes is not part of a talk.
 const LINE_CHARS_MAX: usize = 2_000;
-const LINE_BYTES_MAX: usize = 256 * 1024;
+const LINES: LineCaps =
+    LineCaps { roles: &[Role::User, Role::Assistant], bytes_max: 256 * 1024, chars_max: usize::MAX };
 
 /// The last pairs of a thread, oldest first, words only.
 #[derive(Debug, Default)]
-pub struct History(Vec<(&'static str, String)>);
+pub struct History {
+    lines: Vec<(&'static str, String)>,
+    /// The newest turn of the thread.
+    pub newest: Option<DocumentPath>,
+}
 
 impl History {
-    /// Of a thread and its user; without one nothing was said.
+    /// Reads the history of a thread of a user; without a thread it is empty.
     pub async fn load(app: &Shared, place: Option<(&str, &str)>) -> Result<Self> {
         let Some((user, thread)) = place else { return Ok(Self::default()) };
-        let of = scope::turns(user, thread).map_err(|e| Error::bad_id("user or thread", &e))?;
-        let turns = app.store.turns(&of, Range::Last(TURNS_MAX)).await?;
-        let refusals = Refusals::load(&app.store, user, thread).await?;
+        let tail = Tail::load(app, user, thread, Range::Last(TURNS_MAX)).await?;
         let (mut lines, mut users) = (Vec::new(), 0);
-        for turn in turns.iter().rev().filter(|turn| !refusals.holds(turn.seq)) {
-            let message = turn.message.shown();
-            let Some(role @ (Role::User | Role::Assistant)) = message.role() else { continue };
+        for Line { role, text, .. } in tail.lines(LINES).rev() {
             users += usize::from(role == Role::User);
-            let text =
-                if message.raw().len() <= LINE_BYTES_MAX { said(message).unwrap_or_default() } else { "".into() };
             let text = if role == Role::Assistant { offline::words(&text) } else { text };
             if !text.trim().is_empty() {
                 lines.push((role.name(), cut(&text, LINE_CHARS_MAX)));
@@ -46,14 +45,14 @@ impl History {
             }
         }
         lines.reverse();
-        Ok(Self(lines))
+        Ok(Self { lines, newest: tail.newest() })
     }
 
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.lines.is_empty()
     }
 
     pub fn said(&self) -> Vec<Utterance<'_>> {
-        self.0.iter().map(|(speaker, text)| Utterance { speaker, text }).collect()
+        self.lines.iter().map(|(speaker, text)| Utterance { speaker, text }).collect()
     }
 }

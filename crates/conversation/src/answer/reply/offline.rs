@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use novelo_language::Language;
 use novelo_recall::quote;
 
-use super::Source;
+use crate::search::FoundPassage;
 
 /// Sentences that are quoted.
 const SENTENCES_MAX: usize = 3;
@@ -15,14 +15,17 @@ const HEADING_CHARS_MAX: usize = 60;
 const BY: &str = "” — ";
 
 /// A line per quote, with the name of what it is from; `None` where no passage says anything to the question.
-pub fn quotes(question: &str, sources: &[Source]) -> Option<String> {
-    let passages: Vec<quote::Source<'_>> =
-        sources.iter().map(|Source { name, text, score, .. }| quote::Source { name, text, score: *score }).collect();
+pub fn quotes(question: &str, sources: &[FoundPassage]) -> Option<String> {
+    let passages: Vec<quote::Source<'_>> = sources.iter().map(quotable).collect();
     let quotes = quote::quote(question, &passages, SENTENCES_MAX);
-    let line = |(text, source): (String, &Source)| format!("“{text}{BY}{}", source.place());
+    let line = |(text, source): (String, &FoundPassage)| format!("“{text}{BY}{}", place(source));
     let lines = quotes.into_iter().filter_map(|quote| Some(line((quote.text, sources.get(quote.passage)?))));
     let lines: Vec<String> = lines.collect();
     (!lines.is_empty()).then(|| lines.join("\n\n"))
+}
+
+fn quotable(passage: &FoundPassage) -> quote::Source<'_> {
+    quote::Source { name: passage.name(), text: &passage.text, score: passage.score }
 }
 
 /// What an answer speaks of: of one that was made here, what is quoted, without the names of sources; that nothing was
@@ -44,13 +47,11 @@ fn without_heading(quote: &str) -> &str {
     under.map_or(quote, |(_, rest)| rest)
 }
 
-impl Source {
-    /// Where a reader finds it.
-    fn place(&self) -> String {
-        match (&self.file, self.line) {
-            (Some(file), Some(line)) => format!("{}, {file}:{line}", self.name),
-            _ => self.name.clone(),
-        }
+/// Where a reader finds a passage.
+fn place(passage: &FoundPassage) -> String {
+    match passage.place_in_file() {
+        (Some(file), Some(line)) => format!("{}, {file}:{line}", passage.name()),
+        _ => passage.name().to_owned(),
     }
 }
 
@@ -61,20 +62,28 @@ pub fn nothing(language: Language) -> &'static str {
 
 #[cfg(test)]
 mod tests {
-    use novelo_engine::recall;
+    use novelo_engine::path::CollectionPath;
+    use novelo_engine::recall::RecallSource;
+    use novelo_engine::{Message, Turn};
+    use serde_json::json;
 
     use super::*;
 
     #[test]
     fn what_is_quoted_says_whose_words_it_is() {
-        let source = |name: &str, text: &str, file: Option<&str>| Source {
-            from: recall::RecallSource::Documents,
-            id: "1".into(),
-            name: name.into(),
-            text: text.into(),
-            file: file.map(str::to_owned),
-            line: file.map(|_| 7),
-            score: 1.0,
+        let source = |name: &str, text: &str, file: Option<&str>| {
+            let document = match file {
+                Some(file) => json!({"text": text, "file": file, "line": 7}),
+                None => json!({"text": text}),
+            };
+            let turn = Turn {
+                seq: 1,
+                id: "1".into(),
+                create_time: 0.0,
+                message: Message::from_stored(document.to_string().into()),
+            };
+            let collection = CollectionPath::new(&["users", "u", "documents", name, "passages"]).unwrap();
+            FoundPassage::read(RecallSource::Documents, &collection, &turn, 1.0, None).unwrap()
         };
         let sources = [
             source("Tea House", "It stands at the quay. The house opens at nine.", None),

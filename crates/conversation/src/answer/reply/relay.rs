@@ -1,52 +1,47 @@
 //! The error that a client gets when the model's server fails.
 //!
-//! The client has tries of its own, and acts on statuses: so what the server says reaches it as it is, but for secrets. A refusal
-//! of this server's own key is the operator's to mend, and says so. A message that the model refuses stays stored and is marked,
-//! so that later questions are asked without it.
+//! The client retries by itself and acts on statuses, so the server's error reaches it unchanged, except for
+//! secrets. Where the server refuses the key of this server, the error says that its operator must correct
+//! it. A message that the model refuses stays stored and is marked, so that later prompts leave it out.
 
-use super::Asked;
-use super::Partial;
-use super::draft::Draft;
-use super::generate::Work;
+use super::ReplyRequest;
+use crate::answer::event::Partial;
+use crate::answer::generation::Generation;
+use crate::app::Shared;
 use crate::error::{Code, Error, Relayed, Result};
 use crate::model::{Failure, UpstreamError};
 use crate::text::cut;
+use crate::thread::kept::Kept;
 
 /// Of the reason that is kept with a refused message.
 const REASON_CHARS_MAX: usize = 300;
 const TOO_LONG: &str = "context_length_exceeded";
 
 /// Ends an answer that failed: with an error where nothing was said, else after what was.
-pub async fn failed(work: &Work<'_>, draft: &mut Draft, failure: &Failure) -> Result<()> {
-    let error = error(work.asked, failure);
-    if draft.has_begun {
-        draft.partial = Some(Partial::ModelFailed);
-        draft.failure = Some(error);
+pub async fn failed(
+    app: &Shared,
+    asked: &ReplyRequest,
+    kept: &Kept,
+    generation: &mut Generation,
+    failure: &Failure,
+) -> Result<()> {
+    let error = error(asked, failure);
+    if generation.has_begun {
+        generation.generated.partial = Some(Partial::ModelFailed);
+        generation.generated.failure = Some(error);
         return Ok(());
     }
     if let (Failure::Refused(_), Some(said)) = (failure, failure.upstream())
         && said.refuses_content()
     {
         let why = cut(&said.message, REASON_CHARS_MAX);
-        work.asked.tracer.error("refused", &*why);
-        work.kept.refuse(work.app, &why, said.blames_messages()).await?;
+        asked.tracer.error("refused", &*why);
+        kept.refuse(app, &why, said.blames_messages()).await?;
     }
     Err(error)
 }
 
-/// Whether an answer without words is one all the same: a client gets what the model's server says, and models say nothing at
-/// times, for instance after the result of a tool.
-pub fn is_empty_answer(asked: &Asked, draft: &Draft) -> bool {
-    asked.is_relayed() && !draft.has_begun
-}
-
-/// Whether a stream that broke before its first word is asked for once more, whole. What a status says is for the client to act on.
-pub fn may_ask_again(draft: &Draft, failure: &Failure) -> bool {
-    let is_silent = draft.text.is_empty() && draft.more.message.is_empty() && !draft.has_begun;
-    is_silent && matches!(failure, Failure::Broke(_)) && failure.upstream().is_none()
-}
-
-fn error(asked: &Asked, failure: &Failure) -> Error {
+fn error(asked: &ReplyRequest, failure: &Failure) -> Error {
     let setting = format!("models.{}", asked.job().name());
     let Some(said) = failure.upstream() else {
         let message = format!("the model did not answer: {} ({setting}.url)", failure.in_words());

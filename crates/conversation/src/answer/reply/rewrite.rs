@@ -3,33 +3,38 @@
 //! No model is asked for the first question of a thread, which is taken as it is, nor where a caller asked for one call of
 //! one model. What a model says is not trusted to be the question: what cannot be is left to the rules.
 
+use bytes::Bytes;
+use novelo_engine::Tokenizer;
+use novelo_engine::path::DocumentPath;
 use novelo_language::rewrite::{Utterance, rewrite as by_rules};
 use novelo_recall::quote::shares_word;
-use serde_json::{Map, json};
+use serde_json::Map;
 
 use super::history::History;
-use super::{Asked, Manner, Rewritten, RewrittenBy};
+use super::{ReplyKind, ReplyRequest, Rewritten, RewrittenBy};
 use crate::app::Shared;
+use crate::context::work_prompt::{WorkPrompt, untraced_messages};
 use crate::model::{Ask, Job, Model};
 use crate::policy::{self, Policies};
 use crate::text::cut;
 
-/// Characters of one message that the model is shown, and of all.
+/// Characters of one message that the model sees, and tokens of all.
 const LINE_CHARS_MAX: usize = 600;
-const HISTORY_CHARS_MAX: usize = 8_000;
+const HISTORY_TOKENS_MAX: u32 = 2_000;
 const ANSWER_TOKENS_MAX: u32 = 256;
 
 /// The question, and what there is to be said of how it came about.
-pub async fn rewrite(app: &Shared, history: &History, asked: &Asked) -> (Rewritten, Option<String>) {
-    let question = &*asked.says.question();
+pub async fn rewrite(app: &Shared, history: &History, asked: &ReplyRequest) -> (Rewritten, Option<String>) {
+    let question = &*asked.input.question();
     if history.is_empty() || question.is_empty() {
         return (unchanged(question), None);
     }
+    let newest = history.newest.clone();
     let history = history.said();
-    let model = app.models.get(Job::Rewrite).filter(|_| matches!(asked.manner, Manner::Assist(_)));
+    let model = app.models.get(Job::Rewrite).filter(|_| matches!(asked.kind, ReplyKind::Assist(_)));
     let note = match model {
         None => None,
-        Some(model) => match by_model(&app.policies, model, &history, question).await {
+        Some(model) => match by_traced_model(app, asked, model, newest, &history, question).await {
             Ok(rewritten) => return (rewritten, None),
             Err(why) => Some(format!("the question was understood by rules, not by the model: {why}")),
         },
@@ -43,21 +48,47 @@ fn unchanged(question: &str) -> Rewritten {
     Rewritten { question: question.to_owned(), by: RewrittenBy::Nobody }
 }
 
-/// What the model makes of a question; why it made nothing of it, otherwise.
+/// The rewrite of a model with a prompt that has a trace, or why there is none.
+async fn by_traced_model(
+    app: &Shared,
+    asked: &ReplyRequest,
+    model: &Model,
+    made_from: Option<DocumentPath>,
+    history: &[Utterance<'_>],
+    question: &str,
+) -> Result<Rewritten, &'static str> {
+    let instruction = app.policies.prompt(policy::Prompt::Rewrite);
+    let prompt = WorkPrompt { instruction: &instruction, model, thread: asked.place(), made_from };
+    let prompt = prompt.make(app, |share| text(history, question, share)).await.map_err(|error| {
+        tracing::warn!(error = %error.message, "the prompt for a rewrite was not made");
+        "its prompt was too long"
+    })?;
+    asked.tracer.prompt(&prompt.trace.encode());
+    ask_model(model, prompt.messages(), history, question).await
+}
+
+/// The same without a store and a trace, for measuring models.
 pub async fn by_model(
     policies: &Policies,
     model: &Model,
     history: &[Utterance<'_>],
     question: &str,
 ) -> Result<Rewritten, &'static str> {
-    let prompt = policies.prompt(policy::Prompt::Rewrite);
-    let shown = format!("Conversation history:\n{}\n\nFollow-up question: {question}", lines(history));
-    let messages = json!([{"role": "system", "content": &*prompt}, {"role": "user", "content": shown}]);
+    let instruction = policies.prompt(policy::Prompt::Rewrite);
+    let messages = untraced_messages(&instruction, &text(history, question, 1));
+    ask_model(model, messages.map_err(|_| "its prompt was not made")?, history, question).await
+}
+
+async fn ask_model(
+    model: &Model,
+    messages: Bytes,
+    history: &[Utterance<'_>],
+    question: &str,
+) -> Result<Rewritten, &'static str> {
     let mut options = Map::new();
     options.insert("temperature".to_owned(), 0.into());
     options.insert("max_tokens".to_owned(), ANSWER_TOKENS_MAX.into());
-    let ask = Ask { messages: messages.to_string().into(), options };
-    let said = model.complete(&ask).await.map_err(|failure| failure.in_words())?;
+    let said = model.complete(&Ask { messages, options }).await.map_err(|failure| failure.in_words())?;
     let answers = |text: &str| history.iter().any(|said| said.speaker == "assistant" && said.text.trim() == text);
     let is_one = |text: &&str| !answers(text) && is_about(history, question, text);
     let said = clean(said.said(), question).filter(is_one).ok_or("it did not answer with one question")?;
@@ -65,18 +96,23 @@ pub async fn by_model(
     Ok(if by == RewrittenBy::Nobody { unchanged(question) } else { Rewritten { question: said.to_owned(), by } })
 }
 
+/// The text of the prompt, with a share of the tokens for the history.
+fn text(history: &[Utterance<'_>], question: &str, share: usize) -> String {
+    let lines = lines(history, HISTORY_TOKENS_MAX / share as u32);
+    format!("Conversation history:\n{lines}\n\nFollow-up question: {question}")
+}
+
 /// A line each, the newest that fit, oldest first.
-fn lines(history: &[Utterance<'_>]) -> String {
-    let mut room = HISTORY_CHARS_MAX;
+fn lines(history: &[Utterance<'_>], tokens_max: u32) -> String {
+    let mut room_tokens = tokens_max;
     let line = |said: &Utterance<'_>| {
         let text = said.text.split_whitespace().collect::<Vec<_>>().join(" ");
         format!("{}: {}", said.speaker, cut(&text, LINE_CHARS_MAX))
     };
     let fits = |line: &String| {
-        let chars = line.chars().count();
-        let fits = chars <= room;
-        room = room.saturating_sub(chars);
-        fits
+        let rest = room_tokens.checked_sub(Tokenizer::default().count(line));
+        room_tokens = rest.unwrap_or(0);
+        rest.is_some()
     };
     let mut lines: Vec<String> = history.iter().rev().map(line).take_while(fits).collect();
     lines.reverse();
@@ -129,9 +165,11 @@ mod tests {
     fn the_newest_lines_that_fit_are_shown() {
         let long = "x".repeat(LINE_CHARS_MAX + 1);
         let said: Vec<Utterance<'_>> = (0..40).map(|_| Utterance { speaker: "user", text: &long }).collect();
-        let shown = lines(&said);
-        assert_eq!(shown.lines().count(), HISTORY_CHARS_MAX / (LINE_CHARS_MAX + 6));
+        let shown = lines(&said, HISTORY_TOKENS_MAX);
+        assert_eq!(shown.lines().count(), HISTORY_TOKENS_MAX as usize * 4 / (LINE_CHARS_MAX + 6));
+        let line_tokens = Tokenizer::default().count(shown.lines().next().unwrap());
+        assert_eq!([line_tokens, line_tokens - 1].map(|tokens| lines(&said, tokens).lines().count()), [1, 0]);
         let two = [Utterance { speaker: "user", text: "a\nb" }, Utterance { speaker: "assistant", text: "c" }];
-        assert_eq!(lines(&two), "user: a b\nassistant: c");
+        assert_eq!(lines(&two, HISTORY_TOKENS_MAX), "user: a b\nassistant: c");
     }
 }

@@ -1,112 +1,66 @@
 //! One reply from beginning to end. Read this first.
 
-use std::time::Duration;
+use novelo_recall::quote::language;
 
-use tokio::sync::watch;
-
-use super::draft::{Draft, PASSAGES};
-use super::generate::{Work, generate};
 use super::history::History;
-use super::log::Log;
-use super::prompt::Room;
-use super::{Asked, Event, Partial, Reply, Rewritten, RewrittenBy, Understood, prompt, rewrite};
+use super::{ReplyKind, ReplyRequest, offline, relay, rewrite};
+use crate::answer::event::{Event, Partial, Reply, Rewritten, RewrittenBy, UnderstoodQuestion};
+use crate::answer::generate::{GenerationKind, Generator, Outcome, StopSignals};
+use crate::answer::generation::Generation;
+use crate::answer::log::EventLog;
+use crate::answer::prompt::{AnswerPrompt, PromptRequest, model_room_tokens};
 use crate::app::Shared;
-use crate::error::Result;
+use crate::error::{Code, Error, Result};
+use crate::model::Failure;
 use crate::thread::kept::Kept;
 
-/// When a reply ends early: nobody reads it for so long, or the server closes.
-pub struct Ends {
-    pub patience: Duration,
-    pub closing: watch::Receiver<bool>,
-}
-
-/// Answers, and tells the end of it. How it went is recorded before.
-pub async fn run(app: &Shared, asked: Asked, log: &Log, ends: Ends) {
-    let tracer = asked.tracer.clone();
-    let last = match answer(app, asked, log, ends).await {
-        Ok(reply) => Event::Done(Box::new(reply)),
-        Err(error) => {
-            tracer.error("reply", &*error.message);
-            Event::Failed(error)
-        }
-    };
-    tracer.end();
-    log.push(last);
-}
-
-async fn answer(app: &Shared, asked: Asked, log: &Log, mut ends: Ends) -> Result<Reply> {
+pub async fn answer(app: &Shared, asked: &ReplyRequest, log: &EventLog, mut stops: StopSignals) -> Result<Reply> {
     let history = History::load(app, asked.place()).await?;
-    let (rewritten, note) = rewrite::rewrite(app, &history, &asked).await;
-    mark_rewrite(&asked, &rewritten, note.as_deref());
-    let understood = Understood { thread: asked.thread.clone(), rewritten };
+    let (rewritten, note) = rewrite::rewrite(app, &history, asked).await;
+    trace_rewrite(asked, &rewritten, note.as_deref());
+    let understood = UnderstoodQuestion { thread: asked.thread.clone(), rewritten };
     log.push(Event::Question(understood.clone()));
-    let standalone = &understood.rewritten.question;
-    let room = Room { tokens: room_tokens(app, &asked).await, is_stored: false };
-    let prompt = prompt::make(app, &asked, standalone, room).await?;
+    let request = asked.prompt_request(&understood.rewritten.question);
+    let (mut prompt, fits) = make_prompt(app, asked, &request).await?;
     asked.tracer.prompt(&prompt.prompted.trace_id);
     asked.tracer.prompt_ready();
     log.push(Event::Prompt(prompt.prompted.clone()));
-    let kept = Kept::begin(app, &asked.tracer, asked.place(), asked.says.turns(), Vec::new()).await?;
-    let mut draft = Draft::new(prompt.prompted.clone(), note);
-    let work = Work { app, asked: &asked, standalone, kept: &kept, log };
-    let stopped = tokio::select! {
-        biased;
-        done = generate(&work, prompt, &mut draft) => done.map(|()| None)?,
-        () = log.abandoned(ends.patience) => Some(Partial::ClientLeft),
-        // Who has left and then closes the server, as a command does, has left.
-        _ = ends.closing.wait_for(|closing| *closing) => match log.is_read() {
-            true => Some(Partial::ServerStopped),
-            false => Some(Partial::ClientLeft),
-        },
-    };
-    draft.end(log);
-    if draft.answered_by != PASSAGES {
-        asked.tracer.model(&draft.answered_by);
+    let kept = Kept::begin(app, &asked.tracer, asked.place(), asked.input.turns(), Vec::new()).await?;
+    let mut generation = Generation::default();
+    generation.generated.notes.extend(note);
+    let exchange = Exchange { app, asked, log, kept: &kept, standalone: &understood.rewritten.question };
+    exchange.generate(&request, (&mut prompt, fits), &mut generation, &mut stops).await?;
+    generation.end(log);
+    let mut generated = generation.generated;
+    if let Some(model) = &generated.model {
+        asked.tracer.model(model);
     }
-    draft.partial = draft.partial.or(stopped);
-    let is_kept = match draft.turn() {
+    let is_kept = match generated.turn() {
         Some(turn) if asked.is_relayed() => {
-            kept.add_relayed(app, turn, draft.partial == Some(Partial::ClientLeft)).await?
+            kept.add_relayed(app, turn, generated.partial == Some(Partial::ClientLeft)).await?
         }
         turn => kept.add(app, turn.into_iter().collect()).await?,
     };
     if !is_kept {
-        draft.notes.push("the thread was forgotten meanwhile, and this was not kept".to_owned());
+        generated.notes.push("the thread was forgotten meanwhile, and this was not kept".to_owned());
     }
-    let Draft {
-        text,
-        prompted,
-        answered_by,
-        usage,
-        calls,
-        partial,
-        fallback,
-        notes,
-        finish,
-        to_run,
-        more,
-        failure,
-        ..
-    } = draft;
-    Ok(Reply {
-        answer: text,
-        understood,
-        prompted,
-        answered_by,
-        usage,
-        calls,
-        partial,
-        fallback,
-        notes,
-        finish,
-        to_run,
-        more,
-        failure,
-    })
+    Ok(Reply { understood, prompted: prompt.prompted, generated })
 }
 
-/// Marks how the question was understood, and what kept it from being understood better.
-fn mark_rewrite(asked: &Asked, rewritten: &Rewritten, note: Option<&str>) {
+/// Makes the prompt, and says whether it fits the window of the model. One that does not is made without that
+/// limit, for its passages.
+async fn make_prompt(app: &Shared, asked: &ReplyRequest, request: &PromptRequest) -> Result<(AnswerPrompt, bool)> {
+    let room = model_room_tokens(asked.model(app)).await;
+    match request.make(app, room, false).await {
+        Err(error) if error.code == Code::OverBudget && room.is_some() => {
+            Ok((request.make(app, None, false).await?, false))
+        }
+        made => made.map(|prompt| (prompt, true)),
+    }
+}
+
+/// Traces how the question was understood, and what kept it from being understood better.
+fn trace_rewrite(asked: &ReplyRequest, rewritten: &Rewritten, note: Option<&str>) {
     let why = if rewritten.by == RewrittenBy::Nobody { "" } else { &*rewritten.question };
     asked.tracer.heuristic("rewrite", rewritten.by.name(), why);
     if let Some(note) = note {
@@ -114,7 +68,86 @@ fn mark_rewrite(asked: &Asked, rewritten: &Rewritten, note: Option<&str>) {
     }
 }
 
-/// The tokens that a prompt may have, where the model that answers says what it sees at once.
-async fn room_tokens(app: &Shared, asked: &Asked) -> Option<u32> {
-    asked.model(app)?.window_tokens().await.map(prompt::room_tokens)
+/// A question that is stored, and whose answer is generated.
+struct Exchange<'e> {
+    app: &'e Shared,
+    asked: &'e ReplyRequest,
+    log: &'e EventLog,
+    kept: &'e Kept,
+    standalone: &'e str,
+}
+
+impl Exchange<'_> {
+    /// Lets the model answer, if there is one and the prompt fits it.
+    async fn generate(
+        &self,
+        request: &PromptRequest,
+        (prompt, fits): (&mut AnswerPrompt, bool),
+        generation: &mut Generation,
+        stops: &mut StopSignals,
+    ) -> Result<()> {
+        let Some(model) = self.asked.model(self.app) else {
+            return self.without_model(prompt, generation, Code::NoModel, "no model is set");
+        };
+        if !fits {
+            let why = "the question is too long for the window of the model";
+            return self.without_model(prompt, generation, Code::OverBudget, why);
+        }
+        let kind = match &self.asked.kind {
+            ReplyKind::Assist(_) => GenerationKind::Assistant,
+            ReplyKind::Relay(_) => GenerationKind::Relay,
+        };
+        let generator = Generator {
+            app: self.app,
+            log: self.log,
+            kind,
+            model,
+            options: self.asked.options(),
+            request,
+            kept: self.kept,
+            skills: self.asked.skills(),
+        };
+        match generator.generate(prompt, generation, stops).await? {
+            Outcome::Answered | Outcome::Stopped(_) => Ok(()),
+            // A client of the model's server gets what that says; models say nothing at times, for instance
+            // after the result of a tool.
+            Outcome::Empty if self.asked.is_relayed() => Ok(()),
+            Outcome::Empty => {
+                self.without_model(prompt, generation, Code::ModelFailed, "the model answered with nothing")
+            }
+            Outcome::Failed(failure) if self.asked.is_relayed() => {
+                relay::failed(self.app, self.asked, self.kept, generation, &failure).await
+            }
+            Outcome::Failed(failure) => self.failed(prompt, generation, &failure),
+        }
+    }
+
+    /// Keeps what the model said before it failed; the passages answer where that is nothing.
+    fn failed(&self, prompt: &AnswerPrompt, generation: &mut Generation, failure: &Failure) -> Result<()> {
+        let why = |what: &str| format!("{what}: {}", failure.in_words());
+        if !generation.has_begun {
+            return self.without_model(prompt, generation, Code::ModelFailed, &why("the model did not answer"));
+        }
+        generation.generated.partial = Some(Partial::ModelFailed);
+        generation.generated.notes.push(why("the model broke off"));
+        Ok(())
+    }
+
+    /// Answers from the passages. A client that asked for a model gets an error.
+    fn without_model(&self, prompt: &AnswerPrompt, generation: &mut Generation, code: Code, why: &str) -> Result<()> {
+        if self.asked.is_relayed() {
+            return Err(Error::new(code, format!("{why} (models.{}.url)", self.asked.job().name())));
+        }
+        let quoted = offline::quotes(self.standalone, &prompt.prompted.sources);
+        let generated = &mut generation.generated;
+        generated.model = None;
+        generated.text.clear();
+        generated.notes.push(match quoted {
+            None => format!("{why}; no passage fits the question"),
+            Some(_) => format!("{why}; these are the passages that fit best"),
+        });
+        let text = quoted.unwrap_or_else(|| offline::nothing(language(self.standalone)).to_owned());
+        text.split_inclusive('\n').for_each(|line| generation.show(line.to_owned(), self.log));
+        Ok(())
+    }
 }

@@ -32,7 +32,7 @@ pub type FoundGroups = Cache<(CollectionPath, bool), Arc<Found>>;
 pub struct Found {
     pub groups: Groups,
     /// Tells them from others.
-    pub print: u64,
+    pub fingerprint: u64,
     /// Whether something was read that belongs to no user.
     pub outside: bool,
     read: Vec<(CollectionPath, Version)>,
@@ -191,7 +191,7 @@ impl Reader<'_> {
             self.problems.truncate(PROBLEMS_MAX);
             self.problems.push(format!("and {} more", count - PROBLEMS_MAX));
         }
-        self.found.print = print(&groups, &of, &self.problems);
+        self.found.fingerprint = fingerprint(&groups, &of, &self.problems);
         self.found.groups = Groups::new(groups, of, std::mem::take(&mut self.problems));
         Ok(bytes)
     }
@@ -334,7 +334,7 @@ fn weight(group: &Group) -> usize {
     512 + 4 * (group.name.len() + group.response.len() + group.description.as_ref().map_or(0, |d| d.len()) + items)
 }
 
-fn print(groups: &[Group], of: &[(Box<str>, u32)], problems: &[String]) -> u64 {
+fn fingerprint(groups: &[Group], of: &[(Box<str>, u32)], problems: &[String]) -> u64 {
     let mut hasher = FxHasher::default();
     for group in groups {
         let items = group.items.as_ref().map(|items| items.get());

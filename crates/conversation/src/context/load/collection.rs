@@ -30,7 +30,7 @@ pub struct Collected {
     pub values: Vec<Bytes>,
     pub items: Vec<CollectionItem>,
     /// Tells these documents from others.
-    pub print: u64,
+    pub fingerprint: u64,
 }
 
 impl Collected {
@@ -43,7 +43,7 @@ impl Collected {
             collected.times.push(time);
             collected.values.push(value);
         }
-        collected.print = hasher.finish();
+        collected.fingerprint = hasher.finish();
         collected
     }
 

@@ -5,8 +5,8 @@
 //! parses nothing.
 
 mod collection;
-mod far;
-mod near;
+mod inputs;
+mod passages;
 mod shown;
 
 use std::ops::Range;
@@ -26,14 +26,16 @@ use novelo_store::{Range as Seqs, Store, Turns};
 use crate::cache::Cache;
 use crate::context::collapse::{Found, FoundGroups};
 use crate::error::{Error, Result};
+use crate::search::FoundPassage;
+pub use crate::text::cut;
 use crate::thread::refused::Refusals;
 use collection::{Collected, Collections};
-pub use far::{Source, recall_one};
+pub use passages::{RecalledPassages, recall_one};
 pub use shown::Shown;
 
-/// What was loaded for one request.
+/// Everything that one prompt is made from.
 #[derive(Debug, Default)]
-pub struct Near {
+pub struct ContextInputs {
     turns: Turns,
     /// The first turns of a thread that is too long to be looked at whole.
     lead: Turns,
@@ -42,15 +44,15 @@ pub struct Near {
     in_time: bool,
     summary: Option<Shown>,
     user_data: Option<Shown>,
-    collections: Vec<Chosen>,
+    collections: Vec<ChosenCollection>,
     groups: Option<Arc<Found>>,
     membership: Option<Arc<Membership>>,
     /// The turns that a model refused, by seq.
     refused: Vec<RefusedTurn>,
-    /// What searches found.
+    /// The results of searches, as the prompt shows them.
     recalled: Vec<Recalled>,
-    /// The passages among it, with what they say.
-    pub sources: Vec<Source>,
+    /// The passages that they found.
+    pub sources: Vec<FoundPassage>,
     pub inline: Vec<Message>,
     pub question: Option<Message>,
     /// Where the turns are.
@@ -61,7 +63,7 @@ pub struct Near {
 
 /// A collection at one level, and the part of it that is shown.
 #[derive(Debug)]
-struct Chosen {
+struct ChosenCollection {
     name: String,
     shape: Shape,
     level: Level,
@@ -120,12 +122,12 @@ struct Loader<'a> {
     store: &'a Store,
     caches: &'a Caches,
     whose: Whose<'a>,
-    near: Near,
+    inputs: ContextInputs,
 }
 
-impl Near {
-    /// Answers the needs of a recipe.
-    pub async fn load(
+impl ContextInputs {
+    /// Loads the documents that a recipe needs. What it searches for comes afterwards, in `search_passages`.
+    pub async fn load_documents(
         store: &Store,
         caches: &Caches,
         whose: Whose<'_>,
@@ -134,8 +136,8 @@ impl Near {
     ) -> Result<Self> {
         let Some(local) = &reach.local else { return Ok(Self::default()) };
         let above = if recipe.promotes { reach.above.as_slice() } else { &[] };
-        let near = Self { stretch: local.range, in_time: reach.in_time, ..Self::default() };
-        let mut loader = Loader { store, caches, whose, near };
+        let inputs = Self { stretch: local.range, in_time: reach.in_time, ..Self::default() };
+        let mut loader = Loader { store, caches, whose, inputs };
         for need in recipe.needs() {
             match (need, reach.thread_id()) {
                 (Need::Turns, Some(thread)) => loader.turns(thread).await?,
@@ -151,7 +153,7 @@ impl Near {
                 (Need::Summary | Need::Groups, None) | (Need::Recall(_), _) => {}
             }
         }
-        Ok(loader.near)
+        Ok(loader.inputs)
     }
 }
 
@@ -160,10 +162,10 @@ impl Loader<'_> {
         for root in self.whose.roots() {
             let of = root.collection(&[THREADS, thread, TURNS]).map_err(bad_id)?;
             if self.turns_of(&of).await? {
-                self.near.turns_in = Some(of);
-                self.near.outside |= root == Root::Legacy;
+                self.inputs.turns_in = Some(of);
+                self.inputs.outside |= root == Root::Legacy;
                 if let Root::User(user) = root {
-                    self.near.refused = Refusals::load(self.store, user, thread).await?.turns;
+                    self.inputs.refused = Refusals::load(self.store, user, thread).await?.turns;
                 }
                 return Ok(());
             }
@@ -175,24 +177,24 @@ impl Loader<'_> {
     /// which look back stay put from turn to turn; the instructions that lead it come along all the same. Of a stretch
     /// that ends before them, those that it holds. Says whether there is any turn at all.
     async fn turns_of(&mut self, of: &CollectionPath) -> Result<bool> {
-        let near = &mut self.near;
-        near.turns = self.store.turns(of, Seqs::Last(CONTEXT_TURNS_MAX)).await?;
-        if !near.turns.has_more {
-            return Ok(!near.turns.is_empty());
+        let inputs = &mut self.inputs;
+        inputs.turns = self.store.turns(of, Seqs::Last(CONTEXT_TURNS_MAX)).await?;
+        if !inputs.turns.has_more {
+            return Ok(!inputs.turns.is_empty());
         }
-        let (times, stretch) = (near.turns.iter().map(|turn| turn.create_time), near.stretch);
+        let (times, stretch) = (inputs.turns.iter().map(|turn| turn.create_time), inputs.stretch);
         let newest = times.clone().fold(f64::MIN, f64::max);
         let oldest = times.fold(f64::MAX, f64::min);
         if stretch.end.is_none_or(|end| newest <= end) {
-            let first = near.first_seq().next_multiple_of((CONTEXT_TURNS_MAX / 2) as u64) + 1;
-            near.lead = self.store.turns(of, Seqs::After { seq: 0, limit: LEAD_TURNS_MAX }).await?;
-            near.turns = self.store.turns(of, Seqs::Between { first, last: near.turns.last_seq }).await?;
-            near.turns_before = (first - 1).saturating_sub(near.lead().count() as u64);
+            let first = inputs.first_seq().next_multiple_of((CONTEXT_TURNS_MAX / 2) as u64) + 1;
+            inputs.lead = self.store.turns(of, Seqs::After { seq: 0, limit: LEAD_TURNS_MAX }).await?;
+            inputs.turns = self.store.turns(of, Seqs::Between { first, last: inputs.turns.last_seq }).await?;
+            inputs.turns_before = (first - 1).saturating_sub(inputs.lead().count() as u64);
         } else if stretch.begin.is_none_or(|begin| begin < oldest) {
             let (seqs, before) = collection::newest(self.store, of, stretch).await?;
             let (first, last) = (seqs.iter().min().copied().unwrap_or(1), seqs.iter().max().copied().unwrap_or(0));
-            near.turns = self.store.turns(of, Seqs::Between { first, last }).await?;
-            near.turns_before = before;
+            inputs.turns = self.store.turns(of, Seqs::Between { first, last }).await?;
+            inputs.turns_before = before;
         }
         Ok(true)
     }
@@ -203,8 +205,8 @@ impl Loader<'_> {
             let read = collection::read(self.store, &self.caches.collections, &of, shape, reading.range).await?;
             let Some(read) = read else { continue };
             let (name, level, range) = (name.to_owned(), reading.level, read.within(reading.range));
-            self.near.collections.push(Chosen { name, shape, level, of: read, range });
-            self.near.outside |= root == Root::Legacy;
+            self.inputs.collections.push(ChosenCollection { name, shape, level, of: read, range });
+            self.inputs.outside |= root == Root::Legacy;
             return Ok(());
         }
         Ok(())
@@ -213,22 +215,22 @@ impl Loader<'_> {
     async fn summary(&mut self, thread: &str) -> Result<()> {
         let Some(user) = self.whose.user else { return Ok(()) };
         let path = loaded::summary_path(user, thread).map_err(bad_id)?;
-        self.near.summary = shown::load(self.store, &self.caches.shown, &path, show_summary).await?;
+        self.inputs.summary = shown::load(self.store, &self.caches.shown, &path, show_summary).await?;
         Ok(())
     }
 
     async fn user_data(&mut self) -> Result<()> {
         let Some(user) = self.whose.user else { return Ok(()) };
         let path = loaded::user_data_path(user).map_err(bad_id)?;
-        self.near.user_data = shown::load(self.store, &self.caches.shown, &path, show_user_data).await?;
+        self.inputs.user_data = shown::load(self.store, &self.caches.shown, &path, show_user_data).await?;
         Ok(())
     }
 
     async fn groups(&mut self, thread: &str) -> Result<()> {
         let found = crate::context::collapse::find(self.store, &self.caches.groups, self.whose, thread).await?;
-        self.near.outside |= found.outside;
-        self.near.membership = Some(found.membership(self.near.turns_in.as_ref(), &self.near.turns));
-        self.near.groups = Some(found);
+        self.inputs.outside |= found.outside;
+        self.inputs.membership = Some(found.membership(self.inputs.turns_in.as_ref(), &self.inputs.turns));
+        self.inputs.groups = Some(found);
         Ok(())
     }
 }

@@ -21,7 +21,7 @@ use crate::error::{Code, Error, Result};
 use crate::remember::UserMemory;
 use crate::search::points::erase;
 use crate::search::vectors::VECTORS;
-use crate::search::{Corpus, PASSAGES};
+use crate::search::{PASSAGES, RecallSource};
 use crate::trace::TRACES;
 use derived::{Derived, Subject};
 pub use erasure::{PendingErasure, erase_when_due};
@@ -196,13 +196,13 @@ async fn delete<'p>(
         app.erasure.request();
     }
     for (at, subject) in gone {
-        let (traces, corpus) = match subject {
-            Subject::Turn { thread, .. } => (Traces::OfThread(thread), Corpus::Turns),
-            Subject::Memory { .. } => (Traces::Stay, Corpus::Memories),
-            Subject::Document { .. } | Subject::Passage { .. } => (Traces::Stay, Corpus::Documents),
+        let (traces, source) = match subject {
+            Subject::Turn { thread, .. } => (Traces::OfThread(thread), RecallSource::Turns),
+            Subject::Memory { .. } => (Traces::Stay, RecallSource::Memories),
+            Subject::Document { .. } | Subject::Passage { .. } => (Traces::Stay, RecallSource::Documents),
         };
         let_go(app, subject.user(), &[at.prefix()], traces);
-        app.indexes.touched(subject.user(), corpus);
+        app.indexes.touched(subject.user(), source);
         if let Subject::Turn { user, thread } = subject {
             app.touched(user, thread);
         }

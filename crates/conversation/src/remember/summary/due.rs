@@ -8,13 +8,13 @@ use novelo_engine::scope;
 use novelo_store::{Error, Range};
 use tokio::task::JoinSet;
 
-use super::make::{self, Told};
+use super::make;
 use super::{Summary, Window, held, write};
 use crate::remember::TRIES_MAX;
 use crate::remember::UserMemory;
 use crate::telemetry::now;
 use crate::thread::due::ThreadName;
-use crate::thread::refused::Refusals;
+use crate::thread::tail::Tail;
 
 /// How long the first thread waits, so that a burst of turns is summed up once.
 const GATHER: Duration = Duration::from_millis(50);
@@ -85,14 +85,13 @@ async fn round(app: &UserMemory, user: &str, thread: &str) -> Result<Round, Erro
     let (before, version) = held(&app.store, &at).await?;
     let turns_max = make::turns_max(app);
     let Some((first, last)) = window.uncovered(last_seq, before.upto_seq, turns_max) else { return Ok(Round::Done) };
-    let turns = app.store.turns(&of, Range::Between { first, last }).await?;
-    // The last of them must still be there then. Where none is, they were trimmed, and nothing is made of them.
-    let newest = turns.iter().next_back().map(|turn| of.document(&turn.id)).transpose().map_err(invalid)?;
-    let refusals = Refusals::load(&app.store, user, thread).await.map_err(|e| Error::Invalid(e.message))?;
-    let told = Told { turns, refusals };
+    let tail = Tail::load(app, user, thread, Range::Between { first, last }).await;
+    let tail = tail.map_err(|e| Error::Invalid(e.message))?;
+    // The newest turn must still be stored when the summary is. If all were trimmed, there is none.
+    let newest = tail.newest();
     let mut closed = app.due.closing();
     let summary = tokio::select! {
-        made = make::continued(app, before, told) => made?,
+        made = make::continued(app, (user, thread), before, tail) => made?,
         _ = closed.wait_for(|closed| *closed) => return Ok(Round::Done),
     };
     let summary = Summary { upto_seq: last, updated_at: now(), ..summary };

@@ -1,16 +1,17 @@
 //! The making of a summary: by a model where one is set and answers, else by the sentences that say most.
 
+use novelo_engine::Role;
 use novelo_recall::extract::{self, Utterance};
-use novelo_store::{Error, Turns};
-use serde_json::{Map, json};
+use novelo_store::Error;
+use serde_json::Map;
 
 use super::{By, Summary};
-use crate::model::{Ask, Failure, Job, Model};
+use crate::context::work_prompt::WorkPrompt;
+use crate::model::{Ask, Job, Model};
 use crate::policy::Prompt;
 use crate::remember::UserMemory;
-use crate::search::said;
 use crate::text::cut;
-use crate::thread::refused::Refusals;
+use crate::thread::tail::{Line, LineCaps, Tail};
 
 /// Turns that one round sums up, and characters of each that are looked at.
 const TURNS_MAX: u64 = 256;
@@ -24,24 +25,22 @@ pub fn turns_max(app: &UserMemory) -> u64 {
     if app.models.get(Job::Summary).is_some() { MODEL_TURNS_MAX } else { TURNS_MAX }
 }
 
-/// The turns that are summed up; what a model refused among them is left out.
-pub struct Told {
-    pub turns: Turns,
-    pub refusals: Refusals,
-}
+/// The roles that are summed up: not instructions, and not answers of tools.
+const ROLES: &[Role] = &[Role::User, Role::Assistant];
 
-/// The summary with turns behind it. What a caller said stays as it is; what was made here is made anew.
-pub async fn continued(app: &UserMemory, before: Summary, turns: Told) -> Result<Summary, Error> {
+/// The summary with turns behind it. The words of a caller stay; the words made here are made again.
+pub async fn continued(app: &UserMemory, thread: (&str, &str), before: Summary, tail: Tail) -> Result<Summary, Error> {
     let chars_max = usize::try_from(app.config.number("memory.summary_chars")).unwrap_or(usize::MAX);
     if let Some(model) = app.models.get(Job::Summary) {
-        match by_model(app, model, before.made(), &turns, chars_max).await {
+        match by_model(app, model, thread, before.made(), &tail, chars_max).await {
             Ok(made) => return Ok(before.with(made, By::Model)),
-            Err(failure) => tracing::warn!(%failure, "a summary is extracted, since the model did not make it"),
+            Err(problem) => tracing::warn!(%problem, "a summary is extracted, since the model did not make it"),
         }
     }
     let summed = tokio::task::spawn_blocking(move || {
-        let lines = lines(&turns, TURN_CHARS_MAX);
-        let said: Vec<Utterance<'_>> = lines.iter().map(|(speaker, text)| Utterance { speaker, text }).collect();
+        let lines = lines(&tail, TURN_CHARS_MAX);
+        let said: Vec<Utterance<'_>> =
+            lines.iter().map(|line| Utterance { speaker: line.role.name(), text: &line.text }).collect();
         let made = extract::summarise(Some(before.made()).filter(|made| !made.trim().is_empty()), &said, chars_max);
         before.with(made, By::Extract)
     });
@@ -51,37 +50,38 @@ pub async fn continued(app: &UserMemory, before: Summary, turns: Told) -> Result
 async fn by_model(
     app: &UserMemory,
     model: &Model,
+    thread: (&str, &str),
     before: &str,
-    turns: &Told,
+    tail: &Tail,
     chars_max: usize,
-) -> Result<String, Failure> {
-    let lines = lines(turns, MODEL_TURN_CHARS_MAX);
-    if lines.is_empty() {
+) -> Result<String, String> {
+    if lines(tail, MODEL_TURN_CHARS_MAX).is_empty() {
         return Ok(before.to_owned());
     }
-    let before = if before.trim().is_empty() { "(none)" } else { before };
-    let said: Vec<String> = lines.iter().map(|(speaker, text)| format!("{speaker}: {text}")).collect();
-    let shown = format!("Summary so far:\n{before}\n\nMessages since:\n{}", said.join("\n"));
-    let told = format!("{}\nAt most {chars_max} characters.", app.policies.prompt(Prompt::Summary));
-    let messages = json!([{"role": "system", "content": told}, {"role": "user", "content": shown}]);
+    let instruction = format!("{}\nAt most {chars_max} characters.", app.policies.prompt(Prompt::Summary));
+    let prompt = WorkPrompt { instruction: &instruction, model, thread: Some(thread), made_from: tail.newest() };
+    let prompt = prompt.make(app, |share| text(before, tail, share)).await.map_err(|error| error.message)?;
     let mut options = Map::new();
     options.insert("temperature".to_owned(), 0.into());
-    let made = model.complete(&Ask { messages: messages.to_string().into(), options }).await?;
+    let ask = Ask { messages: prompt.messages(), options };
+    let made = model.complete(&ask).await.map_err(|failure| failure.to_string())?;
     match made.said() {
-        "" => Err(Failure::Refused("it answered with nothing".into())),
+        "" => Err("it answered with nothing".to_owned()),
         text => Ok(cut(text, chars_max)),
     }
 }
 
-/// Who said what; instructions and answers of tools are left out.
-fn lines(told: &Told, chars_max: usize) -> Vec<(&'static str, String)> {
-    let line = |turn: &novelo_engine::Turn| {
-        let message = turn.message.shown();
-        let role = message.role().filter(|role| !role.instructs() && role.name() != "tool")?;
-        let text = cut(&said(message)?, chars_max);
-        (!text.trim().is_empty()).then(|| (role.name(), text))
-    };
-    told.turns.iter().filter(|turn| !told.refusals.holds(turn.seq)).filter_map(line).collect()
+/// The text of the prompt. No turn is left out of it: each is cut to its share of the characters.
+fn text(before: &str, tail: &Tail, share: usize) -> String {
+    let before = if before.trim().is_empty() { "(none)" } else { before };
+    let lines = lines(tail, MODEL_TURN_CHARS_MAX / share);
+    let said: Vec<String> = lines.iter().map(|line| format!("{}: {}", line.role.name(), line.text)).collect();
+    format!("Summary so far:\n{before}\n\nMessages since:\n{}", said.join("\n"))
+}
+
+fn lines(tail: &Tail, chars_max: usize) -> Vec<Line<'_>> {
+    let caps = LineCaps { roles: ROLES, bytes_max: usize::MAX, chars_max };
+    tail.lines(caps).filter(Line::says_something).collect()
 }
 
 impl Summary {

@@ -6,12 +6,14 @@ use novelo_store::Range;
 use novelo_store::qdrant::{self, Collection, Scope};
 use serde_json::{Value, json};
 
-use super::super::corpus::Corpus;
+use super::super::sources::{collections, passage_text};
 use super::super::worker::users;
 use super::near::another_size;
+use super::qdrant_collection_of;
 use super::{Answer, Fault, Points};
 use crate::error::Result;
 use crate::search::Search;
+use novelo_engine::recall::RecallSource;
 
 const READ_LIMIT: usize = 1_000;
 /// Asked of an embedder to learn how long its embeddings are.
@@ -20,13 +22,13 @@ const PROBE: &str = "?";
 /// How many points there should be of a user, by the names of collections.
 pub async fn expected(app: &Search, user: &str) -> Result<BTreeMap<&'static str, u64>> {
     let mut counts: BTreeMap<&'static str, u64> = Collection::ALL.map(|of| (of.name(), 0)).into();
-    for corpus in Corpus::ALL {
-        for of in corpus.collections(&app.store, user).await? {
+    for source in RecallSource::ALL {
+        for of in collections(source, &app.store, user).await? {
             let mut seq = 0;
             loop {
                 let turns = app.store.turns(&of, Range::After { seq, limit: READ_LIMIT }).await?;
-                for turn in turns.iter().filter(|turn| corpus.text(turn).is_some()) {
-                    *counts.entry(corpus.place_of(turn).name()).or_default() += 1;
+                for turn in turns.iter().filter(|turn| passage_text(source, turn).is_some()) {
+                    *counts.entry(qdrant_collection_of(source, turn).name()).or_default() += 1;
                 }
                 match turns.iter().next_back().filter(|_| turns.has_more) {
                     Some(last) => seq = last.seq,

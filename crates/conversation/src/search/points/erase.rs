@@ -13,12 +13,14 @@ use novelo_store::qdrant::{self, Collection, Kind, Scope};
 use novelo_store::{PutTerms, Range};
 use serde::{Deserialize, Serialize};
 
-use super::super::corpus::{Corpus, DOCUMENTS, MEMORIES, PASSAGES};
+use super::super::sources::{DOCUMENTS, MEMORIES, PASSAGES};
 use super::{Answer, Fault, Points, work};
+use super::{point_kind, qdrant_collections};
 use crate::error::{Code, Error, Result};
 use crate::ids;
 use crate::search::Search;
 use crate::telemetry::now;
+use novelo_engine::recall::RecallSource;
 
 const NOTES_MAX: usize = 1_000;
 /// How long a forget waits before it goes on in the background.
@@ -134,13 +136,13 @@ async fn go_through(app: &Search, points: &Points) -> Result<bool> {
 
 /// Removes all points of a user that have no document.
 async fn sweep(app: &Search, points: &Points, user: &str) -> Result<bool> {
-    for corpus in Corpus::ALL {
-        let scope = Scope { user, kind: Some(corpus.kind()), parents: &[] };
-        for of in corpus.lies_in() {
+    for source in RecallSource::ALL {
+        let scope = Scope { user, kind: Some(point_kind(source)), parents: &[] };
+        for of in qdrant_collections(source) {
             let mut from = None;
             loop {
                 let Ok((seen, next)) = points.scroll(*of, &scope, from.as_deref()).await else { return Ok(false) };
-                let stale = work::stale(app, corpus, *of, seen).await?;
+                let stale = work::stale(app, source, *of, seen).await?;
                 if points.remove(*of, user, &stale).await.is_err() {
                     return Ok(false);
                 }

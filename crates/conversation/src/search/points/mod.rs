@@ -18,9 +18,9 @@ use hyper::Method;
 use novelo_store::qdrant::{self, Collection, Nonsense, Request, Requests, Shape};
 use rustc_hash::FxHashMap;
 
-use super::corpus::Corpus;
 use crate::outbound::{Outbound, Unanswered};
 use crate::settings::Config;
+use novelo_engine::recall::RecallSource;
 
 pub use check::{expected, findings};
 pub use near::{Elsewhere, near};
@@ -208,29 +208,28 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl Corpus {
-    fn kind(self) -> qdrant::Kind {
-        match self {
-            Self::Memories => qdrant::Kind::Memory,
-            Self::Turns => qdrant::Kind::Turn,
-            Self::Documents => qdrant::Kind::Passage,
-        }
+/// The kind that the points of a source have in Qdrant.
+fn point_kind(source: RecallSource) -> qdrant::Kind {
+    match source {
+        RecallSource::Memories => qdrant::Kind::Memory,
+        RecallSource::Turns => qdrant::Kind::Turn,
+        RecallSource::Documents => qdrant::Kind::Passage,
     }
+}
 
-    /// Where its points lie.
-    fn lies_in(self) -> &'static [Collection] {
-        match self {
-            Self::Memories | Self::Turns => &[Collection::Conversation],
-            Self::Documents => &[Collection::Documents, Collection::Repositories],
-        }
+/// The Qdrant collections that hold the points of a source.
+fn qdrant_collections(source: RecallSource) -> &'static [Collection] {
+    match source {
+        RecallSource::Memories | RecallSource::Turns => &[Collection::Conversation],
+        RecallSource::Documents => &[Collection::Documents, Collection::Repositories],
     }
+}
 
-    /// Where the point of one passage lies: what was taken from a file is of a repository.
-    fn place_of(self, document: &novelo_engine::Turn) -> Collection {
-        match self {
-            Self::Memories | Self::Turns => Collection::Conversation,
-            Self::Documents if super::member(&document.message, "file").is_some() => Collection::Repositories,
-            Self::Documents => Collection::Documents,
-        }
+/// The Qdrant collection of one passage: a passage from a file belongs to a repository.
+fn qdrant_collection_of(source: RecallSource, document: &novelo_engine::Turn) -> Collection {
+    match source {
+        RecallSource::Memories | RecallSource::Turns => Collection::Conversation,
+        RecallSource::Documents if super::member(&document.message, "file").is_some() => Collection::Repositories,
+        RecallSource::Documents => Collection::Documents,
     }
 }

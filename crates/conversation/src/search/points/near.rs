@@ -7,6 +7,7 @@ use tokio::sync::RwLock;
 use super::super::find::Ask;
 use super::super::part::Part;
 use super::{Answer, Fault, Points};
+use super::{point_kind, qdrant_collections};
 use crate::search::Search;
 
 /// Hits of each kind that are asked for. All passages of most users; of the others, more than any prompt shows.
@@ -62,8 +63,8 @@ pub async fn near(app: &Search, points: &Points, part: &RwLock<Part>, ask: &Ask<
         _ => None,
     };
     let dense = vector.as_ref().map(|(model, vector)| Dense { model, vector });
-    let scope = Scope { user: ask.user, kind: Some(ask.corpus.kind()), parents: ask.parents };
-    let lists = match points.lists(ask.corpus.lies_in(), &Question { scope, dense, sparse }).await {
+    let scope = Scope { user: ask.user, kind: Some(point_kind(ask.source)), parents: ask.parents };
+    let lists = match points.lists(qdrant_collections(ask.source), &Question { scope, dense, sparse }).await {
         Ok(lists) => lists,
         Err(fault) => {
             notes.push(format!("lexical results only, Qdrant failed: {fault}"));
@@ -88,7 +89,7 @@ pub async fn near(app: &Search, points: &Points, part: &RwLock<Part>, ask: &Ask<
     if is_stale {
         // What has no document here is no hit; the task finds out whether it is to be removed.
         part.unsettle();
-        app.indexes.waiting.add(ask.user, ask.corpus);
+        app.indexes.waiting.add(ask.user, ask.source);
     }
     (here, notes)
 }

@@ -11,12 +11,12 @@ use novelo_store::qdrant::{self, Collection};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::super::corpus::Corpus;
 use super::super::worker::users;
 use super::{Fault, Points, WRITE_DEADLINE, expected, lock, work};
 use crate::error::{Code, Error, Result};
 use crate::search::Search;
 use crate::telemetry::now;
+use novelo_engine::recall::RecallSource;
 
 /// Who is left, and what was done.
 #[derive(Debug)]
@@ -108,8 +108,8 @@ async fn begin(app: &Search, points: &Points, anew: bool) -> Result<Plan> {
 /// Puts all points of a user, and counts them.
 async fn rebuild(app: &Search, points: &Points, user: &str, done: &mut Done) -> Result<()> {
     app.indexes.forget(user);
-    for corpus in Corpus::ALL {
-        if !work(app, points, user, corpus).await? {
+    for source in RecallSource::ALL {
+        if !work(app, points, user, source).await? {
             let said = points.rests().unwrap_or_else(|| format!("the embedder is {}", app.indexes.embedder.state()));
             return Err(Error::new(Code::Unavailable, format!("points were not put: {said}")));
         }

@@ -12,16 +12,18 @@ use novelo_store::qdrant::{self, Collection, Point, Scope, Seen, Shape};
 use novelo_store::{Error, Op, Range};
 use tokio::sync::RwLock;
 
-use super::super::corpus::{Corpus, Place};
 use super::super::embedder::Failure;
 use super::super::find::current;
 use super::super::part::{Lacking, Part, digest};
+use super::super::sources::{Place, passage_text};
 use super::super::vectors::{self, Vector};
 use super::super::worker::{BATCH_DEADLINE, TEXT_CHARS_MAX};
 use super::{Answer, Fault, Points, WRITE_DEADLINE, lock};
+use super::{point_kind, qdrant_collection_of, qdrant_collections};
 use crate::error::Result;
 use crate::search::Search;
 use crate::text::cut;
+use novelo_engine::recall::RecallSource;
 
 /// Points that are put at once, and passages that are embedded at once.
 const BATCH: usize = 64;
@@ -38,14 +40,14 @@ struct Taken {
 }
 
 /// Puts all that one index lacks, and removes what it no longer holds; `false` when Qdrant or the embedder failed.
-pub async fn work(app: &Search, points: &Points, user: &str, corpus: Corpus) -> Result<bool> {
+pub async fn work(app: &Search, points: &Points, user: &str, source: RecallSource) -> Result<bool> {
     while !app.indexes.waiting.is_closed() {
-        let part = current(app, user, corpus).await?;
-        if !part.read().await.is_settled() && !settle(app, points, user, corpus, &part).await? {
+        let part = current(app, user, source).await?;
+        if !part.read().await.is_settled() && !settle(app, points, user, source, &part).await? {
             return Ok(false);
         }
         let gone = part.write().await.take_gone();
-        if !gone.is_empty() && !remove_gone(app, points, user, corpus, gone).await? {
+        if !gone.is_empty() && !remove_gone(app, points, user, source, gone).await? {
             part.read().await.unsettle();
             return Ok(false);
         }
@@ -54,7 +56,7 @@ pub async fn work(app: &Search, points: &Points, user: &str, corpus: Corpus) -> 
         if lacking.is_empty() {
             break;
         }
-        if !put(app, points, user, corpus, &part, lacking).await? {
+        if !put(app, points, user, source, &part, lacking).await? {
             return Ok(false);
         }
     }
@@ -73,11 +75,11 @@ fn done<T>(answer: Answer<T>) -> Option<T> {
 }
 
 /// Compares an index with the points that are there: those that fit are not put again, those without a document go.
-async fn settle(app: &Search, points: &Points, user: &str, corpus: Corpus, part: &RwLock<Part>) -> Result<bool> {
+async fn settle(app: &Search, points: &Points, user: &str, source: RecallSource, part: &RwLock<Part>) -> Result<bool> {
     let print = app.indexes.embedder.print();
     part.read().await.settling();
-    for of in corpus.lies_in() {
-        let scope = Scope { user, kind: Some(corpus.kind()), parents: &[] };
+    for of in qdrant_collections(source) {
+        let scope = Scope { user, kind: Some(point_kind(source)), parents: &[] };
         let mut from = None;
         loop {
             let Some((seen, next)) = done(points.scroll(*of, &scope, from.as_deref()).await) else {
@@ -88,7 +90,7 @@ async fn settle(app: &Search, points: &Points, user: &str, corpus: Corpus, part:
                 let mut part = part.write().await;
                 seen.into_iter().filter(|seen| !fits(&mut part, seen, print)).collect::<Vec<_>>()
             };
-            let stale = stale(app, corpus, *of, unknown).await?;
+            let stale = stale(app, source, *of, unknown).await?;
             if done(points.remove(*of, user, &stale).await).is_none() {
                 part.read().await.unsettle();
                 return Ok(false);
@@ -110,11 +112,11 @@ fn fits(part: &mut Part, seen: &Seen, print: Option<&str>) -> bool {
 
 /// The ids of those points whose document is gone, says nothing, or belongs into another collection. A point that says
 /// nothing of itself is not one of ours.
-pub async fn stale(app: &Search, corpus: Corpus, in_: Collection, points: Vec<Seen>) -> Result<Vec<String>> {
+pub async fn stale(app: &Search, source: RecallSource, in_: Collection, points: Vec<Seen>) -> Result<Vec<String>> {
     let mut stale = Vec::new();
     for Seen { id, place, .. } in points {
         let Some((of, seq, _)) = place else { continue };
-        let stays = document(app, &of, seq).await?.is_some_and(|turn| belongs(corpus, in_, &turn));
+        let stays = document(app, &of, seq).await?.is_some_and(|turn| belongs(source, in_, &turn));
         if !stays {
             stale.push(id);
         }
@@ -122,8 +124,8 @@ pub async fn stale(app: &Search, corpus: Corpus, in_: Collection, points: Vec<Se
     Ok(stale)
 }
 
-fn belongs(corpus: Corpus, in_: Collection, turn: &Turn) -> bool {
-    corpus.text(turn).is_some() && corpus.place_of(turn) == in_
+fn belongs(source: RecallSource, in_: Collection, turn: &Turn) -> bool {
+    passage_text(source, turn).is_some() && qdrant_collection_of(source, turn) == in_
 }
 
 async fn document(app: &Search, of: &CollectionPath, seq: u64) -> Result<Option<Turn>> {
@@ -136,12 +138,12 @@ async fn remove_gone(
     app: &Search,
     points: &Points,
     user: &str,
-    corpus: Corpus,
+    source: RecallSource,
     gone: Vec<(CollectionPath, u64)>,
 ) -> Result<bool> {
     let (mut ids, mut ops) = (Vec::new(), Vec::new());
     for (of, seq) in gone {
-        let says_something = document(app, &of, seq).await?.is_some_and(|turn| corpus.text(&turn).is_some());
+        let says_something = document(app, &of, seq).await?.is_some_and(|turn| passage_text(source, &turn).is_some());
         if !says_something {
             ids.push(qdrant::id(&of, seq));
             ops.extend(vectors::path(&of, seq).map(|at| Op::Delete { at, if_version: None }));
@@ -150,7 +152,7 @@ async fn remove_gone(
     if !ops.is_empty() && app.indexes.embedder.print().is_some() {
         app.store.write(ops).await?;
     }
-    for of in corpus.lies_in() {
+    for of in qdrant_collections(source) {
         if done(points.remove(*of, user, &ids).await).is_none() {
             return Ok(false);
         }
@@ -163,7 +165,7 @@ async fn put(
     app: &Search,
     points: &Points,
     user: &str,
-    corpus: Corpus,
+    source: RecallSource,
     part: &RwLock<Part>,
     lacking: Vec<Lacking>,
 ) -> Result<bool> {
@@ -171,19 +173,19 @@ async fn put(
     for lacking in lacking {
         let turn = document(app, &lacking.of, lacking.seq).await?.filter(|turn| digest(turn) == lacking.digest);
         taken.extend(turn.map(|turn| {
-            let into = corpus.place_of(&turn);
+            let into = qdrant_collection_of(source, &turn);
             Taken { lacking, turn, into, vector: None }
         }));
     }
     if let Some(print) = app.indexes.embedder.print()
-        && !embed(app, corpus, print, &mut taken).await?
+        && !embed(app, source, print, &mut taken).await?
     {
         return Ok(false);
     }
     *lock(&points.busy) = Some(user.to_owned());
-    let answer = points.put_all(app, user, corpus, &taken).await;
+    let answer = points.put_all(app, user, source, &taken).await;
     let put = match done(answer) {
-        Some(()) => remove_forgotten(app, points, user, corpus, &taken).await,
+        Some(()) => remove_forgotten(app, points, user, source, &taken).await,
         None => Ok(false),
     };
     lock(&points.busy).take();
@@ -199,8 +201,14 @@ async fn put(
 }
 
 /// Removes what was put just now and has no document any more.
-async fn remove_forgotten(app: &Search, points: &Points, user: &str, corpus: Corpus, taken: &[Taken]) -> Result<bool> {
-    for into in corpus.lies_in() {
+async fn remove_forgotten(
+    app: &Search,
+    points: &Points,
+    user: &str,
+    source: RecallSource,
+    taken: &[Taken],
+) -> Result<bool> {
+    for into in qdrant_collections(source) {
         let mut forgotten = Vec::new();
         for Taken { lacking, .. } in taken.iter().filter(|taken| taken.into == *into) {
             if document(app, &lacking.of, lacking.seq).await?.is_none() {
@@ -216,7 +224,7 @@ async fn remove_forgotten(app: &Search, points: &Points, user: &str, corpus: Cor
 
 /// Gives passages their vectors: those that are stored, and new ones; `false` when the embedder failed. A text that it refuses
 /// goes without.
-async fn embed(app: &Search, corpus: Corpus, print: &str, taken: &mut [Taken]) -> Result<bool> {
+async fn embed(app: &Search, source: RecallSource, print: &str, taken: &mut [Taken]) -> Result<bool> {
     for taken in taken.iter_mut() {
         let stored = vectors::get(&app.store, &taken.lacking.of, taken.lacking.seq).await?;
         let fits = |vector: &Vector| vector.model == print && vector.digest == taken.lacking.digest;
@@ -224,15 +232,15 @@ async fn embed(app: &Search, corpus: Corpus, print: &str, taken: &mut [Taken]) -
     }
     let mut missing: Vec<&mut Taken> = taken.iter_mut().filter(|taken| taken.vector.is_none()).collect();
     for some in missing.chunks_mut(EMBEDDED_AT_ONCE) {
-        if !embed_some(app, corpus, print, some).await? {
+        if !embed_some(app, source, print, some).await? {
             return Ok(false);
         }
     }
     Ok(true)
 }
 
-async fn embed_some(app: &Search, corpus: Corpus, print: &str, some: &mut [&mut Taken]) -> Result<bool> {
-    let text = |taken: &&mut Taken| cut(&corpus.text(&taken.turn).unwrap_or_default(), TEXT_CHARS_MAX);
+async fn embed_some(app: &Search, source: RecallSource, print: &str, some: &mut [&mut Taken]) -> Result<bool> {
+    let text = |taken: &&mut Taken| cut(&passage_text(source, &taken.turn).unwrap_or_default(), TEXT_CHARS_MAX);
     match app.indexes.embedder.embed(some.iter().map(text).collect(), BATCH_DEADLINE).await {
         Ok(vectors) => {
             for (taken, vector) in some.iter_mut().zip(vectors) {
@@ -248,7 +256,7 @@ async fn embed_some(app: &Search, corpus: Corpus, print: &str, some: &mut [&mut 
             }
             some => {
                 for one in some.chunks_mut(1) {
-                    if !Box::pin(embed_some(app, corpus, print, one)).await? {
+                    if !Box::pin(embed_some(app, source, print, one)).await? {
                         return Ok(false);
                     }
                 }
@@ -300,8 +308,8 @@ impl Points {
         }
     }
 
-    async fn put_all(&self, app: &Search, user: &str, corpus: Corpus, taken: &[Taken]) -> Answer<()> {
-        for into in corpus.lies_in() {
+    async fn put_all(&self, app: &Search, user: &str, source: RecallSource, taken: &[Taken]) -> Answer<()> {
+        for into in qdrant_collections(source) {
             let taken: Vec<&Taken> = taken.iter().filter(|taken| taken.into == *into).collect();
             let size = taken.iter().find_map(|taken| Some(taken.vector.as_ref()?.len()));
             if taken.is_empty() {
@@ -312,7 +320,7 @@ impl Points {
                 continue;
             }
             let shape = self.ensure(*into, size).await?;
-            self.put_some(app, user, corpus, *into, shape, &taken).await?;
+            self.put_some(app, user, source, *into, shape, &taken).await?;
         }
         Ok(())
     }
@@ -321,17 +329,17 @@ impl Points {
         &self,
         app: &Search,
         user: &str,
-        corpus: Corpus,
+        source: RecallSource,
         into: Collection,
         shape: Shape,
         taken: &[&Taken],
     ) -> Answer<()> {
         let print = app.indexes.embedder.print();
         let terms: Vec<Vec<(u32, f32)>> =
-            taken.iter().map(|t| sparse::of_passage(&corpus.text(&t.turn).unwrap_or_default())).collect();
+            taken.iter().map(|t| sparse::of_passage(&passage_text(source, &t.turn).unwrap_or_default())).collect();
         let points = taken.iter().zip(&terms).map(|(Taken { lacking, turn, vector, .. }, terms)| Point {
             user,
-            kind: corpus.kind(),
+            kind: point_kind(source),
             of: &lacking.of,
             seq: lacking.seq,
             parent: Place { of: &lacking.of, seq: lacking.seq }.parent(),

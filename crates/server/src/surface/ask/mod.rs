@@ -1,4 +1,4 @@
-//! `POST /ask`: a question about data, answered by a query (`novelo_conversation::data`).
+//! `POST /ask`: a question about data, answered by a query (`novelo_conversation::answer::data`).
 
 pub(crate) mod schema;
 
@@ -17,8 +17,8 @@ use crate::http::route::Routes;
 use crate::http::trace_id::with_trace;
 use crate::server::Server;
 use crate::surface::required_id;
+use novelo_conversation::answer::data::{self, DataQuestion};
 use novelo_conversation::caller::Caller;
-use novelo_conversation::data::{self, Asked};
 use novelo_conversation::error::{Error, Result};
 use novelo_conversation::remember::check;
 use novelo_conversation::trace::Tracer;
@@ -58,7 +58,7 @@ async fn answer(server: &Server, request: Request, tracer: &Tracer) -> ApiResult
     let user = required_id("client_id", fields.client_id)?;
     caller.require_user(&user)?;
     tracer.about(&user, &thread);
-    let asked = Asked { question, user, thread, nickname, request_id };
+    let asked = DataQuestion { question, user, thread, nickname, request_id };
     Ok(Json::serialize(&data::ask(&server.app, asked, tracer).await?)?)
 }
 

@@ -7,8 +7,7 @@ use serde_json::{Value, json};
 
 use crate::http::body::Json;
 use crate::http::sse;
-use novelo_conversation::answer::guide;
-use novelo_conversation::answer::reply::{Event, Form, Reader, Told};
+use novelo_conversation::answer::{Event, EventReader, GuidedAnswer, LoggedEvent, ResponseFormat};
 use novelo_conversation::error::Result;
 use novelo_conversation::telemetry::now;
 
@@ -27,10 +26,10 @@ impl Shown {
     }
 }
 
-pub(crate) fn guest_of(reader: &Reader) -> Option<String> {
-    match reader.form() {
-        Form::Guided { guest } => guest.clone(),
-        Form::Assist | Form::Relay { .. } => None,
+pub(crate) fn guest_of(reader: &EventReader) -> Option<String> {
+    match reader.format() {
+        ResponseFormat::Guided { guest } => guest.clone(),
+        ResponseFormat::Assist | ResponseFormat::Relay { .. } => None,
     }
 }
 
@@ -38,7 +37,7 @@ pub(crate) fn guest_of(reader: &Reader) -> Option<String> {
 const BEFORE_TEXT: usize = 2;
 
 /// The first frame of a resumed stream. Its id is the one that the client sent.
-pub(crate) fn reconnected(behind: &str, reader: &Reader) -> String {
+pub(crate) fn reconnected(behind: &str, reader: &EventReader) -> String {
     let at = now();
     let since_ms = ((at - reader.started_at()) * 1e3).max(0.0);
     let data = json!({"type": "reconnect", "at": at, "sinceStartMs": since_ms, "lastEventId": behind});
@@ -46,7 +45,7 @@ pub(crate) fn reconnected(behind: &str, reader: &Reader) -> String {
 }
 
 /// The frames of an event, with the requested trace only if this caller may see it.
-pub(crate) fn event(told: &Told, shown: &Shown) -> String {
+pub(crate) fn event(told: &LoggedEvent, shown: &Shown) -> String {
     let missed = match told.missed {
         0 => String::new(),
         // It has the id of the event before, so that a client that disconnects here resumes with this event.
@@ -73,10 +72,10 @@ pub(crate) fn event(told: &Told, shown: &Shown) -> String {
 }
 
 /// The last event, which is also the whole answer.
-fn done(told: &Told, shown: &Shown) -> Value {
+fn done(told: &LoggedEvent, shown: &Shown) -> Value {
     let mut data = match &*told.event {
         Event::Guided(answer) if shown.may_debug => json!(answer),
-        Event::Guided(answer) => json!(guide::Answer { trace: None, ..(**answer).clone() }),
+        Event::Guided(answer) => json!(GuidedAnswer { trace: None, ..(**answer).clone() }),
         Event::Failed(error) => {
             let body: Value = serde_json::from_slice(&error.body()).unwrap_or_default();
             json!({"fallback": true, "cache": false, "error": body.get("error")})
@@ -90,7 +89,7 @@ fn done(told: &Told, shown: &Shown) -> Value {
 }
 
 /// The members of every frame, and then those of this one.
-fn with(told: &Told, name: &str, data: Value) -> Value {
+fn with(told: &LoggedEvent, name: &str, data: Value) -> Value {
     let mut all = json!({"type": name, "at": told.at, "sinceStartMs": told.since_ms});
     if let (Value::Object(all), Value::Object(data)) = (&mut all, data) {
         all.extend(data);
@@ -102,7 +101,7 @@ fn frame(id: &str, name: &str, data: &Value) -> String {
     sse::frame(id, name, &data.to_string())
 }
 
-pub(crate) async fn whole(reader: Reader, shown: &Shown) -> Result<Response> {
+pub(crate) async fn whole(reader: EventReader, shown: &Shown) -> Result<Response> {
     let told = sse::last(reader).await?;
     Ok(Json::from_value(&done(&told, shown)).into_response())
 }

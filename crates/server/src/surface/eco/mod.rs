@@ -32,9 +32,9 @@ use crate::http::route::Routes;
 use crate::http::sse;
 use crate::http::trace_id::header_value;
 use crate::server::Server;
+use novelo_conversation::answer::guide::GuidedRequest;
 use novelo_conversation::answer::guide::load::{NAME_BYTES_MAX, as_name};
-use novelo_conversation::answer::guide::{self, Asked};
-use novelo_conversation::answer::reply::{Form, Owner, Patience, Terms};
+use novelo_conversation::answer::{self, AnswerRequest, Patience, ReplyOptions, ReplyOwner, ResponseFormat};
 use novelo_conversation::app::App;
 use novelo_conversation::caller::Caller;
 use novelo_conversation::error::{Code, Error, Result};
@@ -127,7 +127,8 @@ async fn ask(
     if wants_trace {
         caller.require_admin()?;
     }
-    if let Some(reader) = sse::resume(app, &caller, &headers, |form| matches!(form, Form::Guided { .. }))? {
+    if let Some(reader) = sse::resume(app, &caller, &headers, |format| matches!(format, ResponseFormat::Guided { .. }))?
+    {
         tracer.heuristic("resume", reader.trace_id(), "Last-Event-ID");
         tracer.end();
         let behind = headers.get(sse::LAST_EVENT_ID).and_then(|id| id.to_str().ok()).unwrap_or_default().to_owned();
@@ -149,10 +150,10 @@ async fn ask(
         }
     }
     let guest = asked.is_guest.then(|| asked.user.clone());
-    let owner = Owner { user: Some(asked.user.clone()), thread: Some(asked.thread.clone()) };
+    let owner = ReplyOwner { user: Some(asked.user.clone()), thread: Some(asked.thread.clone()) };
     let patience = if streams { Patience::Page } else { Patience::None };
-    let terms = Terms { owner, form: Form::Guided { guest: guest.clone() }, patience, tracer };
-    let reader = app.replies.start(app, terms, move |app, log, ends| guide::run(app, asked, log, ends))?;
+    let options = ReplyOptions { owner, format: ResponseFormat::Guided { guest: guest.clone() }, patience, tracer };
+    let reader = answer::begin(app, AnswerRequest::Guided(asked), options)?;
     let shown = Shown { may_debug: true, guest };
     let guest = shown.guest_header();
     let mut response = match streams {
@@ -170,7 +171,7 @@ struct EcoOptions {
     tracer: Tracer,
 }
 
-fn accept(wire: EcoRequest<'_>, caller: &Caller, accepted: EcoOptions) -> Result<Asked> {
+fn accept(wire: EcoRequest<'_>, caller: &Caller, accepted: EcoOptions) -> Result<GuidedRequest> {
     let (user, is_guest) = identity(&wire, caller)?;
     let thread = session(wire.session_meta.as_ref())?;
     let EcoOptions { streams, wants_trace, tracer } = accepted;
@@ -189,7 +190,7 @@ fn accept(wire: EcoRequest<'_>, caller: &Caller, accepted: EcoOptions) -> Result
     if opening.is_some_and(|level| !(1..=3).contains(&level)) {
         return Err(Error::invalid("metaFromBuilder.aberturaHibrida.sugestaoNivel", "must be 1, 2 or 3"));
     }
-    Ok(Asked {
+    Ok(GuidedRequest {
         user,
         thread,
         is_guest,

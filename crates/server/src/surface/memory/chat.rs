@@ -6,9 +6,9 @@ use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::response::Response;
 use novelo_engine::limits::QUESTION_BYTES_MAX;
+use novelo_engine::recipe::ComponentSpec;
 use novelo_language::iso_date;
 use serde::Deserialize;
-use serde_json::{Value, json};
 
 use super::{context, subject};
 use crate::http::body::{RawBody, parse_object};
@@ -16,7 +16,8 @@ use crate::http::error::ApiResult;
 use crate::http::sse;
 use crate::surface::optional_id;
 use crate::surface::thread;
-use novelo_conversation::answer::reply::{Asked, Manner, Says, Skills};
+use novelo_conversation::answer::Skills;
+use novelo_conversation::answer::reply::{ReplyInput, ReplyKind, ReplyRequest};
 use novelo_conversation::app::App;
 use novelo_conversation::caller::Caller;
 use novelo_conversation::policy::Preset;
@@ -51,20 +52,11 @@ pub(crate) async fn chat(
     let session = optional_id("session_id", wire.session_id)?.unwrap_or_else(|| DEFAULT_SESSION.to_owned());
     let task = optional_id("task_id", wire.task_id)?;
     check::text("message", &wire.message, ("QUESTION_BYTES_MAX", QUESTION_BYTES_MAX))?;
-    let preset = Arc::new(Preset::given("recipe", recipe(&app))?);
-    let (says, manner) = (Says::Question(wire.message), Manner::Assist(Some(Skills { caller, task })));
+    let date = ComponentSpec::system(format!("Current date: {}", iso_date(now())));
+    let preset = Arc::new(Preset::from(context::recipe(&app, [date], true)?));
+    let (input, kind) = (ReplyInput::Question(wire.message), ReplyKind::Assist(Some(Skills { caller, task })));
     let tracer = Tracer::begin(&app.recorder, SURFACE);
     tracer.about(&user, &session);
-    let asked = Asked { user: Some(user), thread: Some(session), says, preset, manner, tracer };
+    let asked = ReplyRequest { user: Some(user), thread: Some(session), input, preset, kind, tracer };
     Ok(thread::answer(&app, asked, sse::is_wanted(wire.stream, &headers)).await)
-}
-
-/// The date, then the context of this surface, then the question.
-fn recipe(app: &App) -> Value {
-    let mut recipe = context::recipe(app, true);
-    let date = json!({"kind": "literal", "value": format!("Current date: {}", iso_date(now()))});
-    if let Some(components) = recipe.get_mut("components").and_then(Value::as_array_mut) {
-        components.insert(0, date);
-    }
-    recipe
 }

@@ -2,10 +2,12 @@
 
 use axum::extract::State;
 use axum::response::Response;
+use novelo_engine::recall::RecallSource;
+use novelo_engine::recipe::{ComponentSpec, FilterSpec, RecipeBuilder, RecipeDocument, WindowSize};
 use novelo_engine::time_scope::TimeScope;
 use novelo_store::Range;
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::subject;
 use crate::http::body::{RawBody, parse_object};
@@ -56,7 +58,7 @@ pub(crate) async fn make(State(app): State<App>, caller: Caller, RawBody(body): 
     app.touched(&user, &session);
     let request = Request {
         reach: TimeScope::thread(&session, now()),
-        recipe: RecipeChoice::Given(recipe(&app, wire.include_vector.unwrap_or(true))),
+        recipe: RecipeChoice::Built(recipe(&app, [], wire.include_vector.unwrap_or(true))?),
         user: Some(user),
         query,
         budget_tokens: budget(wire.budget_tokens)?,
@@ -68,16 +70,20 @@ pub(crate) async fn make(State(app): State<App>, caller: Caller, RawBody(body): 
 }
 
 /// Summary, user data, the newest messages, memories, conversation memory.
-pub(crate) fn recipe(app: &App, recalls: bool) -> Value {
-    let mut components = vec![json!({"kind": "summary"}), json!({"kind": "userData"}), json!({"kind": "history"})];
-    if recalls {
-        components.extend(["memories", "turns"].map(|from| json!({"kind": "recall", "from": from})));
-    }
-    let window = app.config.number("memory.short_term_window");
-    json!({
-        "components": components,
-        "filters": [{"name": "historyWindow", "options": {"turns": window}}, "toolCallBackfill"],
-    })
+pub(crate) fn recipe(
+    app: &App,
+    leading: impl IntoIterator<Item = ComponentSpec>,
+    recalls: bool,
+) -> Result<RecipeDocument> {
+    let sources = [RecallSource::Memories, RecallSource::Turns].into_iter().filter(|_| recalls);
+    let turns = u32::try_from(app.config.number("memory.short_term_window")).unwrap_or(u32::MAX);
+    let recipe = RecipeBuilder::new()
+        .components(leading)
+        .components([ComponentSpec::Summary, ComponentSpec::UserData, ComponentSpec::history()])
+        .components(sources.map(ComponentSpec::recall))
+        .filter(FilterSpec::HistoryWindow(WindowSize::Turns(turns)))
+        .filter(FilterSpec::tool_call_backfill());
+    Ok(recipe.build()?)
 }
 
 /// The last tool results of a task.

@@ -17,7 +17,7 @@ use crate::http::trace_id::with_trace;
 use novelo_conversation::app::App;
 use novelo_conversation::caller::Caller;
 use novelo_conversation::context;
-use novelo_conversation::context::answer::{Answer, Explain, Made};
+use novelo_conversation::context::answer::{Answer, ContextResponse, Explain};
 use novelo_conversation::context::request::{RecipeChoice, Request};
 use novelo_conversation::error::{Error, Result};
 use novelo_conversation::remember::check;
@@ -46,7 +46,7 @@ pub(crate) async fn make(State(app): State<App>, caller: Caller, RawBody(body): 
 }
 
 /// The response for a context, with its trace id if the trace was stored.
-pub(crate) fn answer(made: Made) -> Response {
+pub(crate) fn answer(made: ContextResponse) -> Response {
     let response = Json::from_bytes(made.body).into_response();
     if made.traced { with_trace(response, &made.trace) } else { response }
 }
@@ -73,6 +73,7 @@ fn checked(wire: ContextRequest<'_>, caller: &Caller) -> Result<Request> {
         budget_tokens: budget(wire.budget_tokens)?,
         tokenizer: wire.tokenizer.as_deref().map(tokenizer).transpose()?,
         answer: Answer::Context(explain(wire.explain)?),
+        made_from: None,
     })
 }
 

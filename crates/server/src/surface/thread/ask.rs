@@ -8,10 +8,12 @@ use novelo_engine::path::check_id;
 use serde::Deserialize;
 use serde_json::json;
 
+use super::wire::{CallBody, QuestionBody, ReplyBody, SourcesBody};
 use crate::http::body::{Json, RawBody, parse_object};
 use crate::http::error::ApiResult;
 use crate::http::sse;
-use novelo_conversation::answer::reply::{Asked, Event, Form, Manner, Reader, Says, Told};
+use novelo_conversation::answer::reply::{ReplyInput, ReplyKind, ReplyRequest};
+use novelo_conversation::answer::{self, AnswerRequest, Event, EventReader, LoggedEvent, ResponseFormat};
 use novelo_conversation::app::App;
 use novelo_conversation::caller::{ANONYMOUS, Caller};
 use novelo_conversation::error::{Code, Error, Result};
@@ -46,15 +48,15 @@ pub(crate) async fn ask(
 }
 
 /// Whether `event` can write this form of a reply.
-pub(crate) fn is_ours(form: &Form) -> bool {
-    *form == Form::Assist
+pub(crate) fn is_ours(format: &ResponseFormat) -> bool {
+    *format == ResponseFormat::Assist
 }
 
 /// Begins the reply and returns it, as a stream or whole.
-pub(crate) async fn answer(app: &App, asked: Asked, streams: bool) -> Response {
+pub(crate) async fn answer(app: &App, asked: ReplyRequest, streams: bool) -> Response {
     let trace_id = asked.tracer.id().encode();
-    let terms = asked.terms(streams);
-    let answer = match app.replies.begin(app, asked, terms) {
+    let options = asked.reply_options(streams);
+    let answer = match answer::begin(app, AnswerRequest::Reply(asked), options) {
         Ok(reader) if streams => Ok(sse::answer(reader, event)),
         Ok(reader) => whole(reader).await,
         Err(error) => Err(error),
@@ -68,39 +70,39 @@ pub(crate) fn user(named: Option<String>, caller: &Caller) -> Result<String> {
 }
 
 /// A checked question from a surface.
-pub(crate) fn asked(app: &App, surface: &str, user: String, thread: String, question: String) -> Result<Asked> {
+pub(crate) fn asked(app: &App, surface: &str, user: String, thread: String, question: String) -> Result<ReplyRequest> {
     check_id(&user).map_err(|e| Error::bad_id("user_id", &e))?;
     check_id(&thread).map_err(|e| Error::bad_id("thread_id", &e))?;
     check::text("question", &question, ("QUESTION_BYTES_MAX", QUESTION_BYTES_MAX))?;
     let preset = app.policies.preset(PRESET);
     let preset = preset.ok_or_else(|| Error::new(Code::Internal, format!("there is no preset {PRESET}")))?;
-    let (says, manner) = (Says::Question(question), Manner::Assist(None));
+    let (input, kind) = (ReplyInput::Question(question), ReplyKind::Assist(None));
     let tracer = Tracer::begin(&app.recorder, surface);
     tracer.about(&user, &thread);
-    Ok(Asked { user: Some(user), thread: Some(thread), says, preset, manner, tracer })
+    Ok(ReplyRequest { user: Some(user), thread: Some(thread), input, preset, kind, tracer })
 }
 
 /// The whole answer, once it is finished.
-pub(crate) async fn whole(reader: Reader) -> Result<Response> {
-    sse::whole(reader, |reply| Json::serialize(reply).map(IntoResponse::into_response)).await
+pub(crate) async fn whole(reader: EventReader) -> Result<Response> {
+    sse::whole(reader, |reply| Json::serialize(&ReplyBody::from(reply)).map(IntoResponse::into_response)).await
 }
 
 /// The frame of an event, after a frame with the number of events that are no longer stored.
-pub(crate) fn event(told: &Told) -> String {
+pub(crate) fn event(told: &LoggedEvent) -> String {
     match told.missed {
         0 => frame(told),
         missed => format!("event: missed\ndata: {}\n\n{}", json!({"events": missed}), frame(told)),
     }
 }
 
-fn frame(told: &Told) -> String {
+fn frame(told: &LoggedEvent) -> String {
     let (name, written) = match &*told.event {
-        Event::Question(understood) => ("question", serde_json::to_string(understood)),
-        Event::Prompt(prompted) => ("sources", serde_json::to_string(prompted)),
+        Event::Question(understood) => ("question", serde_json::to_string(&QuestionBody::from(understood))),
+        Event::Prompt(prompted) => ("sources", serde_json::to_string(&SourcesBody::from(prompted))),
         Event::Text(text) => ("text", Ok(json!({"delta": text}).to_string())),
         Event::Anew => ("anew", Ok("{}".to_owned())),
-        Event::Skill(called) => ("skill", serde_json::to_string(called)),
-        Event::Done(reply) => ("done", serde_json::to_string(reply)),
+        Event::Skill(called) => ("skill", serde_json::to_string(&CallBody::from(called))),
+        Event::Done(reply) => ("done", serde_json::to_string(&ReplyBody::from(&**reply))),
         Event::Failed(error) => ("error", Ok(String::from_utf8_lossy(&error.body()).into_owned())),
         Event::Ready
         | Event::First

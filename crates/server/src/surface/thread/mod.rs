@@ -7,6 +7,7 @@ mod ask;
 mod page;
 mod replies;
 pub(crate) mod schema;
+mod wire;
 
 use axum::routing::{get, post};
 

@@ -10,6 +10,7 @@ use crate::http::body::{PathIds, RawBody};
 use crate::http::error::ApiResult;
 use crate::http::sse;
 use crate::surface::pages;
+use novelo_conversation::answer::{self, AnswerRequest};
 use novelo_conversation::app::App;
 use novelo_conversation::caller::Caller;
 use novelo_conversation::error::Error;
@@ -27,8 +28,8 @@ const SURFACE: &str = "chat page";
 pub(crate) async fn begin(State(app): State<App>, caller: Caller, RawBody(body): RawBody) -> ApiResult<Response> {
     let form: ChatForm = serde_urlencoded::from_bytes(&body).map_err(|e| Error::invalid("body", e))?;
     let asked = ask::asked(&app, SURFACE, ask::user(None, &caller)?, form.thread_id, form.question.clone())?;
-    let (trace_id, terms) = (asked.tracer.id().encode(), asked.terms(true));
-    let piece = app.replies.begin(&app, asked, terms).map(|reader| {
+    let (trace_id, options) = (asked.tracer.id().encode(), asked.reply_options(true));
+    let piece = answer::begin(&app, AnswerRequest::Reply(asked), options).map(|reader| {
         let address = format!("/chat/replies/{}", reader.name());
         pages::piece(page::exchange(&form.question, &address, &trace_id))
     });

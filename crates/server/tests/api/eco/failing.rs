@@ -7,7 +7,7 @@ use crate::support::eco::{
     self, HEAVY, LIGHT, NONE, TIMEOUT, ask, asks, course, course_of, end, heard, memories, serve, stages, text, turns,
     whole, with,
 };
-use crate::support::models::{Act, Models, words};
+use crate::support::models::{Act, Asked, Models, words};
 use crate::support::{Server, Value, json, says};
 
 /// Long enough for all tries of a stream and the pauses between them.
@@ -206,4 +206,65 @@ fn what_was_whole_from_the_beginning_falls_back_to_the_sentence() {
     }
     assert_eq!(memories(&server, "ana"), NONE);
     assert_eq!(memories(&server, "bia").len(), 1);
+}
+
+/// What a model server refuses that takes no prompt of more than 6 kB, and says no lengths.
+fn refuses_long(asked: &Asked) -> Act {
+    let refusal = json!({"error": {"type": "exceed_context_size_error", "message": "the prompt is too long"}});
+    match asked.body["messages"].to_string().len() > 6_000 {
+        true => Act::Status(400, refusal.to_string()),
+        false if asked.body["stream"] == true => Act::says(&["Um", " dia."]),
+        false => whole("Um dia."),
+    }
+}
+
+/// A thread of long turns, as many as any mode shows.
+fn fill(server: &Server, of: &str) {
+    let long = "palavra ".repeat(200);
+    let pair = [says("user", &long), says("assistant", &long)];
+    server.append(of, "t", &(0..12).flat_map(|_| pair.clone()).collect::<Vec<_>>());
+}
+
+#[test]
+fn a_prompt_that_is_too_long_is_shortened() {
+    let models = Models::start();
+    let server = serve(&models, &[]);
+    models.otherwise(Act::Decides(refuses_long));
+    let overridden = with(asks("cid", "t", HEAVY), "promptOverride", "Own: say little.");
+    for (of, body, mode) in [
+        ("ana", asks("ana", "t", HEAVY), "stream"),
+        ("bia", asks("bia", "t", LIGHT), "fast"),
+        ("cid", overridden, "full"),
+    ] {
+        fill(&server, of);
+        let before = models.asked().len();
+        let told = ask(&server, &body);
+        assert_eq!((&told["meta"]["mode"], &told["message"]), (&json!(mode), &json!("Um dia.")), "{told}");
+        assert_eq!((&told["fallback"], told["meta"].get("reason")), (&json!(false), None), "{told}");
+        assert_eq!(told["modelo"], "tiny");
+        let asked = models.asked();
+        let sizes: Vec<usize> = asked[before..].iter().map(|asked| asked.body["messages"].to_string().len()).collect();
+        assert!(sizes.len() > 1 && sizes.is_sorted_by(|a, b| a > b), "each is shorter than the one before: {sizes:?}");
+        let question = &body["messages"][0]["content"];
+        let asks_it = |asked: &Asked| asked.contents().iter().filter(|content| **content == *question).count() == 1;
+        assert!(asked[before..].iter().all(asks_it), "the question is asked once in each");
+        let kept = turns(&server, of, "t");
+        assert_eq!(kept[24..], [body["messages"][0].clone(), says("assistant", "Um dia.")], "{mode}");
+    }
+    let frames = heard(&server, &asks("ana", "t", "Que desespero"));
+    assert_eq!((text(&frames).as_str(), &end(&frames)["fallback"]), ("Um dia.", &json!(false)));
+}
+
+#[test]
+fn a_prompt_that_stays_too_long_is_replaced_by_the_sentence() {
+    let models = Models::start();
+    let server = serve(&models, &[]);
+    let refusal = json!({"error": {"type": "exceed_context_size_error", "message": "the prompt is too long"}});
+    models.otherwise(Act::Status(400, refusal.to_string()));
+    fill(&server, "ana");
+    let told = ask(&server, &asks("ana", "t", HEAVY));
+    assert_eq!((&told["message"], &told["meta"]["reason"]), (&json!(TIMEOUT), &json!("error")), "{told}");
+    let asked = models.asked();
+    let sizes: Vec<usize> = asked.iter().map(|asked| asked.body["messages"].to_string().len()).collect();
+    assert!(sizes.is_sorted_by(|a, b| a > b) && sizes.len() <= 4, "no prompt is sent twice: {sizes:?}");
 }

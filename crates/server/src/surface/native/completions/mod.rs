@@ -16,6 +16,7 @@ use axum::http::{HeaderMap, HeaderValue};
 use axum::response::{IntoResponse, Response};
 use novelo_engine::limits::INLINE_MESSAGES_MAX;
 use novelo_engine::path::encode_segment;
+use novelo_engine::recipe::{ComponentSpec, FilterSpec, RecipeBuilder};
 use novelo_engine::{Message, Role};
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -25,7 +26,8 @@ use super::turns::accept_messages;
 use crate::http::body::{Json, RawBody, parse_object};
 use crate::http::error::{ApiError, ApiResult};
 use crate::http::sse;
-use novelo_conversation::answer::reply::{Asked, Form, Manner, Owner, Reader, RelayRequest, Reply, Says, Terms};
+use novelo_conversation::answer::reply::{RelayRequest, ReplyInput, ReplyKind, ReplyRequest};
+use novelo_conversation::answer::{self, AnswerRequest, EventReader, Reply, ReplyOptions, ReplyOwner, ResponseFormat};
 use novelo_conversation::app::{App, Shared};
 use novelo_conversation::caller::Caller;
 use novelo_conversation::error::{Code, Error, Relayed, Result};
@@ -75,7 +77,7 @@ pub(crate) async fn complete(
 }
 
 async fn answer(app: &App, caller: Caller, headers: &HeaderMap, body: &[u8]) -> ApiResult<Response> {
-    if let Some(reader) = sse::resume(app, &caller, headers, |form| matches!(form, Form::Relay { .. }))? {
+    if let Some(reader) = sse::resume(app, &caller, headers, |format| matches!(format, ResponseFormat::Relay { .. }))? {
         let thread = reader.thread().map(str::to_owned);
         return Ok(in_thread(thread.as_deref(), streamed(reader)));
     }
@@ -92,13 +94,16 @@ async fn answer(app: &App, caller: Caller, headers: &HeaderMap, body: &[u8]) -> 
     let subject = CompletionSubject::read(app, headers, &request, &caller)?;
     let options = options(body, request.metadata.as_ref())?;
     let (job, model) = model(app, request.model.as_deref()).await?;
-    let manner = Manner::Relay(Box::new(RelayRequest { job, model, options }));
-    let asked = asked(app, &subject, messages, manner).await?;
+    let kind = ReplyKind::Relay(Box::new(RelayRequest { job, model, options }));
+    let asked = asked(app, &subject, messages, kind).await?;
     let (trace_id, streams) = (asked.tracer.id().encode(), request.stream == Some(true));
-    let usual = asked.terms(streams);
-    let terms = Terms {
-        owner: Owner { user: usual.owner.user.or(subject.user).or_else(|| caller.user()), thread: usual.owner.thread },
-        form: Form::Relay {
+    let usual = asked.reply_options(streams);
+    let reply_options = ReplyOptions {
+        owner: ReplyOwner {
+            user: usual.owner.user.or(subject.user).or_else(|| caller.user()),
+            thread: usual.owner.thread,
+        },
+        format: ResponseFormat::Relay {
             model: request.model.unwrap_or_else(|| job.name().to_owned()),
             wants_usage: request
                 .stream_options
@@ -106,7 +111,7 @@ async fn answer(app: &App, caller: Caller, headers: &HeaderMap, body: &[u8]) -> 
         },
         ..usual
     };
-    let answer = match app.replies.begin(app, asked, terms) {
+    let answer = match answer::begin(app, AnswerRequest::Reply(asked), reply_options) {
         Ok(reader) if streams => begun(reader).await,
         Ok(reader) => whole(reader).await,
         Err(error) => Err(error),
@@ -131,19 +136,19 @@ fn in_thread(thread: Option<&str>, mut response: Response) -> Response {
 
 /// A stream that has begun. An early error gets its own status; after `HEAD_WAIT` the stream begins anyway,
 /// so that a slow model does not keep the client waiting.
-async fn begun(mut reader: Reader) -> Result<Response> {
+async fn begun(mut reader: EventReader) -> Result<Response> {
     match tokio::time::timeout(HEAD_WAIT, reader.begun()).await.ok().flatten() {
         Some(error) => Err(error),
         None => Ok(streamed(reader)),
     }
 }
 
-fn streamed(reader: Reader) -> Response {
+fn streamed(reader: EventReader) -> Response {
     let writer = CompletionWriter::for_reader(&reader);
     sse::answer(reader, move |told| writer.write_event(told))
 }
 
-async fn whole(reader: Reader) -> Result<Response> {
+async fn whole(reader: EventReader) -> Result<Response> {
     let writer = CompletionWriter::for_reader(&reader);
     let whole = |reply: &Reply| match writer::broken(reply) {
         Some(error) => Err(error),
@@ -188,15 +193,20 @@ pub(crate) fn unknown_model(named: &str, known: &[String]) -> Error {
     Error { param: Some("model".to_owned()), relayed, ..error }
 }
 
-async fn asked(app: &App, subject: &CompletionSubject, messages: Vec<Message>, manner: Manner) -> Result<Asked> {
+async fn asked(
+    app: &App,
+    subject: &CompletionSubject,
+    messages: Vec<Message>,
+    kind: ReplyKind,
+) -> Result<ReplyRequest> {
     let Some((user, thread)) = subject.user.as_ref().zip(subject.thread.as_ref()) else {
-        let preset = Preset::given("recipe", json!({"filters": ["toolCallBackfill"]}))?;
-        return Ok(Asked {
+        let preset = Preset::from(RecipeBuilder::new().filter(FilterSpec::tool_call_backfill()).build()?);
+        return Ok(ReplyRequest {
             user: None,
             thread: None,
-            says: Says::Messages(messages),
+            input: ReplyInput::Messages(messages),
             preset: Arc::new(preset),
-            manner,
+            kind,
             tracer: Tracer::begin(&app.recorder, SURFACE),
         });
     };
@@ -214,21 +224,16 @@ async fn asked(app: &App, subject: &CompletionSubject, messages: Vec<Message>, m
     let tracer = Tracer::begin(&app.recorder, SURFACE);
     tracer.about(user, thread);
     let (user, thread) = (Some(user.clone()), Some(thread.clone()));
-    Ok(Asked { user, thread, says: Says::Messages(unsaid.new), preset, manner, tracer })
+    Ok(ReplyRequest { user, thread, input: ReplyInput::Messages(unsaid.new), preset, kind, tracer })
 }
 
 /// The preset of a thread, after the instructions of the caller.
 fn preset(app: &Shared, instructions: &[Message]) -> Result<Preset> {
     let preset = app.policies.preset(policy::DEFAULT);
     let preset = preset.ok_or_else(|| Error::new(Code::Internal, "there is no preset chat"))?;
-    let mut recipe: Value = serde_json::from_str(preset.text.get())
-        .map_err(|e| Error::new(Code::Internal, format!("the preset chat: {e}")))?;
     let literal = |message: &Message| {
         let text = novelo_conversation::search::said(message)?;
-        Some(json!({"kind": "literal", "role": message.role()?.name(), "value": text}))
+        Some(ComponentSpec::literal(message.role()?, text))
     };
-    if let Some(components) = recipe.get_mut("components").and_then(Value::as_array_mut) {
-        components.splice(0..0, instructions.iter().filter_map(literal));
-    }
-    Ok(Preset::given("messages", recipe)?)
+    Ok(preset.with_leading("messages", instructions.iter().filter_map(literal))?)
 }

@@ -7,7 +7,7 @@ use std::sync::{Arc, OnceLock};
 
 use serde_json::{Map, Value, json};
 
-use novelo_conversation::answer::reply::{Event, Form, Reader, Reply, Told};
+use novelo_conversation::answer::{self, Event, EventReader, Generated, LoggedEvent, Reply, ResponseFormat};
 use novelo_conversation::error::{Code, Error};
 use novelo_conversation::model::{More, ToolCall};
 
@@ -26,10 +26,10 @@ pub(crate) struct CompletionWriter {
 const OURS: [&str; 5] = ["id", "object", "created", "choices", "usage"];
 
 impl CompletionWriter {
-    pub(crate) fn for_reader(reader: &Reader) -> Self {
-        let (model, wants_usage) = match reader.form() {
-            Form::Relay { model, wants_usage } => (model.clone(), *wants_usage),
-            Form::Assist | Form::Guided { .. } => (String::new(), false),
+    pub(crate) fn for_reader(reader: &EventReader) -> Self {
+        let (model, wants_usage) = match reader.format() {
+            ResponseFormat::Relay { model, wants_usage } => (model.clone(), *wants_usage),
+            ResponseFormat::Assist | ResponseFormat::Guided { .. } => (String::new(), false),
         };
         let id = format!("chatcmpl-{}", reader.name());
         Self { id, created: reader.started_at() as u64, model, wants_usage, head: reader.head() }
@@ -37,7 +37,7 @@ impl CompletionWriter {
 
     /// The frames of an event. The last one has the id, so that a stream resumed before it repeats all of
     /// them.
-    pub(crate) fn write_event(&self, told: &Told) -> String {
+    pub(crate) fn write_event(&self, told: &LoggedEvent) -> String {
         let missed = match told.missed {
             0 => String::new(),
             missed => format!(": missed {missed} events\n\n"),
@@ -78,7 +78,7 @@ impl CompletionWriter {
         let none = Map::new();
         let end = match broken(reply) {
             Some(error) => failed(&error),
-            None => self.chunk(&json!({}), Some(&reply.finish), (&none, &none)),
+            None => self.chunk(&json!({}), Some(&reply.generated.finish), (&none, &none)),
         };
         let usage = usage(reply).filter(|_| self.wants_usage).map(|usage| {
             let usage = json!({"choices": [], "usage": usage});
@@ -97,9 +97,10 @@ impl CompletionWriter {
     }
 
     pub(crate) fn whole(&self, reply: &Reply) -> Value {
-        let More { answer, choice: of_choice, message } = &reply.more;
-        let message = novelo_conversation::answer::reply::message(&reply.answer, &reply.to_run, message);
-        let mut choice = json!({"index": 0, "message": message, "finish_reason": reply.finish});
+        let Generated { text, tool_calls, more, finish, .. } = &reply.generated;
+        let More { answer, choice: of_choice, message } = more;
+        let message = answer::message(text, tool_calls, message);
+        let mut choice = json!({"index": 0, "message": message, "finish_reason": finish});
         extend(&mut choice, of_choice);
         let mut rest = json!({"choices": [choice]});
         if let (Some(usage), Some(members)) = (usage(reply), rest.as_object_mut()) {
@@ -140,16 +141,16 @@ fn failed(error: &Error) -> String {
 
 /// The error that ended an answer early.
 pub(crate) fn broken(reply: &Reply) -> Option<Error> {
-    let partial = reply.partial?;
-    Some(reply.failure.clone().unwrap_or_else(|| Error::new(Code::ModelFailed, partial.in_words())))
+    let partial = reply.generated.partial?;
+    Some(reply.generated.failure.clone().unwrap_or_else(|| Error::new(Code::ModelFailed, partial.in_words())))
 }
 
 /// The usage as the server reports it, else as far as it was counted; none if the server does not report it.
 fn usage(reply: &Reply) -> Option<Value> {
-    if let Some(told) = reply.more.answer.get("usage") {
+    if let Some(told) = reply.generated.more.answer.get("usage") {
         return Some(told.clone());
     }
-    let usage = reply.usage?;
+    let usage = reply.generated.usage?;
     let total = usage.prompt_tokens.saturating_add(usage.completion_tokens);
     let (prompt, completion) = (usage.prompt_tokens, usage.completion_tokens);
     Some(json!({"prompt_tokens": prompt, "completion_tokens": completion, "total_tokens": total}))

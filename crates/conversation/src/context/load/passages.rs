@@ -1,29 +1,30 @@
-//! The second round of loading: what is searched for depends on what the first round gave.
+//! Searching for passages: the second round of loading, since the query may depend on the documents of the first.
 
 use std::time::Duration;
 
 use novelo_engine::path::{self, CollectionPath};
-use novelo_engine::recall::{self, Recall, RecallHit, Recalled};
-use novelo_engine::{Need, Recipe, Role, Turn};
+use novelo_engine::recall::{Recall, RecallHit, RecallSource, Recalled};
+use novelo_engine::{Message, Need, Recipe, Role, Turn};
+use novelo_recall::Why;
 use novelo_store::{Range, Store};
-use serde_json::Value;
+use serde::Deserialize;
 
-use super::Near;
+use super::ContextInputs;
 use crate::context::Contexts;
 use crate::context::request::Request;
 use crate::error::{Code, Result};
 use crate::search::levels::Levels;
-use crate::search::{Ask, Corpus, Found, Passage, Picked, Place, Ranking, has_any, said, search};
-use crate::text::cut;
+use crate::search::{Ask, Found, FoundPassage, Picked, Place, Ranking, has_any, search};
+use crate::thread::tail::excerpt;
 use crate::trace::RecalledInput;
 
 /// Messages that a question is made of where none is asked, and the characters taken of each.
 const ASKED_TURNS: usize = 2;
 const ASKED_CHARS: usize = 150;
 
-impl Near {
-    /// Recalls what a recipe asks for.
-    pub async fn recall(&mut self, app: &Contexts, recipe: &Recipe, request: &Request) -> Result<()> {
+impl ContextInputs {
+    /// Searches for the passages that a recipe asks for.
+    pub async fn search_passages(&mut self, app: &Contexts, recipe: &Recipe, request: &Request) -> Result<()> {
         let recalls = recipe.needs().into_iter().filter_map(|need| match need {
             Need::Recall(recall) => Some(recall),
             _ => None,
@@ -36,15 +37,15 @@ impl Near {
         let is_here = |seq: u64| seq >= shown || Some(seq) == newest_user || refused.contains(&seq);
         let is_shown = |place: Place<'_>| thread == Some(place.parent()) && is_here(place.seq);
         for recall in recalls {
-            let given = request.recalled.iter().find(|(recalled, _)| recalled.recall == recall);
+            let given = request.recalled.iter().find(|given| given.recalled.recall == recall);
             let found = match (given, &request.user, &query) {
                 (Some(given), ..) => Some(given.clone()),
                 (None, Some(user), Some(query)) => find(app, user, &recall, query, is_shown).await?,
                 _ => None,
             };
-            let Some((recalled, sources)) = found else { continue };
-            self.recalled.push(recalled);
-            self.sources.extend(sources);
+            let Some(found) = found else { continue };
+            self.recalled.push(found.recalled);
+            self.sources.extend(found.hits);
         }
         Ok(())
     }
@@ -69,29 +70,52 @@ impl Near {
         let inline = self.inline.iter().rev();
         let stored = self.turns.iter().rev().filter(|turn| !self.is_refused(turn.seq));
         let messages = inline.chain(stored.map(|turn| turn.message.shown()));
-        let mut texts: Vec<String> =
-            messages.filter_map(said).map(|text| cut(&text, ASKED_CHARS)).take(ASKED_TURNS).collect();
+        let texts = messages.filter_map(|message| excerpt(message, ASKED_CHARS));
+        let mut texts: Vec<String> = texts.take(ASKED_TURNS).collect();
         texts.reverse();
         let text = texts.join(" ");
         (!text.trim().is_empty()).then_some(text)
     }
 
-    /// What an old prompt recalled, as far as it is still there.
-    pub(super) async fn recall_again(&mut self, store: &Store, inputs: &[RecalledInput]) -> Result<()> {
+    /// Reads the passages of an old prompt again, as far as they are still stored.
+    pub(super) async fn search_again(&mut self, store: &Store, inputs: &[RecalledInput]) -> Result<()> {
         for input in inputs {
-            let mut texts = Vec::new();
+            let mut passages = Vec::new();
             for hit in &input.hits {
-                texts.extend(text_again(store, input.recall.from, hit).await?.map(|text| (text, hit)));
+                passages.extend(read_again(store, input.recall.from, hit).await?);
             }
             self.recalled.push(Recalled {
                 recall: input.recall.clone(),
-                message: input.recall.show(texts.iter().map(|(text, hit)| (text.as_str(), words(hit)))),
+                message: show(&input.recall, &passages),
                 hits: input.hits.clone(),
                 near: input.near.clone(),
                 problems: input.problems.clone(),
             });
         }
         Ok(())
+    }
+}
+
+/// The result of one recall of a recipe: as the prompt shows it, and the passages.
+#[derive(Debug, Clone)]
+pub struct RecalledPassages {
+    pub recalled: Recalled,
+    pub hits: Vec<FoundPassage>,
+    /// The best of what was not taken.
+    pub near: Vec<FoundPassage>,
+}
+
+impl RecalledPassages {
+    fn new(recall: &Recall, found: Found) -> Self {
+        let Found { hits, near, notes } = found;
+        let recalled = Recalled {
+            recall: recall.clone(),
+            message: show(recall, &hits),
+            hits: hits.iter().map(FoundPassage::to_hit).collect(),
+            near: near.iter().map(FoundPassage::to_hit).collect(),
+            problems: notes,
+        };
+        Self { recalled, hits, near }
     }
 }
 
@@ -103,8 +127,8 @@ pub async fn recall_one(
     recall: &Recall,
     query: &str,
     is_shown: impl Fn(Place<'_>) -> bool,
-) -> Result<(Recalled, Vec<Source>)> {
-    let nothing = || (recalled(recall, Found::default()), Vec::new());
+) -> Result<RecalledPassages> {
+    let nothing = || RecalledPassages::new(recall, Found::default());
     Ok(find(app, user, recall, query, is_shown).await?.unwrap_or_else(nothing))
 }
 
@@ -115,10 +139,10 @@ async fn find(
     recall: &Recall,
     query: &str,
     is_shown: impl Fn(Place<'_>) -> bool,
-) -> Result<Option<(Recalled, Vec<Source>)>> {
-    let ask = Ask { user, corpus: corpus(recall.from), query, parents: &[], explain: true };
+) -> Result<Option<RecalledPassages>> {
+    let ask = Ask { user, source: recall.from, query, parents: &[], explain: true };
     let search = async {
-        match has_any(app, user, ask.corpus).await? {
+        match has_any(app, user, ask.source).await? {
             true => {
                 search(app, ask, |ranking| pick(ranking, recall, Levels::of(&app.config), is_shown)).await.map(Some)
             }
@@ -133,10 +157,7 @@ async fn find(
             Some(Found { notes, ..Found::default() })
         }
     };
-    Ok(found.map(|found| {
-        let sources = found.hits.iter().map(|passage| Source::of(recall.from, passage)).collect();
-        (recalled(recall, found), sources)
-    }))
+    Ok(found.map(|found| RecalledPassages::new(recall, found)))
 }
 
 /// What a search gave, else what kept it from it, in words; zero is no limit. A request that is at fault itself is
@@ -155,71 +176,28 @@ async fn within<T>(limit: Duration, search: impl Future<Output = Result<T>>) -> 
     }
 }
 
-/// A passage that went into a prompt.
-#[derive(Debug, Clone)]
-pub struct Source {
-    pub from: recall::RecallSource,
-    /// The thread of a turn, the document of a passage.
-    pub parent: Box<str>,
-    pub id: Box<str>,
-    pub text: Box<str>,
-    /// The file and the line that it was taken from.
-    pub file: Option<String>,
-    pub line: Option<u64>,
-    pub score: f32,
-}
-
-impl Source {
-    fn of(from: recall::RecallSource, passage: &Passage) -> Self {
-        let (file, line) = passage.place_in_file();
-        let (parent, id, text) = (passage.parent().into(), passage.id.clone(), passage.text.as_str().into());
-        Self { from, parent, id, text, file, line, score: passage.score }
-    }
-}
-
-fn corpus(from: recall::RecallSource) -> Corpus {
-    match from {
-        recall::RecallSource::Memories => Corpus::Memories,
-        recall::RecallSource::Turns => Corpus::Turns,
-        recall::RecallSource::Documents => Corpus::Documents,
-    }
-}
-
 fn pick(ranking: &Ranking<'_>, recall: &Recall, levels: Levels, is_shown: impl Fn(Place<'_>) -> bool) -> Picked {
     let most = recall.hits_max as usize;
     match (recall.from, recall.per_level) {
-        (recall::RecallSource::Memories, Some(each)) => levels.pick(ranking, each as usize, most),
-        (recall::RecallSource::Turns, _) => ranking.pick_relevant(most, |place| !is_shown(place)),
+        (RecallSource::Memories, Some(each)) => levels.pick(ranking, each as usize, most),
+        (RecallSource::Turns, _) => ranking.pick_relevant(most, |place| !is_shown(place)),
         _ => ranking.pick_relevant(most, |_| true),
     }
 }
 
-fn recalled(recall: &Recall, found: Found) -> Recalled {
-    let texts: Vec<String> = found.hits.iter().map(|passage| passage.text.clone()).collect();
-    let hits: Vec<RecallHit> = found.hits.into_iter().map(hit).collect();
-    let near = found.near.into_iter().map(hit).collect();
-    let message = recall.show(texts.iter().map(String::as_str).zip(hits.iter().map(words)));
-    Recalled { recall: recall.clone(), message, hits, near, problems: found.notes }
+/// The message of a recall, each passage cut to where the words of the query are.
+fn show(recall: &Recall, passages: &[FoundPassage]) -> Option<Message> {
+    recall.show(passages.iter().map(|passage| (passage.text.as_str(), passage.matched_words())))
 }
 
-fn hit(passage: Passage) -> RecallHit {
-    let why = passage.why.and_then(|why| serde_json::to_value(why).ok()).unwrap_or(Value::Null);
-    RecallHit { collection: passage.of.to_string(), id: passage.id.into(), seq: passage.seq, score: passage.score, why }
-}
-
-/// The words of the query that found something.
-fn words(hit: &RecallHit) -> Vec<&str> {
-    let of = |name: &str| hit.why.get(name).and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
-    of("matched").chain(of("alike")).collect()
-}
-
-async fn text_again(store: &Store, from: recall::RecallSource, hit: &RecallHit) -> Result<Option<String>> {
-    let of =
+async fn read_again(store: &Store, source: RecallSource, hit: &RecallHit) -> Result<Option<FoundPassage>> {
+    let collection =
         path::decode(&hit.collection).and_then(|segments| CollectionPath::new(&segments)).map_err(super::bad_id)?;
-    let turns = store.turns(&of, Range::Between { first: hit.seq, last: hit.seq }).await?;
-    Ok(turns.iter().next().and_then(|turn| Some(corpus(from).text(turn)?.into_owned())))
+    let turns = store.turns(&collection, Range::Between { first: hit.seq, last: hit.seq }).await?;
+    let why = Why::deserialize(&hit.why).ok();
+    Ok(turns.iter().next().and_then(|turn| FoundPassage::read(source, &collection, turn, hit.score, why)))
 }
 
 #[cfg(test)]
-#[path = "far_tests.rs"]
+#[path = "passages_tests.rs"]
 mod tests;

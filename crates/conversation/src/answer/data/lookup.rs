@@ -3,13 +3,13 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use novelo_language::plan::{Parameters, Span};
+use novelo_language::plan::Parameters;
 use serde_json::{Value, json};
 
-use super::Data;
-use super::catalogue::Catalogue;
-use super::database::{Bounds, Database, QueryError, Rows};
-use super::entity::Entity;
+use crate::data::catalogue::Catalogue;
+use crate::data::database::{Bounds, Database, QueryError};
+use crate::data::entity::Entity;
+use crate::data::{CachedRows, Data, FoundRows};
 use crate::error::{Code, Error, Result};
 use crate::telemetry::now;
 
@@ -22,32 +22,18 @@ pub struct Plan<'a> {
     pub user: &'a str,
 }
 
-/// What was found.
-#[derive(Debug, Clone)]
-pub struct Found {
-    pub rows: Arc<Rows>,
-    pub span: Span,
-    /// Whether it was found before.
-    pub is_cached: bool,
-}
-
-/// What was found for a plan, and until when it may be given again.
-pub type Kept = (Found, Instant);
-
 const LAST_DAY: Bounds = Bounds { rows_max: 1, wait: Duration::from_millis(500) };
 /// What an entry of the cache takes beside its cells.
 const ENTRY_BYTES: usize = 512;
 const DAY_S: f64 = 86_400.0;
 
-pub async fn look_up(data: &Arc<Data>, catalogue: &Arc<Catalogue>, plan: Plan<'_>) -> Result<Found> {
+pub async fn look_up(data: &Arc<Data>, catalogue: &Arc<Catalogue>, plan: Plan<'_>) -> Result<FoundRows> {
     let unknown = || Error::new(Code::Internal, format!("there is no entity {}", plan.entity));
     let entity = catalogue.entity(plan.entity).ok_or_else(unknown)?;
     let today = (now() / DAY_S) as i32;
     let key = key(data, catalogue, entity, &plan, today);
-    if let Some((found, until)) = data.found.get(&key)
-        && Instant::now() < until
-    {
-        return Ok(Found { is_cached: true, ..found });
+    if let Some(CachedRows { found, .. }) = data.found.get(&key).filter(|cached| Instant::now() < cached.expires_at) {
+        return Ok(FoundRows { is_cached: true, ..found });
     }
     let (keep, wait) = (entity.keep, entity.bounds.wait);
     let found = {
@@ -63,7 +49,8 @@ pub async fn look_up(data: &Arc<Data>, catalogue: &Arc<Catalogue>, plan: Plan<'_
     let found = found.map_err(|error| refusal(plan.entity, wait, &error))?;
     if !keep.is_zero() {
         let bytes = ENTRY_BYTES + key.len() + found.rows.bytes();
-        data.found.insert(key, (found.clone(), Instant::now() + keep), bytes);
+        let cached = CachedRows { found: found.clone(), expires_at: Instant::now() + keep };
+        data.found.insert(key, cached, bytes);
     }
     Ok(found)
 }
@@ -82,7 +69,7 @@ fn run(
     parameters: &Parameters,
     user: &str,
     today: i32,
-) -> std::result::Result<Found, QueryError> {
+) -> std::result::Result<FoundRows, QueryError> {
     let last_day = match &entity.last_day {
         Some(sql) => database
             .query(sql, &[], LAST_DAY)?
@@ -110,7 +97,7 @@ fn run(
         bound.push((choice, parameters.choices.get(choice).map_or(Value::Null, |chosen| json!(chosen))));
     }
     let rows = database.query(entity.query(&parameters.aggregation), &bound, entity.bounds)?;
-    Ok(Found { rows: Arc::new(rows), span, is_cached: false })
+    Ok(FoundRows { rows: Arc::new(rows), span, is_cached: false })
 }
 
 /// The one that there is.

@@ -4,21 +4,22 @@ use novelo_engine::limits::RECENT_TURNS_MAX;
 use novelo_engine::path::{DocumentPath, PathError};
 use novelo_engine::policy::{Line, Policy};
 use novelo_engine::reference::{Reference, References};
-use novelo_engine::{Role, Turn, scope};
+use novelo_engine::{Role, scope};
 use novelo_language::plan::{Candidate, Parameters};
 use novelo_store::{Op, PutTerms, Range};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::Asked;
+use super::DataQuestion;
 use crate::app::Shared;
 use crate::error::{Error, Result};
-use crate::search::said;
 use crate::telemetry::now;
-use crate::thread::refused::Refusals;
+use crate::thread::tail::{self, LineCaps, Tail};
 
 /// Turns among which the newest are looked for: those too old, and calls of tools, stand in between.
 const TURNS_READ: usize = 200;
+const LINES: LineCaps =
+    LineCaps { roles: &[Role::User, Role::Assistant, Role::System], bytes_max: usize::MAX, chars_max: usize::MAX };
 
 /// What a turn of ours says about itself.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -35,7 +36,7 @@ pub struct Meta {
 
 impl Meta {
     /// Of a turn of a question, with the intent that won.
-    pub fn new(asked: &Asked, routed: Option<&Candidate>) -> Self {
+    pub fn new(asked: &DataQuestion, routed: Option<&Candidate>) -> Self {
         let (intent, entity) = routed.map(|routed| (routed.intent.clone(), routed.entity.clone())).unzip();
         Self { request_id: asked.request_id.clone(), intent, entity, ..Self::default() }
     }
@@ -53,29 +54,28 @@ pub struct Past {
 
 impl Past {
     /// Loads it; where the policy is not enabled there is none.
-    pub async fn load(app: &Shared, policy: &Policy, asked: &Asked) -> Result<Self> {
+    pub async fn load(app: &Shared, policy: &Policy, asked: &DataQuestion) -> Result<Self> {
         if !policy.enabled {
             return Ok(Self::default());
         }
-        let of = scope::turns(&asked.user, &asked.thread).map_err(bad_id)?;
+        let references_at = place(asked)?;
         let most = usize::try_from(policy.max_turns).ok().filter(|max| *max > 0);
         let read = if most.is_some() { TURNS_READ } else { RECENT_TURNS_MAX };
-        let turns = app.store.turns(&of, Range::Last(read)).await?;
-        let refusals = Refusals::load(&app.store, &asked.user, &asked.thread).await?;
+        let tail = Tail::load(app, &asked.user, &asked.thread, Range::Last(read)).await?;
         let now = now();
-        let told = turns.iter().rev().filter(|turn| !refusals.holds(turn.seq));
-        let fresh = told.filter(|turn| policy.is_fresh(turn.create_time, now));
-        let mut recent: Vec<Line> = fresh.filter_map(line).take(most.unwrap_or(RECENT_TURNS_MAX)).collect();
+        let fresh = tail.lines(LINES).rev().filter(|line| policy.is_fresh(line.turn.create_time, now));
+        let mut recent: Vec<Line> = fresh.map(with_meta).take(most.unwrap_or(RECENT_TURNS_MAX)).collect();
         recent.reverse();
         let recent = policy.recent(recent, now);
-        let stored = app.store.get(&place(asked)?).await?;
+        let stored = app.store.get(&references_at).await?;
         let references = stored.map(|document| serde_json::from_slice(&document.value)).transpose();
         // Whoever may write documents may have written this one.
         if let Err(error) = &references {
             tracing::warn!(%error, "the references of a conversation cannot be read, it has none");
         }
         let are_readable = references.is_ok();
-        Ok(Self { recent, references: references.ok().flatten().unwrap_or_default(), are_readable })
+        let references = references.ok().flatten().unwrap_or_default();
+        Ok(Self { recent, references, are_readable })
     }
 
     /// What the answers said about themselves that the planner may look back at, the newest first.
@@ -98,7 +98,7 @@ impl Past {
 }
 
 /// Where the references of a conversation are.
-pub fn place(asked: &Asked) -> Result<DocumentPath> {
+pub fn place(asked: &DataQuestion) -> Result<DocumentPath> {
     scope::references(&asked.user, &asked.thread).map_err(bad_id)
 }
 
@@ -116,16 +116,15 @@ pub fn refer(app: &Shared, at: DocumentPath, reference: Reference, merge: bool) 
     Op::Put { at, value, terms: PutTerms { merge, now, expires_at, ..PutTerms::default() } }
 }
 
-/// A turn in words; `None` for calls of tools and what they answer.
-fn line(turn: &Turn) -> Option<Line> {
+/// A line with what its turn says about itself.
+fn with_meta(line: tail::Line<'_>) -> Line {
     #[derive(Deserialize)]
     struct WithMeta {
         #[serde(default)]
         meta: Value,
     }
-    let message = turn.message.shown();
-    let role = message.role().filter(|role| matches!(role, Role::User | Role::Assistant | Role::System))?;
-    let meta = serde_json::from_slice::<WithMeta>(message.raw()).map(|with| with.meta).unwrap_or_default();
-    let content = said(message).unwrap_or_default().into_owned();
-    Some(Line { role: role.name().to_owned(), content, created_at: turn.create_time, meta })
+    let raw = line.turn.message.shown().raw();
+    let meta = serde_json::from_slice::<WithMeta>(raw).map(|with| with.meta).unwrap_or_default();
+    let (role, content) = (line.role.name().to_owned(), line.text.into_owned());
+    Line { role, content, created_at: line.turn.create_time, meta }
 }

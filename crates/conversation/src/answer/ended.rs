@@ -1,4 +1,4 @@
-//! Replies that have ended, and can still be come back to: for a while, and as many as there is room for.
+//! Replies that have ended and can still be resumed: for a while, and as many as fit.
 
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
@@ -6,24 +6,24 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use super::Owner;
-use super::log::Log;
+use super::log::EventLog;
+use super::options::ReplyOwner;
 use crate::cache::Cache;
 
-/// How long the end of a reply can be read again.
+/// How long a reply can be resumed after its end.
 const KEPT: Duration = Duration::from_secs(60);
-/// What all of them may take together.
+/// The size of all of them together.
 const BYTES_MAX: usize = 64 * 1024 * 1024;
 
-/// Tasks put in what has ended, requests take it out.
+/// Tasks insert replies that have ended, requests read them.
 #[derive(Debug)]
-pub struct Ended(Cache<Key, (Instant, Arc<Log>)>);
+pub struct Ended(Cache<Key, (Instant, Arc<EventLog>)>);
 
-/// A name, and beside it what tells whether it is kept.
+/// A name; its owner and end decide when it is dropped.
 #[derive(Debug, Clone)]
 struct Key {
     name: String,
-    owner: Owner,
+    owner: ReplyOwner,
     ended: Instant,
 }
 
@@ -48,22 +48,22 @@ impl Default for Ended {
 }
 
 impl Ended {
-    pub fn insert(&self, log: Arc<Log>) {
+    pub fn insert(&self, log: Arc<EventLog>) {
         let (ended, bytes) = (Instant::now(), log.bytes());
-        self.0.insert(Key { name: log.name.clone(), owner: log.terms.owner.clone(), ended }, (ended, log), bytes);
+        self.0.insert(Key { name: log.name.clone(), owner: log.options.owner.clone(), ended }, (ended, log), bytes);
     }
 
-    pub fn get(&self, name: &str) -> Option<Arc<Log>> {
-        let key = Key { name: name.to_owned(), owner: Owner::default(), ended: Instant::now() };
+    pub fn get(&self, name: &str) -> Option<Arc<EventLog>> {
+        let key = Key { name: name.to_owned(), owner: ReplyOwner::default(), ended: Instant::now() };
         self.0.get(&key).filter(|(ended, _)| ended.elapsed() < KEPT).map(|(_, log)| log)
     }
 
-    /// Lets go of those that ended a while ago.
+    /// Drops replies that ended a while ago.
     pub fn sweep(&self) {
         self.0.retain(|key| key.ended.elapsed() < KEPT);
     }
 
-    /// Lets go of what a user was answered, in one thread or in all.
+    /// Drops the replies of a user, in one thread or in all.
     pub fn forget(&self, user: &str, thread: Option<&str>) {
         self.0.retain(|key| !key.owner.is(user, thread));
     }
@@ -72,13 +72,13 @@ impl Ended {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::answer::reply::log::tests::{terms, text};
+    use crate::answer::log::tests::{options, text};
     use crate::ids::reply_name;
 
-    fn log(user: &str, thread: &str) -> Arc<Log> {
-        let mut terms = terms();
-        terms.owner = Owner { user: Some(user.to_owned()), thread: Some(thread.to_owned()) };
-        Log::new(reply_name("test"), terms)
+    fn log(user: &str, thread: &str) -> Arc<EventLog> {
+        let mut options = options();
+        options.owner = ReplyOwner { user: Some(user.to_owned()), thread: Some(thread.to_owned()) };
+        EventLog::new(reply_name("test"), options)
     }
 
     #[tokio::test(start_paused = true)]
@@ -99,7 +99,7 @@ mod tests {
     async fn all_of_it_has_a_bound() {
         let ended = Ended::default();
         let size = BYTES_MAX / 8;
-        let logs: Vec<Arc<Log>> = (0..20)
+        let logs: Vec<Arc<EventLog>> = (0..20)
             .map(|_| {
                 let log = log("ana", "t");
                 log.push(text(&"x".repeat(size)));

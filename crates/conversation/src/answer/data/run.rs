@@ -8,14 +8,15 @@ use novelo_engine::{Message, Role};
 use novelo_language::plan::{Candidate, Given, Parameters, Question, Scores};
 use serde_json::json;
 
-use super::catalogue::Catalogue;
-use super::entity::{Entity, Spoken};
-use super::lookup::{Found, Plan, look_up};
+use super::lookup::{Plan, look_up};
 use super::narrate::{Narration, Told, narrate};
 use super::past::{self, Meta, Past};
 use super::tell::{self, Answered, Clock};
-use super::{Asked, Data, Status};
+use super::{DataQuestion, DataStatus};
 use crate::app::Shared;
+use crate::data::catalogue::Catalogue;
+use crate::data::entity::{Entity, Spoken};
+use crate::data::{Data, FoundRows};
 use crate::error::{Code, Error, Result};
 use crate::model::Job;
 use crate::telemetry::now;
@@ -23,7 +24,7 @@ use crate::thread::kept::Kept;
 use crate::trace::Tracer;
 
 /// Answers a question, and stores both where the policy says so.
-pub async fn ask(app: &Shared, asked: Asked, tracer: &Tracer) -> Result<Answered> {
+pub async fn ask(app: &Shared, asked: DataQuestion, tracer: &Tracer) -> Result<Answered> {
     let mut clock = Clock::new();
     let work = Work::new(app, &asked, tracer)?;
     let past = Past::load(app, &work.policy, &asked).await?;
@@ -39,7 +40,7 @@ pub async fn ask(app: &Shared, asked: Asked, tracer: &Tracer) -> Result<Answered
     clock.mark("query");
     let plain = work.present(&understood.question, &planned, found.as_ref());
     clock.mark("present");
-    let (answer, narration) = work.narrate(&past, &planned, found.as_ref(), plain).await;
+    let (answer, narration) = work.narrate(&past, &planned, found.as_ref(), plain, &kept).await;
     tell::mark_narration(tracer, &narration);
     clock.mark("narrate");
     let is_kept = work.record(&past, &planned, &kept, &answer).await?;
@@ -50,7 +51,7 @@ pub async fn ask(app: &Shared, asked: Asked, tracer: &Tracer) -> Result<Answered
 /// What every stage sees, as it was when the question came.
 struct Work<'a> {
     app: &'a Shared,
-    asked: &'a Asked,
+    asked: &'a DataQuestion,
     tracer: &'a Tracer,
     data: Arc<Data>,
     catalogue: Arc<Catalogue>,
@@ -67,7 +68,7 @@ pub struct Understood {
 
 /// What is to be looked up, and what it was made of.
 pub struct Planned {
-    pub status: Status,
+    pub status: DataStatus,
     /// The intent that won.
     pub chosen: Option<Candidate>,
     pub resolved: ResolvedReference,
@@ -75,7 +76,7 @@ pub struct Planned {
 }
 
 impl<'a> Work<'a> {
-    fn new(app: &'a Shared, asked: &'a Asked, tracer: &'a Tracer) -> Result<Self> {
+    fn new(app: &'a Shared, asked: &'a DataQuestion, tracer: &'a Tracer) -> Result<Self> {
         let policy = app.policies.remembering().policy;
         let none = |problem: &str| {
             tracer.in_memory();
@@ -101,7 +102,7 @@ impl<'a> Work<'a> {
 
     /// Stores the question, so that it is there whatever becomes of the answer.
     async fn register(&self, understood: &Understood) -> Result<Kept> {
-        let Asked { question, user, thread, nickname, .. } = self.asked;
+        let DataQuestion { question, user, thread, nickname, .. } = self.asked;
         let meta = Meta { nickname: Some(nickname.clone()), ..Meta::new(self.asked, understood.scores.routed()) };
         let place = self.policy.enabled.then_some((user.as_str(), thread.as_str()));
         let said = vec![turn(Role::User, question, &meta)];
@@ -116,7 +117,12 @@ impl<'a> Work<'a> {
         let named = reference::ReferenceQuestion { entity, bucket, subjects: &understood.question.subjects, turns };
         let resolved = past.references.resolve(&self.policy, &named);
         let Some(chosen) = routed.cloned() else {
-            return Planned { status: Status::Unroutable, chosen: None, resolved, parameters: Parameters::default() };
+            return Planned {
+                status: DataStatus::Unroutable,
+                chosen: None,
+                resolved,
+                parameters: Parameters::default(),
+            };
         };
         let may_look_back = self.policy.planner.allows(entity);
         // A question that says what it is about says all that it means: only one that takes up another takes after it.
@@ -130,12 +136,13 @@ impl<'a> Work<'a> {
             parameters: earlier.filter(|_| may_look_back).and_then(|meta| meta.parameters.as_ref()),
         };
         let parameters = self.catalogue.rules.infer(&chosen.intent, &understood.question, &given);
-        let status = if parameters.missing.is_empty() { Status::Ok } else { Status::Incomplete };
+        let status = if parameters.missing.is_empty() { DataStatus::Ok } else { DataStatus::Incomplete };
         Planned { status, chosen: Some(chosen), resolved, parameters }
     }
 
-    async fn look_up(&self, planned: &Planned) -> Result<Option<Found>> {
-        let Some(chosen) = planned.chosen.as_ref().filter(|_| planned.status == Status::Ok) else { return Ok(None) };
+    async fn look_up(&self, planned: &Planned) -> Result<Option<FoundRows>> {
+        let is_complete = planned.status == DataStatus::Ok;
+        let Some(chosen) = planned.chosen.as_ref().filter(|_| is_complete) else { return Ok(None) };
         let plan = Plan { entity: &chosen.entity, parameters: &planned.parameters, user: &self.asked.user };
         let found = look_up(&self.data, &self.catalogue, plan).await?;
         self.tracer.cache("rows", found.is_cached, None);
@@ -147,7 +154,7 @@ impl<'a> Work<'a> {
     }
 
     /// The answer without a model: the rows in words, or what is still to be said.
-    fn present(&self, question: &Question, planned: &Planned, found: Option<&Found>) -> String {
+    fn present(&self, question: &Question, planned: &Planned, found: Option<&FoundRows>) -> String {
         let Planned { parameters, chosen, .. } = planned;
         let Some((entity, found)) = self.entity(planned).zip(found) else {
             let intent = chosen.as_ref().map_or("", |chosen| chosen.intent.as_str());
@@ -168,8 +175,9 @@ impl<'a> Work<'a> {
         &self,
         past: &Past,
         planned: &Planned,
-        found: Option<&Found>,
+        found: Option<&FoundRows>,
         plain: String,
+        kept: &Kept,
     ) -> (String, Narration) {
         let Some((chosen, (entity, found))) = planned.chosen.as_ref().zip(self.entity(planned).zip(found)) else {
             return (plain, Narration::none("no_rows"));
@@ -179,15 +187,22 @@ impl<'a> Work<'a> {
         }
         let is_told = |entity: &str| self.catalogue.entity(entity).is_some_and(|entity| entity.is_narrated);
         let past = past.to_wire(&self.policy, &entity.name, is_told);
-        let told = Told { intent: &chosen.intent, entity, rows: &found.rows, answer: &plain, past };
-        let model = self.app.models.get(Job::Narrate);
-        if let Some(model) = model {
-            self.tracer.model(model.name());
-            self.tracer.prompt_ready();
-        }
-        let (said, narration) = narrate(self.app, self.asked, told).await;
+        let Some(model) = self.app.models.get(Job::Narrate) else { return (plain, Narration::none("no_model")) };
+        self.tracer.model(model.name());
+        let told = Told {
+            intent: &chosen.intent,
+            entity,
+            rows: &found.rows,
+            answer: &plain,
+            past,
+            is_stored: self.policy.enabled,
+            made_from: kept.newest(),
+            tracer: self.tracer,
+        };
+        let (said, narration) = narrate(self.app, model, self.asked, told).await;
+        self.tracer.prompt_ready();
         // Its server may say what it is called only when it is asked.
-        model.into_iter().for_each(|model| self.tracer.model(model.name()));
+        self.tracer.model(model.name());
         (said.unwrap_or(plain), narration)
     }
 
@@ -197,7 +212,7 @@ impl<'a> Work<'a> {
         let said = chosen.as_ref().map(|_| parameters.clone());
         let meta = Meta { parameters: said, ..Meta::new(self.asked, chosen.as_ref()) };
         let known = self.catalogue.subjects(&self.data.database);
-        let is_about = planned.status == Status::Ok && parameters.subjects.iter().any(|subject| known.has(subject));
+        let is_about = planned.status == DataStatus::Ok && parameters.subjects.iter().any(|subject| known.has(subject));
         let about = chosen.as_ref().filter(|_| is_about);
         let at = past::place(self.asked)?;
         let are_readable = past.are_readable;

@@ -1,9 +1,9 @@
-//! What a running reply has told so far.
+//! The events of one reply.
 //!
-//! Owns the events and who reads them. The writer never waits: a reader who stops reading costs memory, bounded by the
-//! length of an answer, and holds up nobody. Each event has a number, from 1, and once one was given it stands for the same
-//! for ever, so that a reader who comes back goes on where it left off. What was read is kept for that in a ring of so many
-//! bytes; what has left the ring is told as missed, never skipped.
+//! Owns the events and their readers. The writer never waits: a reader that stops reading costs memory,
+//! bounded by the length of an answer, and delays nobody. Events are numbered from 1, and a number never
+//! changes its event, so that a reader can resume. Events that were read are kept for that in a ring of
+//! limited size; a reader learns how many it missed.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -13,39 +13,43 @@ use serde_json::{Map, Value};
 use tokio::sync::watch;
 use tokio::time::Instant;
 
-use super::{Event, Form, Patience, Source, Terms, Told};
+use super::event::{Event, LoggedEvent};
+use super::generation::Generated;
+use super::options::{Patience, ReplyOptions, ResponseFormat};
 use crate::error::Error;
+use crate::search::FoundPassage;
 use crate::telemetry::now;
 
-/// One reply's events. Its task writes, readers read; a reader that is dropped has left.
+/// The events of one reply. Its task writes, readers read. A reader leaves by being dropped.
 #[derive(Debug)]
-pub struct Log {
-    /// What it is asked for by.
+pub struct EventLog {
+    /// Clients resume the reply by it.
     pub name: String,
-    pub terms: Terms,
+    pub options: ReplyOptions,
     started: Instant,
     started_at: f64,
     events: Mutex<Events>,
-    /// How many there are. Readers hold its receivers, so that the writer knows whether there are any.
+    /// The number of events. Readers hold its receivers, so that the writer knows whether there are readers.
     count: watch::Sender<usize>,
-    /// What the server of a model says of the whole answer. The task sets it before the first word, readers read it.
+    /// Members of the model server's response that hold for the whole answer. The task sets them before the
+    /// first word.
     pub head: Arc<OnceLock<Map<String, Value>>>,
-    /// Whether a reader said that the rest is not wanted.
+    /// Whether a reader asked to stop.
     dismissed: watch::Sender<bool>,
 }
 
 #[derive(Debug)]
 struct Events {
     held: VecDeque<Held>,
-    /// How many stood before those that are held.
+    /// The number of events before those that are held.
     gone: usize,
-    /// The number of the last that was given to any reader.
+    /// The number of the last event that any reader got.
     read: usize,
-    /// What those take that were read and are held.
+    /// The size of the events that were read and are still held.
     read_bytes: usize,
-    /// Where nobody comes back nothing that was read is kept.
+    /// 0 where the reply cannot be resumed.
     read_bytes_max: usize,
-    /// When the last of the readers left; before any came, when the reply began.
+    /// When the last reader left; before the first reader, when the reply began.
     left: Instant,
 }
 
@@ -56,29 +60,30 @@ struct Held {
     since_ms: f64,
 }
 
-/// Beyond so many that nobody has read, pieces of text are joined.
+/// With more unread events than these, pieces of text are joined.
 const UNREAD_MAX: usize = 1_000;
-/// What was read and is kept for those who come back, of one reply; the last event is kept beside it.
+/// The size of the events of one reply that are kept after they were read. The last event is kept in
+/// addition.
 const RING_BYTES_MAX: usize = 256 * 1024;
-/// What an event takes beside its words.
+/// The size of an event without its text.
 const EVENT_BYTES: usize = 128;
 
-/// A place in a log.
+/// A position in a log.
 #[derive(Debug)]
-pub struct Reader {
-    log: Arc<Log>,
+pub struct EventReader {
+    log: Arc<EventLog>,
     count: watch::Receiver<usize>,
     next: usize,
     resumes: bool,
 }
 
-impl Log {
-    pub fn new(name: String, terms: Terms) -> Arc<Self> {
-        let read_bytes_max = if terms.patience == Patience::None { 0 } else { RING_BYTES_MAX };
+impl EventLog {
+    pub fn new(name: String, options: ReplyOptions) -> Arc<Self> {
+        let read_bytes_max = if options.patience == Patience::None { 0 } else { RING_BYTES_MAX };
         let started = Instant::now();
         Arc::new(Self {
             name,
-            terms,
+            options,
             started,
             started_at: now(),
             events: Mutex::new(Events {
@@ -104,11 +109,10 @@ impl Log {
         }
     }
 
-    /// Reads from behind the event of this number on; 0 is the beginning. Of what is not there yet nothing can have been
-    /// read.
-    pub fn read(self: &Arc<Self>, after: usize) -> Reader {
+    /// Reads from after the event of this number; 0 is the beginning. A number past the end is the end.
+    pub fn read(self: &Arc<Self>, after: usize) -> EventReader {
         let next = after.min(self.lock().count());
-        Reader { log: self.clone(), count: self.count.subscribe(), next, resumes: after > 0 }
+        EventReader { log: self.clone(), count: self.count.subscribe(), next, resumes: after > 0 }
     }
 
     /// Milliseconds since the reply began.
@@ -116,7 +120,7 @@ impl Log {
         (self.started.elapsed().as_secs_f64() * 1e6).round() / 1e3
     }
 
-    /// Says that the rest is not wanted; the last event comes soon then.
+    /// Stops the reply. Its last event follows soon.
     pub fn dismiss(&self) {
         self.dismissed.send_replace(true);
     }
@@ -125,17 +129,17 @@ impl Log {
         self.lock().have_ended()
     }
 
-    /// Whether anybody reads.
+    /// Whether there is a reader.
     pub fn is_read(&self) -> bool {
         !self.count.is_closed()
     }
 
-    /// What is held takes about so many bytes.
+    /// The approximate size of the events that are held.
     pub fn bytes(&self) -> usize {
         self.lock().held.iter().map(|held| bytes(&held.event)).sum()
     }
 
-    /// Resolves when nobody has read for so long, or the rest is not wanted.
+    /// Resolves when there was no reader for so long, or when a reader asks to stop.
     pub async fn abandoned(&self, patience: Duration) {
         let mut dismissed = self.dismissed.subscribe();
         tokio::select! {
@@ -155,8 +159,8 @@ impl Log {
         }
     }
 
-    /// The first event from a place on that is held, with its place, and whether the last one has come: told together, or
-    /// the last one could slip in between.
+    /// The first event from a position on that is held, with its position, and whether the reply has ended.
+    /// One lock for both, or the last event could come in between.
     fn at(&self, place: usize) -> (Option<(usize, Held)>, bool) {
         let mut events = self.lock();
         events.let_go(place);
@@ -182,14 +186,14 @@ impl Events {
         self.held.back().is_some_and(|held| held.event.is_last())
     }
 
-    /// Events up to a number were given to a reader.
+    /// A reader got the events up to a number.
     fn was_read(&mut self, number: usize) {
         let new = self.held.iter().take(number - self.gone).skip(self.read.saturating_sub(self.gone));
         self.read_bytes += new.map(|held| in_ring(&held.event)).sum::<usize>();
         self.read = self.read.max(number);
     }
 
-    /// Lets go of the oldest that were read, as many as are too much; what stands at or behind a place stays.
+    /// Drops the oldest events that were read until they fit the ring, but none from a position on.
     fn let_go(&mut self, place: usize) {
         let end = place.min(self.read);
         while self.read_bytes > self.read_bytes_max && self.gone < end && self.held.len() > 1 {
@@ -199,8 +203,8 @@ impl Events {
         }
     }
 
-    /// Adds text to text that nobody has read, where there is much of that; whether it did. What any reader was given
-    /// never changes: the last event was given only where all were.
+    /// Joins text to an unread piece of text, where many events are unread; whether it did. An event that a
+    /// reader got never changes: the last event is read only where all are.
     fn join(&mut self, event: &Event) -> bool {
         let has_many = self.count() > self.read + UNREAD_MAX;
         let last = self.held.back_mut().filter(|_| has_many).and_then(|held| Arc::get_mut(&mut held.event));
@@ -214,14 +218,13 @@ impl Events {
     }
 }
 
-/// What an event takes of the ring; the last one stands beside it.
+/// The size of an event in the ring, which does not hold the last one.
 fn in_ring(event: &Event) -> usize {
     if event.is_last() { 0 } else { bytes(event) }
 }
 
 fn bytes(event: &Event) -> usize {
-    let source = |source: &Source| EVENT_BYTES + source.name.len() + source.text.len();
-    let sources = |sources: &[Source]| sources.iter().map(source).sum::<usize>();
+    let sources = |sources: &[FoundPassage]| sources.iter().map(FoundPassage::bytes).sum::<usize>();
     EVENT_BYTES
         + match event {
             Event::Question(understood) => understood.rewritten.question.len(),
@@ -230,37 +233,39 @@ fn bytes(event: &Event) -> usize {
             Event::Skill(called) => called.arguments.len() + called.result.get().len(),
             Event::Call(_, call) => call.arguments.len(),
             Event::More(more) => more.bytes(),
-            Event::Done(reply) => reply.answer.len() + reply.more.bytes() + sources(&reply.prompted.sources),
+            Event::Done(reply) => {
+                let Generated { text, more, .. } = &reply.generated;
+                text.len() + more.bytes() + sources(&reply.prompted.sources)
+            }
             Event::Guided(answer) => answer.message.len(),
             Event::Failed(error) => error.message.len(),
             Event::Ready | Event::First | Event::Anew | Event::Spoken { .. } | Event::Pending => 0,
         }
 }
 
-impl Reader {
-    /// What the reply is asked for by.
+impl EventReader {
+    /// Clients resume the reply by it.
     pub fn name(&self) -> &str {
         &self.log.name
     }
 
-    /// In which words it is told.
-    pub fn form(&self) -> &Form {
-        &self.log.terms.form
+    pub fn format(&self) -> &ResponseFormat {
+        &self.log.options.format
     }
 
-    /// What the server of the model says of the whole answer, once it says it.
+    /// Members of the model server's response that hold for the whole answer, once they are known.
     pub fn head(&self) -> Arc<OnceLock<Map<String, Value>>> {
         self.log.head.clone()
     }
 
-    /// The thread that it is kept in.
+    /// The thread that the answer is stored in.
     pub fn thread(&self) -> Option<&str> {
-        self.log.terms.owner.thread.as_deref()
+        self.log.options.owner.thread.as_deref()
     }
 
-    /// What the course of it is asked for by.
+    /// The id of the request's trace.
     pub fn trace_id(&self) -> String {
-        self.log.terms.tracer.id().encode()
+        self.log.options.tracer.id().encode()
     }
 
     /// When the reply began, in seconds since 1970.
@@ -268,19 +273,19 @@ impl Reader {
         self.log.started_at
     }
 
-    /// Whether it goes on where another left off.
+    /// Whether it continues where another reader stopped.
     pub fn resumes(&self) -> bool {
         self.resumes
     }
 
-    /// Says that the rest is not wanted; the last event comes soon then.
+    /// Stops the reply. Its last event follows soon.
     pub fn dismiss(&self) {
         self.log.dismiss();
     }
 
-    /// Waits until something is answered, and tells whether that is an error; it can be read again.
+    /// Waits for the first event of the answer itself; the error, if it is one. The event is not consumed.
     pub async fn begun(&mut self) -> Option<Error> {
-        while let Some(Told { event, .. }) = self.next().await {
+        while let Some(LoggedEvent { event, .. }) = self.next().await {
             if !matches!(*event, Event::Question(_) | Event::Prompt(_)) {
                 self.next -= 1;
                 return match &*event {
@@ -293,14 +298,14 @@ impl Reader {
     }
 
     /// The next event and its number; `None` after the last one.
-    pub async fn next(&mut self) -> Option<Told> {
+    pub async fn next(&mut self) -> Option<LoggedEvent> {
         loop {
             let (found, has_ended) = self.log.at(self.next);
             if let Some((place, Held { event, at, since_ms })) = found {
                 let missed = place - self.next;
                 self.next = place + 1;
                 let id = format!("{}.{}", self.log.name, self.next);
-                return Some(Told { id, number: self.next, missed, at, since_ms, event });
+                return Some(LoggedEvent { id, number: self.next, missed, at, since_ms, event });
             }
             if has_ended || self.count.changed().await.is_err() {
                 return None;
@@ -309,7 +314,7 @@ impl Reader {
     }
 }
 
-impl Drop for Reader {
+impl Drop for EventReader {
     fn drop(&mut self) {
         self.log.lock().left = Instant::now();
     }

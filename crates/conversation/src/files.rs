@@ -5,7 +5,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 /// A file as it was when it was last looked at.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct File {
+pub struct WatchedFile {
     path: PathBuf,
     /// The directory below that of the policies; empty where it stands beside it.
     below: &'static str,
@@ -13,7 +13,7 @@ pub struct File {
     bytes: u64,
 }
 
-impl File {
+impl WatchedFile {
     /// The file of this name, where there is one.
     pub fn one(dir: &Path, name: &str) -> Option<Self> {
         Self::at(dir.join(name), "")
@@ -86,21 +86,21 @@ const RETRY_AFTER: Duration = Duration::from_secs(10);
 
 /// What was read from some files, and what is wrong with them.
 #[derive(Debug)]
-pub struct Part<T> {
+pub struct WatchedPart<T> {
     pub value: T,
     /// A line each.
     pub broken: Vec<String>,
-    seen: Option<(Vec<File>, u64)>,
+    seen: Option<(Vec<WatchedFile>, u64)>,
     read: Instant,
 }
 
-impl<T> Part<T> {
+impl<T> WatchedPart<T> {
     pub fn new(value: T) -> Self {
         Self { value, broken: Vec::new(), seen: None, read: Instant::now() }
     }
 
     /// Reads the files where they are not those that were seen last.
-    pub fn renew(&mut self, files: Vec<File>, read: impl FnOnce(&[File], &T, &mut Vec<String>) -> T) {
+    pub fn renew(&mut self, files: Vec<WatchedFile>, read: impl FnOnce(&[WatchedFile], &T, &mut Vec<String>) -> T) {
         if self.seen.as_ref().is_none_or(|(seen, _)| *seen != files) {
             self.renew_with(files, 0, read);
         }
@@ -108,7 +108,12 @@ impl<T> Part<T> {
 
     /// The same with something else that they are read beside, told by its state. What is in order is not read again for it; what
     /// is not, is read again when that changes, and now and then, since it may have been locked.
-    pub fn renew_with(&mut self, files: Vec<File>, beside: u64, read: impl FnOnce(&[File], &T, &mut Vec<String>) -> T) {
+    pub fn renew_with(
+        &mut self,
+        files: Vec<WatchedFile>,
+        beside: u64,
+        read: impl FnOnce(&[WatchedFile], &T, &mut Vec<String>) -> T,
+    ) {
         let is_settled = |then: u64| self.broken.is_empty() || (then == beside && self.read.elapsed() < RETRY_AFTER);
         if self.seen.as_ref().is_some_and(|(seen, then)| *seen == files && is_settled(*then)) {
             return;

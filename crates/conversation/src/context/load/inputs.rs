@@ -13,12 +13,12 @@ use novelo_store::{Range, Store};
 use serde_json::value::RawValue;
 
 use super::collection::Collected;
-use super::{Chosen, LEAD_TURNS_MAX, Near, Shown, bad_id};
+use super::{ChosenCollection, ContextInputs, LEAD_TURNS_MAX, Shown, bad_id};
 use crate::context::collapse::Found;
 use crate::error::Result;
 use crate::trace::{CollectionInput, GroupsInput, Inputs, RecalledInput, Trace};
 
-impl Near {
+impl ContextInputs {
     /// Adds the question, unless the newest turn asks it already.
     pub fn ask(&mut self, question: Option<&str>) {
         let newest = self.turns.iter().rev().find(|turn| !self.is_refused(turn.seq)).map(|t| &t.message);
@@ -35,7 +35,7 @@ impl Near {
             summary: self.summary.as_ref().map(|s| &*s.message),
             summary_upto: self.summary.as_ref().and_then(|s| s.upto_seq),
             user_data: self.user_data.as_ref().map(|s| &*s.message),
-            collections: self.collections.iter().map(Chosen::read).collect(),
+            collections: self.collections.iter().map(ChosenCollection::read).collect(),
             groups: self.groups.as_ref().map(|found| &found.groups),
             refused: &self.refused,
             membership: self.membership.as_deref(),
@@ -78,7 +78,7 @@ impl Near {
     pub fn inputs(&self) -> Inputs {
         let ends = self.turns.iter().next().zip(self.turns.iter().next_back());
         let kept = |shown: &Option<Shown>| shown.as_ref().and_then(|s| raw(&s.raw));
-        let collection = |chosen: &Chosen| {
+        let collection = |chosen: &ChosenCollection| {
             let documents = chosen.of.items.iter().zip(&chosen.of.values);
             let documents = documents.skip(chosen.range.start).take(chosen.range.len());
             CollectionInput {
@@ -121,30 +121,30 @@ impl Near {
         }
     }
 
-    /// The documents of an old prompt again.
+    /// Loads the inputs of an old prompt again.
     pub async fn reload(store: &Store, trace: &Trace) -> Result<Self> {
-        let inputs = &trace.inputs;
-        let mut near = Self {
-            summary: inputs.summary.as_deref().and_then(|raw| Shown::new(bytes(raw), show_summary)),
-            user_data: inputs.user_data.as_deref().and_then(|raw| Shown::new(bytes(raw), show_user_data)),
-            inline: inputs.messages.iter().map(|raw| Message::from_stored(bytes(raw))).collect(),
-            turns_before: inputs.turns_before,
-            stretch: TimeRange { begin: inputs.begin, end: inputs.end },
-            in_time: inputs.in_time,
-            collections: inputs.collections.iter().map(chosen).collect(),
-            groups: inputs.groups.as_ref().map(|groups| Arc::new(Found::again(groups))),
-            refused: inputs.refused.clone(),
+        let traced = &trace.inputs;
+        let mut inputs = Self {
+            summary: traced.summary.as_deref().and_then(|raw| Shown::new(bytes(raw), show_summary)),
+            user_data: traced.user_data.as_deref().and_then(|raw| Shown::new(bytes(raw), show_user_data)),
+            inline: traced.messages.iter().map(|raw| Message::from_stored(bytes(raw))).collect(),
+            turns_before: traced.turns_before,
+            stretch: TimeRange { begin: traced.begin, end: traced.end },
+            in_time: traced.in_time,
+            collections: traced.collections.iter().map(chosen).collect(),
+            groups: traced.groups.as_ref().map(|groups| Arc::new(Found::again(groups))),
+            refused: traced.refused.clone(),
             ..Self::default()
         };
-        if let (Some(of), Some((first, last))) = (turns_in(trace)?, inputs.turns) {
-            if inputs.lead > 0 {
-                near.lead = store.turns(&of, Range::After { seq: 0, limit: LEAD_TURNS_MAX }).await?;
+        if let (Some(of), Some((first, last))) = (turns_in(trace)?, traced.turns) {
+            if traced.lead > 0 {
+                inputs.lead = store.turns(&of, Range::After { seq: 0, limit: LEAD_TURNS_MAX }).await?;
             }
-            near.turns = store.turns(&of, Range::Between { first, last }).await?;
+            inputs.turns = store.turns(&of, Range::Between { first, last }).await?;
         }
-        near.recall_again(store, &inputs.recalled).await?;
-        near.ask(trace.question.as_deref());
-        Ok(near)
+        inputs.search_again(store, &traced.recalled).await?;
+        inputs.ask(trace.question.as_deref());
+        Ok(inputs)
     }
 
     /// The newest turn of the user's that went in.
@@ -160,15 +160,15 @@ impl Near {
 }
 
 /// What tells these inputs from any others, the turns aside.
-impl Hash for Near {
+impl Hash for ContextInputs {
     fn hash<H: Hasher>(&self, hasher: &mut H) {
         (self.turns_in.as_ref().map(CollectionPath::segments), self.turns.last_seq, self.turns.epoch).hash(hasher);
         (self.turns_before, self.outside, self.inline.len(), self.collections.len()).hash(hasher);
         self.inline.iter().for_each(|m| m.raw().hash(hasher));
         self.question.as_ref().map(Message::raw).hash(hasher);
-        self.collections.iter().for_each(|c| (&c.name, c.shape, c.level, c.of.print, &c.range).hash(hasher));
+        self.collections.iter().for_each(|c| (&c.name, c.shape, c.level, c.of.fingerprint, &c.range).hash(hasher));
         [&self.summary, &self.user_data].map(|shown| shown.as_ref().map(|s| &s.raw)).hash(hasher);
-        self.groups.as_ref().map(|found| found.print).hash(hasher);
+        self.groups.as_ref().map(|found| found.fingerprint).hash(hasher);
         self.refused.hash(hasher);
         for recalled in &self.recalled {
             recalled.message.as_ref().map(Message::raw).hash(hasher);
@@ -182,18 +182,18 @@ impl Hash for Near {
     }
 }
 
-impl Chosen {
+impl ChosenCollection {
     fn read(&self) -> LoadedCollection<'_> {
         let items = self.of.items.get(self.range.clone()).unwrap_or_default();
         LoadedCollection { name: &self.name, shape: self.shape, level: self.level, items }
     }
 }
 
-fn chosen(input: &CollectionInput) -> Chosen {
+fn chosen(input: &CollectionInput) -> ChosenCollection {
     let documents = input.documents.iter().map(|(id, raw)| (id.as_str().into(), 0.0, bytes(raw)));
     let of = Arc::new(Collected::new(documents, input.shape));
     let range = 0..of.items.len();
-    Chosen { name: input.name.clone(), shape: input.shape, level: input.level, of, range }
+    ChosenCollection { name: input.name.clone(), shape: input.shape, level: input.level, of, range }
 }
 
 /// Where the turns of a trace are.

@@ -1,6 +1,6 @@
 use novelo_engine::decode::Fields;
 use novelo_engine::time_scope::TimeScope;
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio::time::sleep;
 
 use super::*;
@@ -53,7 +53,7 @@ fn recall() -> Recall {
     Recall::decode(&mut fields).unwrap()
 }
 
-async fn prompt(app: &App, recalled: Vec<(Recalled, Vec<Source>)>) -> (String, usize) {
+async fn prompt(app: &App, recalled: Vec<RecalledPassages>) -> (String, usize) {
     let recipe = json!({"components": [component()]});
     let request = Request {
         user: Some("u".into()),
@@ -75,22 +75,20 @@ async fn what_was_searched_for_already_is_not_searched_for_again() {
     let (app, tasks) = open(&dir).await;
     let recall = recall();
     let find = || recall_one(&app, "u", &recall, "parrot", |_| false);
-    let (nothing, sources) = find().await.unwrap();
-    assert!(nothing.message.is_none() && nothing.hits.is_empty() && nothing.problems.is_empty() && sources.is_empty());
+    let nothing = find().await.unwrap();
+    let Recalled { message, hits, problems, .. } = &nothing.recalled;
+    assert!(message.is_none() && hits.is_empty() && problems.is_empty() && nothing.hits.is_empty());
     for text in ["The parrot eats at six", "Rent is due"] {
         memories::add(&app, "u", NewMemory { id: None, text, meta: None }).await.unwrap();
     }
     let found = find().await.unwrap();
-    assert_eq!((found.0.hits.len(), found.1.len()), (1, 1));
+    assert_eq!((found.recalled.hits.len(), found.hits.len()), (1, 1));
     let searched = prompt(&app, Vec::new()).await;
     assert_eq!(searched, ("HERE:\nThe parrot eats at six".to_owned(), 1));
     assert_eq!(prompt(&app, vec![found.clone()]).await, searched);
-    assert_eq!(prompt(&app, vec![(nothing.clone(), sources)]).await, ("HERE: none.".to_owned(), 0));
-    let another = Recalled { recall: Recall { hits_max: 1, ..recall.clone() }, ..nothing };
-    assert_eq!(
-        prompt(&app, vec![(another, Vec::new())]).await,
-        searched,
-        "what is given for another recall is not used"
-    );
+    assert_eq!(prompt(&app, vec![nothing.clone()]).await, ("HERE: none.".to_owned(), 0));
+    let another = Recalled { recall: Recall { hits_max: 1, ..recall.clone() }, ..nothing.recalled.clone() };
+    let another = RecalledPassages { recalled: another, ..nothing };
+    assert_eq!(prompt(&app, vec![another]).await, searched, "what is given for another recall is not used");
     app::close(app.clone(), tasks).await.unwrap();
 }

@@ -9,17 +9,17 @@ use novelo_language::plan::{Because, Candidate, Scores, Span, Taken, Verdict};
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value, json};
 
-use super::database::Rows;
-use super::lookup::Found;
 use super::narrate::Narration;
 use super::run::{Planned, Understood};
-use super::{Asked, Status};
+use super::{DataQuestion, DataStatus};
+use crate::data::FoundRows;
+use crate::data::database::Rows;
 use crate::trace::Tracer;
 
 /// The answer to a question.
 #[derive(Debug, Serialize)]
 pub struct Answered {
-    pub status: Status,
+    pub status: DataStatus,
     #[serde(serialize_with = "write_rows")]
     pub results: Arc<Rows>,
     pub meta: Meta,
@@ -105,14 +105,14 @@ const CANDIDATES_MAX: usize = 5;
 pub struct Parts {
     pub understood: Understood,
     pub planned: Planned,
-    pub found: Option<Found>,
+    pub found: Option<FoundRows>,
     pub answer: String,
     pub narration: Narration,
     pub is_kept: bool,
     pub clock: Clock,
 }
 
-pub fn answer(asked: &Asked, parts: Parts) -> Answered {
+pub fn answer(asked: &DataQuestion, parts: Parts) -> Answered {
     let Parts { understood, planned, found, answer, narration, is_kept, clock } = parts;
     let (intent, entity, bucket) = match planned.chosen.clone() {
         Some(Candidate { intent, entity, bucket, .. }) => (Some(intent), Some(entity), bucket),

@@ -6,14 +6,15 @@ use futures_util::FutureExt;
 use proptest::prelude::*;
 
 use super::*;
-use crate::answer::reply::Owner;
+use crate::answer::options::ReplyOwner;
 use crate::app::{self, App};
 use crate::error::Code;
 use crate::ids::reply_name;
 use crate::settings::Config;
 use crate::trace::Tracer;
 
-/// What courses are recorded in. Its tasks end with their runtime, which is not one of a test: tests pause the clock.
+/// What courses are recorded in. Its tasks end with their runtime, which is not one of a test: tests pause
+/// the clock.
 static APP: LazyLock<App> = LazyLock::new(|| {
     let set = |value: &str| Some(value.to_owned());
     let flags = [("store", set("memory")), ("ask.database", set("none")), ("sample", set("false"))];
@@ -23,31 +24,31 @@ static APP: LazyLock<App> = LazyLock::new(|| {
 });
 
 /// Those of a reply that can be come back to.
-pub fn terms() -> Terms {
-    let (owner, tracer) = (Owner::default(), Tracer::begin(&APP.recorder, "test"));
-    Terms { owner, form: Form::Assist, patience: Patience::Page, tracer }
+pub fn options() -> ReplyOptions {
+    let (owner, tracer) = (ReplyOwner::default(), Tracer::begin(&APP.recorder, "test"));
+    ReplyOptions { owner, format: ResponseFormat::Assist, patience: Patience::Page, tracer }
 }
 
 pub fn text(text: &str) -> Event {
     Event::Text(text.to_owned())
 }
 
-fn log() -> Arc<Log> {
-    Log::new(reply_name("test"), terms())
+fn log() -> Arc<EventLog> {
+    EventLog::new(reply_name("test"), options())
 }
 
 /// One that nobody comes back to.
-fn fleeting() -> Arc<Log> {
-    Log::new(reply_name("test"), Terms { patience: Patience::None, ..terms() })
+fn fleeting() -> Arc<EventLog> {
+    EventLog::new(reply_name("test"), ReplyOptions { patience: Patience::None, ..options() })
 }
 
 fn end() -> Event {
     Event::Failed(Error::new(Code::Internal, "over"))
 }
 
-async fn numbers(mut reader: Reader) -> Vec<usize> {
+async fn numbers(mut reader: EventReader) -> Vec<usize> {
     let mut numbers = Vec::new();
-    while let Some(Told { number, .. }) = reader.next().await {
+    while let Some(LoggedEvent { number, .. }) = reader.next().await {
         numbers.push(number);
     }
     numbers
@@ -97,7 +98,7 @@ async fn text_that_nobody_reads_is_joined() {
     log.push(end());
     assert_eq!(log.lock().held.len(), UNREAD_MAX + 2);
     let (mut reader, mut all) = (log.read(0), String::new());
-    while let Some(Told { event, .. }) = reader.next().await {
+    while let Some(LoggedEvent { event, .. }) = reader.next().await {
         if let Event::Text(text) = &*event {
             all.push_str(text);
         }
@@ -106,7 +107,7 @@ async fn text_that_nobody_reads_is_joined() {
 }
 
 /// Events of a size each, all read.
-async fn read_of(size: usize, count: usize) -> (Arc<Log>, Reader) {
+async fn read_of(size: usize, count: usize) -> (Arc<EventLog>, EventReader) {
     let log = log();
     let mut reader = log.read(0);
     for _ in 0..count {
@@ -165,7 +166,7 @@ async fn the_last_event_never_slips_past_a_reader() {
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Whether it is given up within a minute.
-async fn is_left(log: &Log) -> bool {
+async fn is_left(log: &EventLog) -> bool {
     tokio::time::timeout(Duration::from_secs(60), log.abandoned(PATIENCE)).await.is_ok()
 }
 
@@ -230,7 +231,7 @@ fn ops() -> impl Strategy<Value = Vec<Op>> {
 
 /// One who reads, and what it was told.
 struct Client {
-    reader: Reader,
+    reader: EventReader,
     last: usize,
     /// The number of the piece that is due next.
     due: usize,
@@ -239,7 +240,7 @@ struct Client {
 }
 
 impl Client {
-    fn new(log: &Arc<Log>) -> Self {
+    fn new(log: &Arc<EventLog>) -> Self {
         Self { reader: log.read(0), last: 0, due: 0, has_missed: false, has_ended: false }
     }
 

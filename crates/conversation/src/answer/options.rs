@@ -1,0 +1,77 @@
+//! What holds for a reply from its start on: its owner, its response format, and how long it waits for
+//! readers.
+
+use std::time::Duration;
+
+use crate::app::Shared;
+use crate::caller::Caller;
+use crate::trace::Tracer;
+
+#[derive(Debug)]
+pub struct ReplyOptions {
+    pub owner: ReplyOwner,
+    pub format: ResponseFormat,
+    pub patience: Patience,
+    /// The trace of the request. It ends with the reply.
+    pub tracer: Tracer,
+}
+
+/// The owner of a reply. Without a user only admins may read it.
+#[derive(Debug, Clone, Default)]
+pub struct ReplyOwner {
+    pub user: Option<String>,
+    pub thread: Option<String>,
+}
+
+/// The response format. A reply is resumed at the address where it began.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ResponseFormat {
+    Assist,
+    /// OpenAI's, under the name that the caller has for the model.
+    Relay {
+        model: String,
+        wants_usage: bool,
+    },
+    /// For a guest, where its id is here.
+    Guided {
+        guest: Option<String>,
+    },
+}
+
+/// How long a reply goes on without a reader.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Patience {
+    /// It ends when its reader leaves.
+    None,
+    /// A reader of a stream may lose its connection and resume: `replies.patience_ms`.
+    Page,
+}
+
+impl ReplyOptions {
+    /// Whether a caller may read the reply: its owner, or with a guest key a guest that knows the name, which
+    /// cannot be guessed.
+    pub(super) fn admit(&self, caller: &Caller) -> bool {
+        let is_of_a_guest = matches!(&self.format, ResponseFormat::Guided { guest: Some(_) });
+        self.owner.is_covered_by(caller) || (caller.is_guest() && is_of_a_guest)
+    }
+}
+
+impl ReplyOwner {
+    /// Whether it is this user, in this thread or in any.
+    pub fn is(&self, user: &str, thread: Option<&str>) -> bool {
+        self.user.as_deref() == Some(user) && (thread.is_none() || self.thread.as_deref() == thread)
+    }
+
+    fn is_covered_by(&self, caller: &Caller) -> bool {
+        self.user.as_deref().map_or(caller.is_admin(), |user| caller.scope.covers_user(user))
+    }
+}
+
+impl Patience {
+    pub(super) fn duration(self, app: &Shared) -> Duration {
+        match self {
+            Self::None => Duration::ZERO,
+            Self::Page => Duration::from_millis(app.config.number("replies.patience_ms")),
+        }
+    }
+}

@@ -1,0 +1,80 @@
+//! The prompt of an answer: what it is made from, and the messages and passages that it comes to.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use novelo_engine::Message;
+use novelo_engine::time_scope::TimeScope;
+
+use super::event::Prompted;
+use crate::app::Shared;
+use crate::context;
+use crate::context::answer::Answer;
+use crate::context::load::RecalledPassages;
+use crate::context::request::{RecipeChoice, Request};
+use crate::error::Result;
+use crate::model::Model;
+use crate::policy::Preset;
+use crate::remember::search::name_documents;
+use crate::search::FoundPassage;
+use crate::telemetry::now;
+
+/// What a prompt is made from. It can be made again, and shorter.
+#[derive(Debug)]
+pub struct PromptRequest {
+    pub user: Option<String>,
+    pub thread: Option<String>,
+    pub question: Option<String>,
+    /// Messages that the thread does not hold before the answer begins.
+    pub messages: Vec<Message>,
+    /// What is searched for, where that is not the question.
+    pub query: Option<String>,
+    pub preset: Arc<Preset>,
+    pub budget_tokens: Option<u32>,
+    /// Results of searches that were made before, for the recalls of the recipe that are equal to theirs.
+    pub recalled: Vec<RecalledPassages>,
+}
+
+#[derive(Debug)]
+pub struct AnswerPrompt {
+    /// A JSON array.
+    pub messages: Bytes,
+    pub prompted: Prompted,
+}
+
+impl PromptRequest {
+    /// Makes the prompt within its budget and the room of the model. Once the messages are stored, they are
+    /// read from the thread.
+    pub async fn make(&self, app: &Shared, room_tokens: Option<u32>, is_stored: bool) -> Result<AnswerPrompt> {
+        let messages = if is_stored && self.thread.is_some() { Vec::new() } else { self.messages.clone() };
+        let request = Request {
+            user: self.user.clone(),
+            reach: self.thread.as_deref().map(|thread| TimeScope::thread(thread, now())).unwrap_or_default(),
+            query: self.query.clone(),
+            question: self.question.clone(),
+            messages,
+            recipe: RecipeChoice::Decoded(self.preset.clone()),
+            budget_tokens: self.budget_tokens.into_iter().chain(room_tokens).min(),
+            answer: Answer::Messages("messages"),
+            recalled: self.recalled.clone(),
+            ..Request::default()
+        };
+        let made = context::context(app, request).await?;
+        let sources = sources(app, self.user.as_deref(), &made.sources).await?;
+        let (tokens, budget_tokens, trace_id) = (made.tokens, made.budget_tokens, made.trace.encode());
+        Ok(AnswerPrompt { messages: made.messages(), prompted: Prompted { sources, tokens, budget_tokens, trace_id } })
+    }
+}
+
+/// The tokens that a prompt may have, where the size of the model's window is known.
+pub async fn model_room_tokens(model: Option<&Model>) -> Option<u32> {
+    model?.room_tokens().await
+}
+
+/// The passages of a prompt, with the names of their documents.
+async fn sources(app: &Shared, user: Option<&str>, used: &[FoundPassage]) -> Result<Arc<[FoundPassage]>> {
+    let Some(user) = user else { return Ok(Arc::default()) };
+    let mut sources = used.to_vec();
+    name_documents(app, user, &mut sources).await?;
+    Ok(sources.into())
+}
