@@ -8,7 +8,7 @@ use axum::http::Request;
 use http_body_util::BodyExt;
 use novelo_conversation::app::{self, App, Tasks};
 use novelo_conversation::settings::Config;
-use novelo_server::http;
+use novelo_server::{http, router};
 use tokio::runtime::Runtime;
 use tower::ServiceExt;
 
@@ -54,7 +54,7 @@ impl Server {
         let (app, tasks) = runtime.block_on(app::open(config)).expect("a server in memory");
         let shared = runtime.block_on(novelo_server::server::Server::new(app.clone())).expect("a server in memory");
         let own_secret = shared.own_secret.clone();
-        let mut server = Self { router: http::router(shared), own_secret, app: (app, tasks), runtime, bodies: 0 };
+        let mut server = Self { router: router::router(shared), own_secret, app: (app, tasks), runtime, bodies: 0 };
         // A server that refused everyone would make every body look harmless.
         let turn = br#"{"messages":[{"role":"user","content":"hi"}]}"#;
         assert_eq!(server.send("POST", "/v1/users/u/threads/t/turns", turn), 200);
@@ -67,7 +67,7 @@ impl Server {
         let request = Request::builder().method(method).uri(path);
         let bearer = format!("Bearer {}", self.own_secret);
         let request = request.header("authorization", bearer);
-        let request = request.extension(http::Peer([127, 0, 0, 1].into()));
+        let request = request.extension(http::ClientAddress([127, 0, 0, 1].into()));
         let request = request.body(Body::from(body.to_vec())).expect("a request");
         let router = self.router.clone();
         let (status, answer) = self.runtime.block_on(async move {

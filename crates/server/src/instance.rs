@@ -1,8 +1,9 @@
-//! Which data directory a server has open, and how a client makes sure of it.
+//! Which data directory a server has open, and how a client verifies it.
 //!
-//! Owns the file `instance`, a random id in each data directory. The id is bound to the directory itself (its device and inode), so
-//! that a copy of a directory is another instance. A client sends a random challenge; only a server that has this very directory
-//! open, and wrote the note that the client read there, can answer it. The secret itself is not sent for that.
+//! Owns the file `instance`, a random id in each data directory. The id is bound to the device and inode of
+//! the directory, so that a copy of a directory is another instance. A client sends a random challenge; only
+//! a server that has this directory open, and wrote the note that the client read there, can answer it. The
+//! secret itself is not sent.
 
 use std::io::Write;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
@@ -13,40 +14,40 @@ use hyper::header::HeaderName;
 use sha2::{Digest, Sha256};
 
 /// In a request to `/health/live`: the challenge. In the answer: the proof.
-pub const CHALLENGE: HeaderName = HeaderName::from_static("x-novelo-challenge");
-pub const INSTANCE: HeaderName = HeaderName::from_static("x-novelo-instance");
+pub(crate) const CHALLENGE: HeaderName = HeaderName::from_static("x-novelo-challenge");
+pub(crate) const INSTANCE: HeaderName = HeaderName::from_static("x-novelo-instance");
 
 const FILE: &str = "instance";
 const ID_BYTES: usize = 16;
 /// A challenge that is longer is not answered.
 const CHALLENGE_CHARS_MAX: usize = 128;
 
-/// A data directory, and no copy of it.
+/// The identity of a data directory. A copy has another.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Instance(String);
 
 impl Instance {
-    /// That of a directory that a server has opened; the first server makes its id.
+    /// The instance of a directory that a server has opened. The first server creates its id.
     pub fn create(data: &Path) -> anyhow::Result<Self> {
         let path = data.join(FILE);
-        let place = || format!("cannot write {}", path.display());
+        let failure = || format!("cannot write {}", path.display());
         if !path.exists() {
             let mut file = std::fs::OpenOptions::new();
-            let mut file = file.write(true).create_new(true).mode(0o600).open(&path).with_context(place)?;
-            file.write_all(random_hex()?.as_bytes()).and_then(|()| file.sync_all()).with_context(place)?;
+            let mut file = file.write(true).create_new(true).mode(0o600).open(&path).with_context(failure)?;
+            file.write_all(random_hex()?.as_bytes()).and_then(|()| file.sync_all()).with_context(failure)?;
         }
         Self::read(data).with_context(|| format!("cannot read {}", path.display()))
     }
 
-    /// That of a directory; `None` where no server ever opened it, or it cannot be read.
+    /// The instance of a directory; `None` if no server ever opened it, or it cannot be read.
     pub fn read(data: &Path) -> Option<Self> {
         let id = std::fs::read_to_string(data.join(FILE)).ok()?;
         let directory = std::fs::metadata(data).ok()?;
         Some(Self(format!("{}:{}:{}", id.trim(), directory.dev(), directory.ino())))
     }
 
-    /// What only this instance answers to a challenge, with the secret of its note.
-    pub fn prove(&self, secret: &str, challenge: &str) -> Option<String> {
+    /// The answer of this instance to a challenge, with the secret of its note.
+    pub(crate) fn prove(&self, secret: &str, challenge: &str) -> Option<String> {
         let is_sound = !challenge.is_empty() && challenge.len() <= CHALLENGE_CHARS_MAX;
         is_sound.then(|| {
             let mut digest = Sha256::new();
@@ -59,8 +60,8 @@ impl Instance {
     }
 }
 
-/// A challenge that nobody has seen before.
-pub fn random_hex() -> anyhow::Result<String> {
+/// A random challenge.
+pub(crate) fn random_hex() -> anyhow::Result<String> {
     let mut bytes = [0; ID_BYTES];
     getrandom::fill(&mut bytes).map_err(|e| anyhow::anyhow!("no randomness: {e}"))?;
     Ok(hex(&bytes))

@@ -1,15 +1,16 @@
-//! Other nodes of the same store.
+//! The other nodes of the same store.
 //!
-//! Owns who they are, and what is asked of them: a reply is told by the node that makes it, a trace that is not stored is
-//! shown by the node that has it, and what is forgotten is forgotten by all. Refuses to decide who may see what: a request is
-//! passed on with the caller's own key, and the node that gets it judges by that; nodes prove by a secret in the store that they are
-//! nodes. Invariants: addresses come from the store alone; a request is passed on once; a node that is not there changes no answer.
+//! Owns the list of nodes, and which requests are forwarded to them: a reply is read from the node that makes
+//! it, a trace that is not stored yet from the node that has it, and forgetting runs on every node. The facts
+//! of a route (`http::route`) say which of these holds. Authorization is not decided here: a request is
+//! forwarded with the caller's own key, and the receiving node checks it. Nodes prove with a secret in the
+//! store that they are nodes. Invariants: addresses of nodes come from the store alone; a request is
+//! forwarded once; a node that cannot be reached changes no answer.
 
-use std::sync::OnceLock;
 use std::time::Duration;
 
 use axum::body::{Body, to_bytes};
-use axum::extract::{FromRequest, FromRequestParts, MatchedPath, Request, State};
+use axum::extract::{FromRequest, FromRequestParts, Request, State};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Uri, header};
 use axum::middleware::Next;
@@ -29,8 +30,9 @@ use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
 use crate::auth;
-use crate::http::body::Raw;
+use crate::http::body::RawBody;
 use crate::http::error::ApiError;
+use crate::http::route::{NodeMemory, RouteFacts};
 use crate::http::sse::LAST_EVENT_ID;
 use crate::server::Server;
 use novelo_conversation::caller::{Caller, NODES};
@@ -38,155 +40,137 @@ use novelo_conversation::error::{Code, Error, Result};
 use novelo_conversation::outbound::Passing;
 use novelo_conversation::telemetry::now;
 
-/// Which node passed a request on, with its proof that it is one. A request that has both goes no further.
+/// The node that forwarded a request, and its proof that it is a node. A request that has both is not
+/// forwarded again.
 const PASSED_BY: HeaderName = HeaderName::from_static("x-novelo-passed-by");
 const NODE_PROOF: HeaderName = HeaderName::from_static("x-novelo-node-proof");
-/// There where the caller is the operator's own command line, whose secret only one node knows.
+/// Set if the caller is the operator's own command line, whose secret only one node knows.
 const PASSED_FOR: HeaderName = HeaderName::from_static("x-novelo-passed-for");
 const OPERATOR: &str = "operator";
-/// The document with the secret that nodes of a store share. It is below `NODES`, so no export has it.
+/// The document with the secret that the nodes of a store share. It is below `NODES`, so no export contains
+/// it.
 const SECRET: &str = "secret";
 
 const ANNOUNCE_EVERY: Duration = Duration::from_secs(5);
-/// How long a node that says no more is taken to be there.
+/// How long a node counts as running after its last announcement.
 const KNOWN_FOR_S: f64 = 15.0;
 const NODES_MAX: usize = 1_000;
-/// How long the one node that has a reply may take to begin its answer.
+/// How long the node of a reply may take to begin its answer.
 const ANSWER_MAX: Duration = Duration::from_secs(5);
-/// How long nodes may take to say whether they have something.
+/// How long nodes may take to say whether they have a trace.
 const SEARCH_MAX: Duration = Duration::from_secs(1);
 
-/// Addresses of what one node may have in memory, and others not.
-const TRACES: [&str; 3] = ["/v1/traces/{id}", "/v1/traces/{id}/replay", "/debug/trace/{id}"];
-/// What lets go of replies and traces that any node may have in memory.
-const FORGETS: [(Method, &str); 7] = [
-    (Method::DELETE, "/v1/users/{user}"),
-    (Method::DELETE, "/v1/users/{user}/threads/{thread}"),
-    (Method::DELETE, "/v1/users/{user}/memories"),
-    (Method::DELETE, "/v1/users/{user}/memories/{id}"),
-    (Method::DELETE, "/v1/users/{user}/documents/{id}"),
-    (Method::DELETE, "/v1/docs/{*path}"),
-    (Method::POST, "/memory/reset"),
-];
-const REPLIES: &str = "/chat/replies/";
-
-/// What this node knows of the others.
-#[derive(Debug, Default)]
-pub struct Peers {
-    /// The way to the others; there from `join` on, where there can be any.
-    way: OnceLock<Passing>,
-}
-
-/// What a node says of itself.
+/// The record that a node stores about itself.
 #[derive(Debug, Serialize, Deserialize)]
-struct Node {
+struct NodeRecord {
     url: String,
 }
 
-/// This node, as others know it, until it leaves.
+/// This node's record in the store, until it leaves.
 #[derive(Debug)]
-pub struct Joined {
+pub struct Membership {
     task: JoinHandle<()>,
     /// Dropped to end the task.
     stop: oneshot::Sender<()>,
 }
 
-/// Lets this process reach the nodes of a store; they do not know of it.
-pub fn reach(server: &Server) -> anyhow::Result<()> {
-    server.peers.way.set(Passing::new()?).map_err(|_| anyhow::anyhow!("this node has joined already"))
+/// Lets this process send requests to the nodes of a store. They do not know of it.
+pub fn open_client(server: &Server) -> anyhow::Result<()> {
+    server.peer_client.set(Passing::new()?).map_err(|_| anyhow::anyhow!("this node has joined already"))
 }
 
-/// Joins the nodes of a store that others have too. Without an address others cannot reach this one, but it reaches them.
-pub async fn join(server: &Server, url: Option<String>) -> anyhow::Result<Joined> {
-    reach(server)?;
-    let said = url.map(|url| Bytes::from(serde_json::json!(Node { url }).to_string()));
-    match &said {
-        Some(said) => announce(server, said).await,
+/// Joins the nodes of a shared store. Without an address others cannot reach this node, but it reaches them.
+pub async fn join(server: &Server, url: Option<String>) -> anyhow::Result<Membership> {
+    open_client(server)?;
+    let record = url.map(|url| Bytes::from(serde_json::json!(NodeRecord { url }).to_string()));
+    match &record {
+        Some(record) => announce(server, record).await,
         None => tracing::warn!("other nodes cannot reach this one: set node.url, or its streams go on only here"),
     }
     let (stop, stopped) = oneshot::channel();
-    Ok(Joined { task: tokio::spawn(stay(server.clone(), said, stopped)), stop })
+    Ok(Membership { task: tokio::spawn(announce_until_stopped(server.clone(), record, stopped)), stop })
 }
 
-impl Joined {
-    /// Lets the others know that this node is gone.
+impl Membership {
+    /// Removes this node from the list of nodes.
     pub async fn leave(self) {
         drop(self.stop);
         if let Err(error) = self.task.await {
-            tracing::warn!(%error, "this node did not take its leave");
+            tracing::warn!(%error, "the task that announces this node failed");
         }
     }
 }
 
-/// A node that the store could not be told of says so again soon.
-async fn announce(server: &Server, said: &Bytes) {
+/// Stores this node's record. A failure is only logged, since the record is written again soon.
+async fn announce(server: &Server, record: &Bytes) {
     let terms = PutTerms { now: now(), expires_at: Some(now() + KNOWN_FOR_S), ..PutTerms::default() };
-    if let Err(error) = server.app.store.put(&document(&server.app.node), said.clone(), terms).await {
+    if let Err(error) = server.app.store.put(&document(&server.app.node), record.clone(), terms).await {
         tracing::warn!(%error, "this node was not announced");
     }
 }
 
-async fn stay(server: Server, said: Option<Bytes>, mut stopped: oneshot::Receiver<()>) {
-    let Some(said) = said else { return };
+async fn announce_until_stopped(server: Server, record: Option<Bytes>, mut stopped: oneshot::Receiver<()>) {
+    let Some(record) = record else { return };
     while tokio::time::timeout(ANNOUNCE_EVERY, &mut stopped).await.is_err() {
-        announce(&server, &said).await;
+        announce(&server, &record).await;
     }
     if let Err(error) = server.app.store.delete(&document(&server.app.node), None).await {
-        tracing::warn!(%error, "this node is taken to be there for a moment");
+        tracing::warn!(%error, "this node was not removed from the list; others count it until its record expires");
     }
 }
 
-/// Where a request is answered.
+/// Which node answers a request.
 #[derive(Debug, PartialEq, Eq)]
-enum Place {
+enum AnsweringNode {
     Here,
-    /// By the node that makes the reply.
-    Node(String),
-    /// Here, or by whichever node has it.
+    /// The node that makes the reply.
+    Named(String),
+    /// This node, or the first other node that has it.
     Anywhere,
-    /// Here, and then by all others too.
+    /// This node, and then all others too.
     Everywhere,
 }
 
-impl Place {
-    fn of(request: &Request, own: &str) -> Self {
+impl AnsweringNode {
+    fn for_request(request: &Request, own: &str) -> Self {
+        let facts = request.extensions().get::<RouteFacts>();
+        let node_memory = facts.and_then(|facts| facts.node_memory);
+        let in_path = request.uri().path().rsplit('/').next().filter(|_| node_memory == Some(NodeMemory::NamedReply));
         let last = request.headers().get(LAST_EVENT_ID).and_then(|id| id.to_str().ok());
         let last = last.and_then(|id| id.trim().rsplit_once('.')).map(|(name, _)| name);
-        let name = request.uri().path().strip_prefix(REPLIES).or(last);
-        if let Some(node) = name.and_then(ids::node_of_reply).filter(|node| *node != own) {
-            return Self::Node(node.to_owned());
+        if let Some(node) = in_path.or(last).and_then(ids::node_of_reply).filter(|node| *node != own) {
+            return Self::Named(node.to_owned());
         }
-        let Some(route) = request.extensions().get::<MatchedPath>().map(MatchedPath::as_str) else { return Self::Here };
-        match TRACES.contains(&route) {
-            true => Self::Anywhere,
-            false if FORGETS.iter().any(|(method, of)| (method, *of) == (request.method(), route)) => Self::Everywhere,
-            false => Self::Here,
+        match node_memory {
+            Some(NodeMemory::Trace) => Self::Anywhere,
+            _ if facts.is_some_and(|facts| facts.forgets(request.method())) => Self::Everywhere,
+            _ => Self::Here,
         }
     }
 }
 
-/// Has each request answered where that can be done.
-pub async fn pass_on(State(server): State<Server>, mut request: Request, next: Next) -> Response {
-    let Some(way) = server.peers.way.get() else { return next.run(request).await };
+/// Forwards each request to the node that can answer it.
+pub(crate) async fn forward(State(server): State<Server>, mut request: Request, next: Next) -> Response {
+    let Some(client) = server.peer_client.get() else { return next.run(request).await };
     match is_proven(&server, request.method(), request.uri(), request.headers()).await {
         Ok(false) => {}
-        Ok(true) => return next.run(as_passed(&server, request)).await,
+        Ok(true) => return next.run(as_forwarded(&server, request)).await,
         Err(error) => return ApiError::from(error).into_response(),
     }
     for name in [PASSED_BY, NODE_PROOF, PASSED_FOR] {
         request.headers_mut().remove(name);
     }
-    let place = Place::of(&request, &server.app.node);
-    if place == Place::Here {
+    let answered_by = AnsweringNode::for_request(&request, &server.app.node);
+    if answered_by == AnsweringNode::Here {
         return next.run(request).await;
     }
     let (mut parts, body) = request.into_parts();
-    // Whoever is refused here makes no other node work, and sends no body that is read.
+    // A caller that is refused here causes no work on other nodes, and its body is not read.
     if Caller::from_request_parts(&mut parts, &server).await.is_err() {
         return next.run(Request::from_parts(parts, body)).await;
     }
-    let body = match Raw::from_request(Request::from_parts(parts.clone(), body), &server).await {
-        Ok(Raw(body)) => body,
+    let body = match RawBody::from_request(Request::from_parts(parts.clone(), body), &server).await {
+        Ok(RawBody(body)) => body,
         Err(error) => return error.into_response(),
     };
     let secret = match secret(&server.app.store).await {
@@ -195,29 +179,36 @@ pub async fn pass_on(State(server): State<Server>, mut request: Request, next: N
     };
     let own = format!("Bearer {}", server.own_secret);
     let is_operator = parts.headers.get(header::AUTHORIZATION).is_some_and(|given| given.as_bytes() == own.as_bytes());
-    let copy = Copy { way, parts: parts.clone(), body: body.clone(), by: &server.app.node, secret, is_operator };
+    let forwarded = ForwardedRequest {
+        client,
+        parts: parts.clone(),
+        body: body.clone(),
+        by: &server.app.node,
+        secret,
+        is_operator,
+    };
     let here = next.run(Request::from_parts(parts, Body::from(body)));
-    let answer = match place {
-        Place::Node(node) => at_node(&server.app.store, &node, copy, here).await,
-        Place::Anywhere => anywhere(&server.app.store, copy, here).await,
-        Place::Everywhere => everywhere(&server.app.store, copy, here).await,
-        Place::Here => Ok(here.await),
+    let answer = match answered_by {
+        AnsweringNode::Named(node) => ask_node(&server.app.store, &node, forwarded, here).await,
+        AnsweringNode::Anywhere => ask_first(&server.app.store, forwarded, here).await,
+        AnsweringNode::Everywhere => run_on_all(&server.app.store, forwarded, here).await,
+        AnsweringNode::Here => Ok(here.await),
     };
     answer.unwrap_or_else(|error| ApiError(error).into_response())
 }
 
-/// Whether a request comes from another node of this store, which has shown that it knows their secret.
+/// Whether a request comes from another node of this store, which has proven that it knows the secret.
 async fn is_proven(server: &Server, method: &Method, uri: &Uri, headers: &HeaderMap) -> Result<bool> {
     let text = |name: HeaderName| headers.get(name).and_then(|value| value.to_str().ok());
     let (Some(by), Some(given)) = (text(PASSED_BY), text(NODE_PROOF)) else { return Ok(false) };
     let for_whom = text(PASSED_FOR).unwrap_or("");
     let expected = proof(&secret(&server.app.store).await?, method, uri, by, for_whom);
-    // Compared by their digests, so that the time it takes says nothing about the proof.
+    // Digests are compared, so that the duration of the comparison reveals nothing about the proof.
     Ok(Sha256::digest(given.as_bytes()) == Sha256::digest(expected.as_bytes()))
 }
 
-/// The request of another node, of whose caller it says whether that is the operator.
-fn as_passed(server: &Server, mut request: Request) -> Request {
+/// The request of another node, with this node's own secret if the caller is the operator.
+fn as_forwarded(server: &Server, mut request: Request) -> Request {
     let is_operator = request.headers().get(PASSED_FOR).is_some_and(|value| value == OPERATOR);
     if is_operator && let Ok(own) = HeaderValue::from_str(&format!("Bearer {}", server.own_secret)) {
         request.headers_mut().insert(header::AUTHORIZATION, own);
@@ -225,24 +216,24 @@ fn as_passed(server: &Server, mut request: Request) -> Request {
     request
 }
 
-/// What shows that a node knows the secret, for one method and address. The inner digest has one length, so that nothing can
-/// be put behind it.
+/// The proof that a node knows the secret, for one method and address. The inner digest has a fixed length,
+/// so that nothing can be appended to it.
 fn proof(secret: &str, method: &Method, uri: &Uri, by: &str, for_whom: &str) -> String {
     let address = uri.path_and_query().map_or("", |address| address.as_str());
-    let said = Sha256::digest(format!("{method}\n{address}\n{by}\n{for_whom}").as_bytes());
-    let proof = Sha256::new().chain_update(secret.as_bytes()).chain_update(said).finalize();
+    let digest = Sha256::digest(format!("{method}\n{address}\n{by}\n{for_whom}").as_bytes());
+    let proof = Sha256::new().chain_update(secret.as_bytes()).chain_update(digest).finalize();
     proof.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// What nodes of a store know and nobody else; made by the first one that needs it. It is read each time, so that nodes agree on it
-/// also after the store was emptied.
+/// The secret that only the nodes of a store know. The first node that needs it creates it. It is read each
+/// time, so that nodes also agree on it after the store was emptied.
 async fn secret(store: &Store) -> Result<String> {
     #[derive(Serialize, Deserialize)]
-    struct Shared {
+    struct NodeSecret {
         secret: String,
     }
     let read = |value: &[u8]| {
-        let shared: std::result::Result<Shared, _> = serde_json::from_slice(value);
+        let shared: std::result::Result<NodeSecret, _> = serde_json::from_slice(value);
         shared.map(|shared| shared.secret).map_err(|e| Error::new(Code::Internal, format!("{NODES}/{SECRET}: {e}")))
     };
     let at = document(SECRET);
@@ -250,7 +241,7 @@ async fn secret(store: &Store) -> Result<String> {
         return read(&found.value);
     }
     let secret = auth::secret().map_err(|e| Error::new(Code::Internal, format!("no randomness: {e}")))?;
-    let value = serde_json::json!(Shared { secret: secret.clone() }).to_string();
+    let value = serde_json::json!(NodeSecret { secret: secret.clone() }).to_string();
     let terms = PutTerms { if_version: Some(0), now: now(), ..PutTerms::default() };
     match store.put(&at, value.into(), terms).await {
         Ok(_) => Ok(secret),
@@ -263,25 +254,34 @@ async fn secret(store: &Store) -> Result<String> {
     }
 }
 
-/// The answer of one node; that of this one, where the other is not there.
-async fn at_node(store: &Store, node: &str, copy: Copy<'_>, here: impl Future<Output = Response>) -> Result<Response> {
+/// The answer of one node, or of this one if the other cannot be reached.
+async fn ask_node(
+    store: &Store,
+    node: &str,
+    forwarded: ForwardedRequest<'_>,
+    here: impl Future<Output = Response>,
+) -> Result<Response> {
     let found = store.get(&document(node)).await?;
     let Some(url) = found.and_then(|found| url(&found.value)) else { return Ok(here.await) };
-    match copy.send(&url, ANSWER_MAX).await {
+    match forwarded.send(&url, ANSWER_MAX).await {
         Some(answer) => Ok(answer),
         None => Ok(here.await),
     }
 }
 
-/// The answer of this node; where it knows of nothing, the first of those that do. Who may see nothing is told so also of
-/// what is not there.
-async fn anywhere(store: &Store, copy: Copy<'_>, here: impl Future<Output = Response>) -> Result<Response> {
+/// The answer of this node. If it has no such trace, the first success of another node. A 403 is searched for
+/// too, since callers who may see nothing get it for traces that do not exist.
+async fn ask_first(
+    store: &Store,
+    forwarded: ForwardedRequest<'_>,
+    here: impl Future<Output = Response>,
+) -> Result<Response> {
     let here = here.await;
     if !matches!(here.status(), StatusCode::NOT_FOUND | StatusCode::FORBIDDEN) {
         return Ok(here);
     }
-    let urls = others(store, copy.by).await?;
-    let mut answers: FuturesUnordered<_> = urls.iter().map(|url| copy.send(url, SEARCH_MAX)).collect();
+    let urls = others(store, forwarded.by).await?;
+    let mut answers: FuturesUnordered<_> = urls.iter().map(|url| forwarded.send(url, SEARCH_MAX)).collect();
     while let Some(answer) = answers.next().await {
         if let Some(answer) = answer.filter(|answer| answer.status().is_success()) {
             return Ok(answer);
@@ -290,14 +290,18 @@ async fn anywhere(store: &Store, copy: Copy<'_>, here: impl Future<Output = Resp
     Ok(here)
 }
 
-/// The answer of this node, once all others have done the same, with what they counted.
-async fn everywhere(store: &Store, copy: Copy<'_>, here: impl Future<Output = Response>) -> Result<Response> {
+/// The answer of this node after all others ran the same request, with their counts added.
+async fn run_on_all(
+    store: &Store,
+    forwarded: ForwardedRequest<'_>,
+    here: impl Future<Output = Response>,
+) -> Result<Response> {
     let here = here.await;
     if !here.status().is_success() {
         return Ok(here);
     }
-    let urls = others(store, copy.by).await?;
-    let answers: FuturesUnordered<_> = urls.iter().map(|url| copy.send(url, ANSWER_MAX)).collect();
+    let urls = others(store, forwarded.by).await?;
+    let answers: FuturesUnordered<_> = urls.iter().map(|url| forwarded.send(url, ANSWER_MAX)).collect();
     let answers =
         answers.filter_map(async |answer| counts(answer.filter(|answer| answer.status().is_success())?).await);
     let counted = answers.collect::<Vec<_>>().await;
@@ -311,13 +315,13 @@ async fn everywhere(store: &Store, copy: Copy<'_>, here: impl Future<Output = Re
     Ok(Response::from_parts(parts, Body::from(all.to_string())))
 }
 
-/// What another node says that it let go of.
+/// What another node reports to have removed.
 async fn counts(answer: Response) -> Option<Value> {
     let body = tokio::time::timeout(ANSWER_MAX, to_bytes(answer.into_body(), BODY_BYTES_MAX)).await;
     serde_json::from_slice(&body.ok()?.ok()?).ok()
 }
 
-/// Adds numbers to numbers at the same places; what holds for one node holds for all.
+/// Adds the numbers of one answer to the same members of another. A flag is true if it is true for one node.
 fn add(all: &mut Value, one: &Value) {
     match (all, one) {
         (Value::Object(all), Value::Object(one)) => {
@@ -334,19 +338,19 @@ fn add(all: &mut Value, one: &Value) {
     }
 }
 
-/// Where the others are.
+/// The addresses of the other nodes.
 async fn others(store: &Store, own: &str) -> Result<Vec<Uri>> {
     let page = store.scan(&collection(), Window { limit: NODES_MAX, ..Window::default() }).await?;
     Ok(page.items.iter().filter(|node| &*node.id != own).filter_map(|node| url(&node.value)).collect())
 }
 
 fn url(value: &[u8]) -> Option<Uri> {
-    serde_json::from_slice::<Node>(value).ok()?.url.parse().ok()
+    serde_json::from_slice::<NodeRecord>(value).ok()?.url.parse().ok()
 }
 
-/// A request, to be sent as it came.
-struct Copy<'a> {
-    way: &'a Passing,
+/// A request that is forwarded unchanged.
+struct ForwardedRequest<'a> {
+    client: &'a Passing,
     parts: Parts,
     body: Bytes,
     by: &'a str,
@@ -354,11 +358,11 @@ struct Copy<'a> {
     is_operator: bool,
 }
 
-impl Copy<'_> {
-    /// The answer of a node, as it comes; none where there is none in time.
+impl ForwardedRequest<'_> {
+    /// The answer of a node as a stream, or none if it does not answer in time.
     async fn send(&self, to: &Uri, deadline: Duration) -> Option<Response> {
         let request = self.to(to)?;
-        match self.way.pass(request, deadline).await {
+        match self.client.pass(request, deadline).await {
             Ok(answer) => {
                 let (mut parts, body) = answer.into_parts();
                 parts.headers = end_to_end(&parts.headers);
@@ -378,8 +382,8 @@ impl Copy<'_> {
         *request.method_mut() = self.parts.method.clone();
         *request.uri_mut() = Uri::from_parts(uri).ok()?;
         let mut headers = end_to_end(&self.parts.headers);
-        // These are said anew of this connection, and of the body as it is now. Which page a request is from was judged
-        // here, where the name that the page was read under is known.
+        // These headers are set again for this connection and the body as it is now. The origin of a page was
+        // checked here, under the name that the page was loaded from.
         let of_page = [header::ORIGIN, HeaderName::from_static("sec-fetch-site")];
         for name in [header::HOST, header::CONTENT_LENGTH, header::EXPECT].into_iter().chain(of_page) {
             headers.remove(name);
@@ -397,7 +401,7 @@ impl Copy<'_> {
     }
 }
 
-/// The headers that are of a message, and not of the connection that it came by.
+/// The headers of a message without those of the connection it came by.
 fn end_to_end(headers: &HeaderMap) -> HeaderMap {
     const OF_CONNECTION: [HeaderName; 8] = [
         header::CONNECTION,
@@ -428,6 +432,7 @@ fn document(node: &str) -> DocumentPath {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::auth::Access;
 
     #[test]
     fn a_name_says_whose_reply_it_is() {
@@ -459,25 +464,33 @@ mod tests {
         let (app, _tasks) = novelo_conversation::app::open(config).await.unwrap();
         let server = Server::new(app.clone()).await.unwrap();
         let joined = join(&server, Some("http://127.0.0.1:1".to_owned())).await.unwrap();
-        let said = async || server.app.store.get(&document(&server.app.node)).await.unwrap();
-        assert_eq!(said().await.unwrap().version, 1, "at once");
+        let record = async || server.app.store.get(&document(&server.app.node)).await.unwrap();
+        assert_eq!(record().await.unwrap().version, 1, "at once");
         tokio::time::sleep(ANNOUNCE_EVERY * 2 + Duration::from_millis(1)).await;
-        assert_eq!(said().await.unwrap().version, 3);
+        assert_eq!(record().await.unwrap().version, 3);
         let all = server.app.store.export(&novelo_engine::path::Prefix::all()).await.unwrap().all().await.unwrap();
         let left_s = all[0].expires_at.unwrap() - now();
         assert!(left_s > ANNOUNCE_EVERY.as_secs_f64() && left_s <= KNOWN_FOR_S, "{left_s}");
         assert!(join(&server, None).await.is_err(), "once");
         joined.leave().await;
-        assert!(said().await.is_none());
+        assert!(record().await.is_none());
     }
 
     #[test]
     fn a_request_goes_to_the_node_of_its_reply() {
         let check = |path: &str, last: Option<&str>, expected: Option<&str>| {
-            let mut request = Request::builder().uri(path);
+            let facts = match path.starts_with("/chat/replies/") {
+                true => Access::Users.reading(NodeMemory::NamedReply),
+                false => Access::Users.into(),
+            };
+            let mut request = Request::builder().uri(path).extension::<RouteFacts>(facts);
             request = last.into_iter().fold(request, |request, last| request.header(LAST_EVENT_ID, last));
-            let place = Place::of(&request.body(Body::empty()).unwrap(), "00000000");
-            assert_eq!(place, expected.map_or(Place::Here, |node| Place::Node(node.into())), "{path} {last:?}");
+            let answered_by = AnsweringNode::for_request(&request.body(Body::empty()).unwrap(), "00000000");
+            assert_eq!(
+                answered_by,
+                expected.map_or(AnsweringNode::Here, |node| AnsweringNode::Named(node.into())),
+                "{path} {last:?}"
+            );
         };
         check("/api/ask", Some("aaaaaaaa-12.3"), Some("aaaaaaaa"));
         check("/api/ask", Some(" aaaaaaaa-12.3 "), Some("aaaaaaaa"));

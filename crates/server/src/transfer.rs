@@ -1,8 +1,8 @@
 //! Documents as JSON Lines: backup and restore, export and import.
 //!
-//! Owns one format for all of them. The first line names it, each further line is a document with everything needed to
-//! put it back as it was, and the last line counts them, so that a file that broke off is recognised. Import stores
-//! in durable batches as it reads; sent again, it changes nothing.
+//! Owns one format for all of them. The first line names it, each further line is a document with everything
+//! needed to restore it, and the last line has their count, so that a truncated file is recognised. Import
+//! stores durable batches as it reads; repeating an import changes nothing.
 
 use std::time::Duration;
 
@@ -32,8 +32,8 @@ const CHUNK_BYTES: usize = 64 * 1024;
 const BATCH_DOCUMENTS: usize = 500;
 const BATCH_BYTES: usize = 4 * 1024 * 1024;
 
-/// Streams an export that was asked for at a moment, one chunk of lines at a time. An error on the way ends the stream without its
-/// last line.
+/// Streams an export that was requested at the time `at`, one chunk of lines at a time. An error ends the
+/// stream without its last line.
 pub fn stream(export: Export, prefix: String, at: f64) -> impl Stream<Item = std::result::Result<Bytes, StoreError>> {
     // A backup says when it was taken, so that a restore can leave out what was forgotten since.
     let at = if prefix.is_empty() { format!(",\"at\":{}", serde_json::Value::from(at)) } else { String::new() };
@@ -46,7 +46,7 @@ pub fn stream(export: Export, prefix: String, at: f64) -> impl Stream<Item = std
                 return Ok(Some((out.into(), (None, String::new(), documents))));
             };
             let document = document?;
-            // Where nodes can be reached, and what a store has left to erase, is for them alone.
+            // Addresses of nodes and pending erasures concern only the running store.
             if !is_of_a_node(&document.path) && !is_unerased_mark(&document.path) {
                 write_line(&document, &mut out);
                 documents += 1;
@@ -85,7 +85,7 @@ fn write_line(document: &Exported, out: &mut String) {
     out.push_str("}\n");
 }
 
-/// What an import did.
+/// The result of an import.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub struct Imported {
     pub documents: u64,
@@ -97,7 +97,7 @@ pub struct Imported {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Line<'b> {
+struct DocumentLine<'b> {
     path: String,
     seq: u64,
     create_time: f64,
@@ -109,7 +109,7 @@ struct Line<'b> {
 }
 
 #[derive(Deserialize)]
-struct Head {
+struct HeadLine {
     novelo_export: u32,
     /// When the export began.
     at: Option<f64>,
@@ -124,12 +124,12 @@ struct ForgottenLine {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Tail {
+struct TailLine {
     documents: u64,
 }
 
-/// Reads an export as it comes in, and stores it. Keys may come with it where a first key may close the store. A restore leaves out
-/// what was forgotten since.
+/// Reads and stores an export as it arrives. It may contain keys if the caller may close the store with a
+/// first key. A restore leaves out what was forgotten since.
 pub async fn import(
     app: &Shared,
     caller: &Caller,
@@ -138,7 +138,7 @@ pub async fn import(
     mut body: Body,
     restore: Option<RestoreFilter>,
 ) -> Result<Imported> {
-    let mut reader = Reader {
+    let mut reader = ImportReader {
         store: &app.store,
         caller,
         may_close,
@@ -155,7 +155,7 @@ pub async fn import(
     while let Some(frame) = next_frame(&mut body).await? {
         let frame = frame.map_err(|e| Error::new(Code::MalformedJson, format!("the body broke off: {e}")))?;
         let Ok(data) = frame.into_data() else { continue };
-        // What was there before holds no end of a line: a line that comes byte by byte is searched once.
+        // The bytes from before contain no line end, so a line that arrives byte by byte is searched once.
         let mut searched = rest.len();
         held.set(reader.batch_bytes + rest.len() + data.len())?;
         rest.extend_from_slice(&data);
@@ -177,7 +177,7 @@ pub async fn import(
     Ok(done)
 }
 
-/// Where the first line ends, of which so many bytes are known to hold no end.
+/// Where the first line ends, if the first `searched` bytes contain no line end.
 fn line_end(bytes: &[u8], searched: usize) -> Option<usize> {
     let new = bytes.get(searched..)?;
     new.iter().position(|b| *b == b'\n').map(|at| searched + at)
@@ -192,7 +192,7 @@ async fn next_frame(body: &mut Body) -> Result<Option<std::result::Result<Frame<
     })
 }
 
-struct Reader<'r> {
+struct ImportReader<'r> {
     store: &'r Store,
     caller: &'r Caller,
     may_close: bool,
@@ -207,7 +207,7 @@ struct Reader<'r> {
     aside: u64,
 }
 
-impl Reader<'_> {
+impl ImportReader<'_> {
     async fn line(&mut self, line: &[u8]) -> Result<()> {
         if self.is_restore
             && self.line == 0
@@ -221,13 +221,13 @@ impl Reader<'_> {
             return Ok(());
         }
         if self.line == 1 {
-            return match serde_json::from_slice::<Head>(line) {
-                Ok(Head { novelo_export: FORMAT, at }) => self.taken(at),
+            return match serde_json::from_slice::<HeadLine>(line) {
+                Ok(HeadLine { novelo_export: FORMAT, at }) => self.taken(at),
                 Ok(head) => Err(self.wrong(format!("is of format {}, this is {FORMAT}", head.novelo_export))),
                 Err(_) => Err(self.wrong("is not the first line of an export")),
             };
         }
-        if let Ok(tail) = serde_json::from_slice::<Tail>(line) {
+        if let Ok(tail) = serde_json::from_slice::<TailLine>(line) {
             self.ended = true;
             let read = self.done.documents + self.done.forgotten + self.aside + self.batch.len() as u64;
             return match tail.documents == read {
@@ -263,7 +263,7 @@ impl Reader<'_> {
     }
 
     fn document(&self, line: &[u8]) -> Result<Exported> {
-        let line: Line<'_> = serde_json::from_slice(line).map_err(|e| self.wrong(e))?;
+        let line: DocumentLine<'_> = serde_json::from_slice(line).map_err(|e| self.wrong(e))?;
         let path = path::decode(&line.path).and_then(|segments| DocumentPath::new(&segments));
         let path = path.map_err(|e| self.wrong(e))?;
         match self.caller.is_admin() {
@@ -284,11 +284,11 @@ impl Reader<'_> {
             return Err(self.wrong(problem));
         }
         self.check_key(&path, &value)?;
-        let Line { seq, create_time, version, expires_at, .. } = line;
+        let DocumentLine { seq, create_time, version, expires_at, .. } = line;
         Ok(Exported { path, seq, create_time, version, expires_at, value })
     }
 
-    /// Refuses what is below the root of the keys and is none, and a first key that nobody confirmed.
+    /// Refuses a document below the root of the keys that is not a key, and an unconfirmed first key.
     fn check_key(&self, path: &DocumentPath, value: &[u8]) -> Result<()> {
         if path.segments().first().is_none_or(|root| &**root != KEYS) {
             return Ok(());
@@ -307,7 +307,7 @@ impl Reader<'_> {
         let mut batch = std::mem::take(&mut self.batch);
         self.batch_bytes = 0;
         let documents = batch.len() as u64;
-        // A store that knows whether it is closed keeps its own state.
+        // A store that has its own closing state keeps it.
         if let Some(at) = batch.iter().position(|document| auth::is_state_path(&document.path))
             && let Some(state) = batch.get(at).map(|document| document.path.clone())
             && self.store.get(&state).await?.is_some()

@@ -4,7 +4,7 @@
 
 use novelo_conversation::error::TABLE;
 use novelo_conversation::settings::SETTINGS;
-use novelo_server::http::openapi::OPERATIONS;
+use novelo_server::surface::openapi::OPERATIONS;
 
 fn page(name: &str) -> String {
     std::fs::read_to_string(format!("{}/../../{name}", env!("CARGO_MANIFEST_DIR"))).unwrap()

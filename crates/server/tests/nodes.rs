@@ -13,8 +13,8 @@ use novelo_conversation::app::{self, App};
 use novelo_conversation::settings::Config;
 use novelo_engine::path::Prefix;
 use novelo_engine::scope;
-use novelo_server::http;
 use novelo_server::server::Server;
+use novelo_server::{http, router};
 use novelo_store::Store;
 use support::eco::{self, HEAVY, LIGHT, asks, course_of, guest};
 use support::embeddings::Embeddings;
@@ -57,12 +57,12 @@ impl Cluster {
         let (app, server, listener) = self.runtime.block_on(async {
             let (app, _tasks) = app::open_with(config, self.store.clone()).await.unwrap();
             let server = Server::new(app.clone()).await.unwrap();
-            let listener = http::bind(&server, "127.0.0.1:0".parse().unwrap()).await.unwrap();
+            let listener = router::bind(&server, "127.0.0.1:0".parse().unwrap()).await.unwrap();
             (app, server, listener)
         });
         let client = Client::new(listener.local_addr().unwrap());
         self.runtime.spawn(http::serve(
-            http::router(server.clone()),
+            router::router(server.clone()),
             listener,
             server.connections.clone(),
             std::future::pending(),

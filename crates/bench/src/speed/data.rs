@@ -10,7 +10,7 @@ use super::raw::{RawLog, message};
 use super::{BenchRow, medians};
 use novelo_conversation::app::{self, App};
 use novelo_conversation::settings::Config;
-use novelo_server::http::router;
+use novelo_server::router::router;
 use novelo_server::server::Server;
 
 const ROUNDS: usize = 301;

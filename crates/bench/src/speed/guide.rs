@@ -13,7 +13,7 @@ use super::{BenchRow, RatioTarget, median, medians};
 use novelo_conversation::app;
 use novelo_conversation::settings::Config;
 use novelo_server::http::body::Json;
-use novelo_server::http::router;
+use novelo_server::router::router;
 use novelo_server::server::Server;
 
 const ROUNDS: usize = 301;
@@ -61,7 +61,7 @@ fn server(asked: LastCall) -> Router {
             false => json!({"choices": [choice("message")]}).to_string(),
         }
     };
-    let models = async || Json::of(&json!({"data": [{"id": "bench"}]}));
+    let models = async || Json::from_value(&json!({"data": [{"id": "bench"}]}));
     Router::new().route("/v1/chat/completions", post(answer)).route("/v1/models", get(models)).with_state(asked)
 }
 

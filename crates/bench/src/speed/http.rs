@@ -28,9 +28,10 @@ use novelo_conversation::app::{self, App};
 use novelo_conversation::context::collapse::{Places, index};
 use novelo_conversation::settings::Config;
 use novelo_server::files;
-use novelo_server::http::body::{Json, Raw};
+use novelo_server::http::body::{Json, RawBody};
 use novelo_server::http::connections::Connections;
-use novelo_server::http::{router, serve};
+use novelo_server::http::serve;
+use novelo_server::router::router;
 
 const ROUNDS: usize = 5;
 const CLIENTS: usize = 8;
@@ -190,7 +191,9 @@ async fn forgetting(State(app): State<App>, request: Incoming) -> Incoming {
 /// A handler that reads the body and returns bytes that are ready.
 fn same_bytes(server: Server, answer: Bytes) -> Router {
     let answer = Arc::new(answer);
-    Router::new().route("/", post(async move |Raw(_): Raw| Json::written(answer.to_vec()))).with_state(server)
+    Router::new()
+        .route("/", post(async move |RawBody(_): RawBody| Json::from_bytes(answer.to_vec())))
+        .with_state(server)
 }
 
 pub type HttpClient = Client<hyper_util::client::legacy::connect::HttpConnector, Body>;

@@ -1,9 +1,9 @@
-//! That a store which ever had a key stays closed.
+//! Keeps a store closed once it has had a key.
 //!
-//! Owns the document that says so, which is written in the same batch as the first key, and the file in the data
-//! directory of each node that says the same, for when the store is suddenly empty. Refuses to open by anything that is
-//! missing: only the document that `novelo key open` writes does. Closings are counted, so that a store that fell back
-//! to an older state does not pass for one that the operator opened since.
+//! Owns the document that marks a store as closed, which is written in the same batch as the first key, and a
+//! file with the same mark in the data directory of each node, in case the store is suddenly empty. Missing
+//! data never opens a store: only the document that `novelo key open` writes does. Closings are counted, so
+//! that a store that was reset to an older state is not mistaken for one that the operator opened.
 
 use std::fs;
 use std::io::Write;
@@ -21,7 +21,7 @@ use novelo_conversation::telemetry::now;
 /// Below the root of the keys, so that every back-end writes both in one batch.
 const STATE: [&str; 4] = [KEYS, "access", "state", "current"];
 
-/// What the store says of itself.
+/// The stored closing state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AccessState {
     pub closed: bool,
@@ -36,21 +36,21 @@ pub struct StoredState {
     version: u64,
 }
 
-/// What follows for a node.
+/// What a node concludes from the stored state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Verdict {
-    /// The closing in force; none where the store is open.
+    /// The closing in force; none if the store is open.
     pub closed: Option<u64>,
-    /// Whether the store does not say so and should.
+    /// Whether the store is not marked as closed and should be.
     pub is_unsaid: bool,
 }
 
-/// Whether a path is that of the state, which belongs to one store and not to its documents.
-pub fn is_state_path(path: &DocumentPath) -> bool {
+/// Whether this is the path of the state, which belongs to one store and is not copied with its documents.
+pub(crate) fn is_state_path(path: &DocumentPath) -> bool {
     path.segments().iter().map(|segment| &**segment).eq(STATE)
 }
 
-pub fn state_collection() -> CollectionPath {
+pub(crate) fn state_collection() -> CollectionPath {
     state_path().collection()
 }
 
@@ -66,8 +66,8 @@ pub async fn read(store: &Store) -> Result<StoredState, Error> {
 }
 
 impl StoredState {
-    /// The state after a key was made; none where it is that already.
-    pub fn closed_by_a_key(&self) -> Option<AccessState> {
+    /// The state after a key was created; none if it does not change.
+    pub(crate) fn closed_by_a_key(&self) -> Option<AccessState> {
         match self.state {
             None => Some(AccessState { closed: true, closings: 1 }),
             Some(AccessState { closed: true, .. }) => None,
@@ -77,15 +77,15 @@ impl StoredState {
         }
     }
 
-    /// Writes a state in place of this one; another that was written meanwhile makes the write stale.
-    pub fn replace_by(&self, state: AccessState) -> Op {
+    /// Replaces this state. The write is stale if another was written meanwhile.
+    pub(crate) fn replace_by(&self, state: AccessState) -> Op {
         let value = format!(r#"{{"closed":{},"closings":{}}}"#, state.closed, state.closings);
         let terms = PutTerms { if_version: Some(self.version), now: now(), ..PutTerms::default() };
         Op::Put { at: state_path(), value: value.into(), terms }
     }
 }
 
-/// What holds, by what the store says, whether it has keys, and the closing that this node knows of.
+/// Decides from the stored state, from whether there are keys, and from the closing that this node knows.
 pub fn judge(stored: &StoredState, has_keys: bool, known: Option<u64>) -> Verdict {
     let newest = |closings: u64| known.map_or(closings, |known| known.max(closings));
     match (stored.state, has_keys) {
@@ -108,7 +108,7 @@ pub fn judge(stored: &StoredState, has_keys: bool, known: Option<u64>) -> Verdic
 #[derive(Debug)]
 pub struct ClosingNote {
     path: Option<PathBuf>,
-    /// What the file holds.
+    /// The content of the file.
     noted: Mutex<Option<u64>>,
 }
 
@@ -118,7 +118,7 @@ struct NotedClosing {
 }
 
 impl ClosingNote {
-    /// Reads the file of this data directory. One that is there and cannot be read still means closed.
+    /// Reads the file of this data directory. A file that cannot be read means closed.
     pub fn read(data: Option<&Path>) -> Self {
         let path = data.map(|data| data.join("closed.json"));
         let noted = path.as_deref().and_then(|path| match fs::read(path) {
@@ -132,11 +132,11 @@ impl ClosingNote {
         Self { path, noted: Mutex::new(noted) }
     }
 
-    pub fn noted(&self) -> Option<u64> {
+    pub(crate) fn noted(&self) -> Option<u64> {
         *self.noted.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Makes the file say what holds. A failure is logged, and tried again when the keys are next read.
+    /// Updates the file. A failure is logged, and retried when the keys are read again.
     pub fn set(&self, closed: Option<u64>) {
         let mut noted = self.noted.lock().unwrap_or_else(PoisonError::into_inner);
         if *noted == closed {
@@ -150,7 +150,7 @@ impl ClosingNote {
     }
 }
 
-/// The file is whole or as before.
+/// Replaces the file atomically.
 fn write(path: &Path, closed: Option<u64>) -> std::io::Result<()> {
     let Some(closings) = closed else { return fs::remove_file(path) };
     let (dir, partial) = (path.parent().unwrap_or(Path::new(".")), path.with_extension("partial"));

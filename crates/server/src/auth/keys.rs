@@ -1,8 +1,8 @@
-//! Keys, as they are stored and as they are in force.
+//! Keys: how they are stored, and which are in force.
 //!
-//! Owns the keys: only their digests are stored, under `keys/{id}`, which no document call can name. Invariants: a key
-//! that was made or revoked by any node counts for the next request on each; a store that does not answer, or a key
-//! that cannot be read, is an error and never opens the server.
+//! Owns the keys. Only their digests are stored, under `keys/{id}`, which no document call can name.
+//! Invariants: a key that any node creates or revokes counts for the next request on every node; if the store
+//! does not answer or a key cannot be read, that is an error and never opens the server.
 
 use std::path::Path;
 use std::sync::{Arc, PoisonError, RwLock};
@@ -21,14 +21,14 @@ use novelo_conversation::error::{Code, Error, Result};
 use novelo_conversation::telemetry::now;
 
 /// The root of the key documents.
-pub const KEYS: &str = "keys";
-/// How often a write is tried again because another node closed or opened the store meanwhile.
+pub(crate) const KEYS: &str = "keys";
+/// How often a write is retried after another node closed or opened the store.
 const TRIES_MAX: usize = 10;
 
-/// Whom a key lets in.
+/// Who may use a key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum KeyKind {
-    /// One user, who reaches what is their own.
+    /// One user, for their own data.
     User(String),
     /// Any visitor of a page: it may ask at `/ask-eco` and nothing else.
     Guest,
@@ -37,18 +37,18 @@ pub enum KeyKind {
     Admin,
 }
 
-/// A key as it is listed; the secret itself is shown once and never kept.
+/// A key as it is listed. The secret is shown once and never stored.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "StoredKey", into = "StoredKey")]
 pub struct Key {
     pub id: String,
     pub kind: KeyKind,
-    /// What the operator calls it.
+    /// The operator's name for it.
     pub name: Option<String>,
     pub digest: String,
 }
 
-/// A key as it is stored. The first release knew no kinds: a key without a user was an admin's.
+/// A key as it is stored. The first release had no kinds: a key without a user was an admin key.
 #[derive(Serialize, Deserialize)]
 struct StoredKey {
     id: String,
@@ -60,7 +60,7 @@ struct StoredKey {
     name: Option<String>,
 }
 
-/// The keys as they were read last. Every request looks whether they changed, on whichever node that was.
+/// The keys as they were read last. Every request checks whether they changed on any node.
 #[derive(Debug)]
 pub struct Keys {
     in_force: RwLock<Arc<InForce>>,
@@ -70,14 +70,14 @@ pub struct Keys {
 /// The keys that are in force.
 #[derive(Debug, Clone)]
 pub struct InForce {
-    /// Of the keys and of the state, taken before they were read.
+    /// The versions of the keys and of the closing state, taken before both were read.
     versions: Vec<Version>,
     by_digest: FxHashMap<String, Key>,
-    /// The digest of the secret that this process's own command line uses; it is no key and counts as none.
+    /// The digest of the secret that this process's own command line uses. It does not count as a key.
     own: String,
     /// Whether the server listens on loopback only.
     is_local: bool,
-    /// The closing in force, where a key exists or existed.
+    /// The closing in force, if a key exists or existed.
     closed: Option<u64>,
 }
 
@@ -129,7 +129,8 @@ impl From<Key> for StoredKey {
         let Key { id, kind, name, digest } = key;
         let user = match &kind {
             KeyKind::User(user) => Some(user.clone()),
-            // The first release took a key without a user for an admin's; one with an empty id it refuses.
+            // The first release treats a key without a user as an admin key, and refuses one with an empty
+            // id.
             KeyKind::Guest | KeyKind::Service => Some(String::new()),
             KeyKind::Admin => None,
         };
@@ -138,8 +139,8 @@ impl From<Key> for StoredKey {
 }
 
 impl Keys {
-    /// Reads the stored keys. `own_secret` is what this process's own command line will present, `data` where this node
-    /// notes that the store is closed.
+    /// Reads the stored keys. `own_secret` is the secret that this process's own command line presents; in
+    /// `data` this node notes that the store is closed.
     pub async fn load(
         store: &Store,
         own_secret: &str,
@@ -159,7 +160,8 @@ impl Keys {
         Ok(keys)
     }
 
-    /// Those of now. A store that does not answer, or a key that cannot be read, is an error: it must not open the store.
+    /// The keys of now. If the store does not answer or a key cannot be read, returns an error, since it must
+    /// not open the store.
     pub async fn now(&self, store: &Store) -> std::result::Result<Arc<InForce>, StoreError> {
         let versions = store.versions(&[collection(), closing::state_collection()]).await?;
         let before = self.last();
@@ -181,12 +183,13 @@ impl Keys {
         Ok(now)
     }
 
-    /// Those that were read last, without asking the store.
+    /// The keys that were read last, without asking the store.
     pub fn last(&self) -> Arc<InForce> {
         self.in_force.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Makes a key, stores its digest, and gives the secret. The first one closes the store in the same write.
+    /// Creates a key, stores its digest and returns the secret. The first key closes the store in the same
+    /// write.
     pub async fn create(&self, store: &Store, kind: KeyKind, name: Option<String>) -> Result<(Key, String)> {
         let secret = secret().map_err(|e| Error::new(Code::Internal, format!("no randomness: {e}")))?;
         let key = Key { id: novelo_conversation::ids::fresh_text(), kind, name, digest: digest(&secret) };
@@ -200,19 +203,19 @@ impl Keys {
                 Err(StoreError::Stale { .. }) => continue,
                 written => drop(written?),
             }
-            // So that this node has noted that it is closed before the key is shown.
+            // This node must have noted that it is closed before the key is shown.
             self.now(store).await?;
             return Ok((key, secret));
         }
         Err(Error::new(Code::Busy, "the store is opened and closed by others at the same time"))
     }
 
-    /// Whether there was such a key.
+    /// Returns whether there was such a key.
     pub async fn revoke(&self, store: &Store, id: &str) -> Result<bool> {
         Ok(store.delete(&document(id)?, None).await?)
     }
 
-    /// Opens a closed store without keys again; whether it was closed.
+    /// Opens a closed store that has no keys. Returns whether it was closed.
     pub async fn open(&self, store: &Store) -> Result<bool> {
         let in_force = self.now(store).await?;
         if !in_force.is_local {
@@ -236,7 +239,7 @@ impl Keys {
 
 impl InForce {
     /// Whether every caller is the admin.
-    pub fn is_open(&self) -> bool {
+    pub(crate) fn is_open(&self) -> bool {
         self.is_local && self.is_empty() && self.closed.is_none()
     }
 
@@ -244,8 +247,9 @@ impl InForce {
         self.by_digest.is_empty()
     }
 
-    /// How a caller gets in: `open` without a key, `keys` with one, `closed` not at all, since no key is left.
-    pub fn access(&self) -> &'static str {
+    /// How a caller gets access: `open` without a key, `keys` with a key, `closed` not at all, since no key
+    /// is left.
+    pub(crate) fn access(&self) -> &'static str {
         match (self.is_open(), self.is_empty()) {
             (true, _) => "open",
             (false, false) => "keys",
@@ -259,7 +263,7 @@ impl InForce {
         keys
     }
 
-    /// Who presents this `Authorization` header.
+    /// The caller that presents this `Authorization` header.
     pub fn caller(&self, authorization: Option<&str>) -> Result<Caller> {
         let open = self.is_open().then(|| Caller::new(Scope::Admin, Proof::Nothing));
         let Some(authorization) = authorization else {
@@ -286,9 +290,9 @@ impl InForce {
     }
 }
 
-/// What is wrong with a server that lets nobody in, and what helps.
-pub const CLOSED: &str = "this store has had keys and has none now, so it is closed";
-pub const CLOSED_HINT: &str = "on the server's machine make one with `novelo key create --admin`, or open it to everyone \
+/// The problem of a server without a usable key, and its remedy.
+pub(crate) const CLOSED: &str = "this store has had keys and has none now, so it is closed";
+pub(crate) const CLOSED_HINT: &str = "on the server's machine make one with `novelo key create --admin`, or open it to everyone \
      there with `novelo key open`";
 
 /// The stored keys, by their digests.

@@ -32,7 +32,7 @@ pub struct ThreadArgs {
 }
 
 /// What a program that SIGINT ended is said to have answered.
-pub const INTERRUPTED: u8 = 130;
+pub(crate) const INTERRUPTED: u8 = 130;
 
 const PATH: &str = "/api/ask";
 const DISMISS_MAX: Duration = Duration::from_secs(3);
@@ -59,7 +59,7 @@ pub async fn run(client: &Client, args: AskArgs, out: &Output) -> anyhow::Result
     Ok(answer.map_or(ExitCode::from(INTERRUPTED), |_| ExitCode::SUCCESS))
 }
 
-pub fn new_thread() -> String {
+pub(crate) fn new_thread() -> String {
     uuid::Uuid::new_v4().to_string()
 }
 
@@ -93,7 +93,7 @@ async fn show(
     screen: &mut Screen,
     events: &mut Option<Events>,
 ) -> anyhow::Result<Value> {
-    let events = events.insert(Events::of(client, PATH, wish).await?);
+    let events = events.insert(Events::ask(client, PATH, wish).await?);
     loop {
         match events.next().await? {
             Event::Text(text) => screen.say(&text)?,
@@ -103,7 +103,7 @@ async fn show(
     }
 }
 
-/// Tells the server that the rest is not wanted, and lets it keep what there is before the next question comes.
+/// Ends the reply. The server stores the part it has before the next question comes.
 async fn dismiss(client: &Client, reply: &str) {
     let path = format!("/chat/replies/{reply}");
     let dismissed = tokio::time::timeout(DISMISS_MAX, client.call(Method::DELETE, &path, None)).await;

@@ -1,7 +1,7 @@
 //! `novelo chat`: a conversation in a terminal, or line by line from a pipe.
 //!
-//! Lines are edited by the terminal itself. Ctrl-C ends an answer that is coming, and the server keeps what there is of
-//! it; at the prompt, twice in a row, it ends the conversation.
+//! The terminal itself edits lines. Ctrl-C ends the answer in progress, and the server keeps the part it has;
+//! pressed twice at the prompt, it ends the conversation.
 
 use std::io::{BufRead, IsTerminal};
 use std::process::ExitCode;
@@ -37,7 +37,7 @@ struct Chat<'c> {
 }
 
 /// How a conversation goes on after a line.
-enum Then {
+enum NextStep {
     On,
     End(ExitCode),
 }
@@ -104,7 +104,7 @@ impl Chat<'_> {
             let Some(line) = line else { break };
             // The terminal has shown what was typed, up to the end of its line.
             self.screen.typed();
-            if let Then::End(code) = self.take(line.trim()).await? {
+            if let NextStep::End(code) = self.take(line.trim()).await? {
                 return Ok(code);
             }
         }
@@ -120,10 +120,10 @@ impl Chat<'_> {
         Ok(code)
     }
 
-    async fn take(&mut self, line: &str) -> anyhow::Result<Then> {
+    async fn take(&mut self, line: &str) -> anyhow::Result<NextStep> {
         match line {
             "" => {}
-            "/quit" => return Ok(Then::End(self.code())),
+            "/quit" => return Ok(NextStep::End(self.code())),
             "/help" => HELP.lines().try_for_each(|line| self.screen.aside(line))?,
             "/sources" => self.screen.sources(&self.last)?,
             "/new" => {
@@ -136,10 +136,10 @@ impl Chat<'_> {
             }
             question => return self.ask(question).await,
         }
-        Ok(Then::On)
+        Ok(NextStep::On)
     }
 
-    async fn ask(&mut self, question: &str) -> anyhow::Result<Then> {
+    async fn ask(&mut self, question: &str) -> anyhow::Result<NextStep> {
         let wish = wish(&self.user, &self.thread, question, true);
         match tell(self.client, &wish, &mut self.screen, &mut self.interrupts).await {
             Ok(Some(answer)) => {
@@ -147,7 +147,7 @@ impl Chat<'_> {
                 self.last = answer;
             }
             Ok(None) if self.is_live => self.screen.aside("stopped; what there is of the answer is kept")?,
-            Ok(None) => return Ok(Then::End(ExitCode::from(INTERRUPTED))),
+            Ok(None) => return Ok(NextStep::End(ExitCode::from(INTERRUPTED))),
             Err(error) if error.is::<std::io::Error>() => return Err(error),
             Err(error) => {
                 complain!("error: {}", super::output::in_words(&error));
@@ -155,7 +155,7 @@ impl Chat<'_> {
             }
         }
         self.screen.say("\n")?;
-        Ok(Then::On)
+        Ok(NextStep::On)
     }
 }
 

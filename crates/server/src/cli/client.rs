@@ -1,7 +1,8 @@
 //! A client of the API: over the network where a server runs, else within this process.
 //!
-//! Owns the proof that a server has this very data directory open. Every connection begins with it, before the secret or anything else is
-//! sent, and carries one request. A note that leads elsewhere is stale: the directory is opened here, and its lock decides.
+//! Owns the proof that a server has this data directory open. Every connection begins with the proof, before
+//! the secret or anything else is sent, and carries one request. A note that leads to another server is
+//! stale: the directory is then opened in this process, and its lock decides.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::time::Duration;
@@ -19,29 +20,29 @@ use tokio::net::TcpStream;
 use tower::ServiceExt;
 
 use super::output::in_words;
-use super::serve::{Serving, note_path};
-use crate::http;
+use super::serve::{ServerNote, note_path};
 use crate::instance::{CHALLENGE, INSTANCE, Instance, random_hex};
+use crate::router;
 use crate::server::Server;
 use novelo_conversation::app::{self, App, Tasks};
 use novelo_conversation::settings::Config;
 
-/// How long a server may take to prove which directory it has.
+/// How long a server may take to prove which directory it has open.
 const PROOF_WAIT: Duration = Duration::from_secs(5);
-/// What an answer to the challenge may hold beside its header.
+/// The cap on the body of the answer to a challenge.
 const PROOF_BYTES_MAX: usize = 64 * 1024;
 
-/// Where the API is answered.
+/// Where requests to the API are sent.
 pub enum Client {
-    /// By the server that has the data directory open.
-    Server(ServerOf),
-    /// Here, with the data directory opened for the moment.
+    /// To the server that has the data directory open.
+    Server(NotedServer),
+    /// To a router in this process, which has opened the data directory.
     Here { router: Router, own_secret: String, app: App, tasks: Tasks },
 }
 
-/// The server of a data directory, as its note says.
-pub struct ServerOf {
-    note: Serving,
+/// The server of a data directory, from its note.
+pub struct NotedServer {
+    note: ServerNote,
     addr: SocketAddr,
     instance: Instance,
 }
@@ -50,7 +51,7 @@ impl Client {
     /// Finds the server of this data directory, or opens the directory.
     pub async fn connect(config: Config) -> anyhow::Result<Self> {
         let mut stale = None;
-        if let Some(server) = ServerOf::noted(&config) {
+        if let Some(server) = NotedServer::noted(&config) {
             match server.connect().await {
                 Ok(_) => return Ok(Self::Server(server)),
                 Err(error) => {
@@ -66,18 +67,18 @@ impl Client {
         })?;
         let server = Server::new(app.clone()).await?;
         if app.config.is_shared() {
-            // What is forgotten here is forgotten by the nodes that run.
-            crate::peers::reach(&server)?;
+            // Running nodes must forget what is forgotten here.
+            crate::peers::open_client(&server)?;
         }
         Ok(Self::here(server, tasks))
     }
 
-    /// The same for a command that writes nothing: a directory that cannot be written to is opened for reading, unless a
-    /// server has it open.
-    pub async fn connect_to_read(config: Config) -> anyhow::Result<Self> {
+    /// The same for a command that writes nothing. A directory that cannot be written to is opened for
+    /// reading, unless a server has it open.
+    pub(crate) async fn connect_to_read(config: Config) -> anyhow::Result<Self> {
         let data = config.data();
         let is_writable = config.text("store") != "local" || !data.is_dir() || novelo_store::is_writable(&data);
-        let is_served = match ServerOf::noted(&config) {
+        let is_served = match NotedServer::noted(&config) {
             Some(server) => server.connect().await.is_ok(),
             None => false,
         };
@@ -88,7 +89,7 @@ impl Client {
         Ok(Self::here(Server::new(app).await?, tasks))
     }
 
-    /// Opens a store that this process fills, or goes on filling.
+    /// Opens a store that this process fills, or resumes filling.
     pub async fn fill(config: Config) -> anyhow::Result<Self> {
         let (app, tasks) = app::open_to_fill(config).await?;
         Ok(Self::here(Server::new(app).await?, tasks))
@@ -96,10 +97,10 @@ impl Client {
 
     fn here(server: Server, tasks: Tasks) -> Self {
         let (app, own_secret) = (server.app.clone(), server.own_secret.clone());
-        Self::Here { router: http::router(server), own_secret, app, tasks }
+        Self::Here { router: router::router(server), own_secret, app, tasks }
     }
 
-    /// Sends a request; any answer counts.
+    /// Sends a request. Any response is accepted.
     pub async fn send(&self, method: Method, path: &str, body: Body) -> anyhow::Result<Response<Body>> {
         let request = Request::builder().method(method).uri(path);
         match self {
@@ -117,7 +118,7 @@ impl Client {
         }
     }
 
-    /// Sends JSON and takes JSON; a refusal is an error with the server's own words.
+    /// Sends and receives JSON. A refusal is an error with the server's message.
     pub async fn call(&self, method: Method, path: &str, body: Option<Value>) -> anyhow::Result<Value> {
         let body = body.map_or_else(Body::empty, |b| Body::from(b.to_string()));
         let response = self.send(method, path, body).await?;
@@ -129,7 +130,7 @@ impl Client {
         serde_json::from_slice(&bytes).context("the answer is not JSON")
     }
 
-    /// Leaves the data directory as it should be.
+    /// Closes the data directory properly.
     pub async fn close(self) -> anyhow::Result<()> {
         match self {
             Self::Server(_) => Ok(()),
@@ -141,11 +142,12 @@ impl Client {
     }
 }
 
-impl ServerOf {
-    /// What the directory says of its server. A note without an instance is of a version that had none.
+impl NotedServer {
+    /// The server that the note in the directory names. A note without an instance is from a version that had
+    /// none.
     fn noted(config: &Config) -> Option<Self> {
         let note = std::fs::read(note_path(config)).ok()?;
-        let note: Serving = serde_json::from_slice(&note).ok()?;
+        let note: ServerNote = serde_json::from_slice(&note).ok()?;
         Some(Self { addr: reachable(note.addr.parse().ok()?), note, instance: Instance::read(&config.data())? })
     }
 
@@ -156,12 +158,13 @@ impl ServerOf {
     }
 
     async fn connect_and_prove(&self) -> anyhow::Result<SendRequest<Body>> {
-        // Not as an error of input and output: for `novelo chat` such an error is one of its own terminal.
+        // Not as an I/O error: `novelo chat` takes such an error for one of its own terminal.
         let connected =
             TcpStream::connect(self.addr).await.and_then(|stream| stream.set_nodelay(true).map(|()| stream));
         let stream = connected.map_err(|error| anyhow::anyhow!("nobody listens there: {}", in_words(&error.into())))?;
         let (mut send, connection) = http1::handshake(TokioIo::new(stream)).await?;
-        // It ends when the last request over it is done, or the server closes it; each request tells its own failure.
+        // The connection ends after its last request, or when the server closes it. Each request reports its
+        // own failure.
         tokio::spawn(connection);
         let challenge = random_hex()?;
         let request = Request::get("/health/live").header(HOST, self.addr.to_string());
@@ -190,7 +193,7 @@ fn reachable(addr: SocketAddr) -> SocketAddr {
     SocketAddr::new(ip, addr.port())
 }
 
-/// What the server said when it refused.
+/// The message of a refusal.
 pub fn refusal(body: &[u8]) -> anyhow::Error {
     let said: Option<Value> = serde_json::from_slice(body).ok();
     let words = said.as_ref().and_then(|said| said.pointer("/error/message")?.as_str());

@@ -26,7 +26,7 @@ pub async fn run(command: Command, config: Config, out: &Output) -> anyhow::Resu
         command,
         Command::Restore(_) | Command::Key(_) | Command::Index(_) | Command::Thread(ThreadCommand::Import { .. })
     );
-    // What several nodes share lies elsewhere, and the directory may hold nothing but the note of a server.
+    // A shared store lies elsewhere, and the directory may hold only the note of a server.
     let is_local = !config.is_shared();
     if is_local && !makes && !config.data().exists() {
         bail!("there is no data directory {}\nhint: name it with --data", config.data().display());
@@ -199,14 +199,14 @@ async fn export(client: &Client, path: &str, file: Option<&Path>) -> anyhow::Res
         bail!("{} is there already", file.display());
     }
     let partial = file.with_extension("partial");
-    let place = || format!("cannot write {}", partial.display());
-    let mut to = File::create(&partial).with_context(place)?;
+    let failure = || format!("cannot write {}", partial.display());
+    let mut to = File::create(&partial).with_context(failure)?;
     write_lines(response.into_body(), &mut to, hint).await?;
-    to.sync_all().with_context(place)?;
-    std::fs::rename(&partial, file).with_context(place)
+    to.sync_all().with_context(failure)?;
+    std::fs::rename(&partial, file).with_context(failure)
 }
 
-/// More than the last line of an export ever has, which may come in two frames.
+/// Longer than the last line of any export, which may arrive in two frames.
 const LAST_LINE_BYTES_MAX: usize = 64;
 
 async fn write_lines(mut body: Body, to: &mut impl Write, hint: Option<u64>) -> anyhow::Result<()> {
@@ -227,7 +227,7 @@ async fn write_lines(mut body: Body, to: &mut impl Write, hint: Option<u64>) -> 
     }
 }
 
-/// Sends what a file holds, and says what became of it.
+/// Sends the content of a file, and reports the result.
 pub async fn import(client: &Client, path: &str, body: Body, file: &Path, out: &Output) -> anyhow::Result<()> {
     let response = client.send(Method::POST, path, body).await?;
     let status = response.status();

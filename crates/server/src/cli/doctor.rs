@@ -10,7 +10,8 @@ use super::client::Client;
 use super::output::in_words;
 use novelo_conversation::settings::Config;
 
-/// Checks the store through the running server, or by opening it. A store that does not open is the first finding.
+/// Checks the store through the running server, or by opening it. A store that does not open is the first
+/// finding.
 pub async fn run(config: Config, out: &Output) -> anyhow::Result<ExitCode> {
     let data = config.data();
     let (is_here, place) = match config.is_shared() {

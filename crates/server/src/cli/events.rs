@@ -1,4 +1,4 @@
-//! An answer as the server tells it.
+//! The events of a streamed answer.
 
 use std::collections::VecDeque;
 
@@ -12,28 +12,28 @@ use serde_json::Value;
 use super::client::{Client, refusal};
 use novelo_conversation::model::sse::{Frame, Frames};
 
-/// What is of interest to a reader.
+/// The events that matter to a reader.
 #[derive(Debug)]
 pub enum Event {
     Text(String),
-    /// What was said so far does not count.
+    /// The text so far is discarded, and the answer starts again.
     Anew,
-    /// The last one: the whole answer.
+    /// The last event: the whole answer.
     Done(Value),
 }
 
-/// Dropping it tells the server that nobody reads on.
-pub struct Events {
+/// Dropping it closes the connection, so that the server stops sending.
+pub(crate) struct Events {
     body: Body,
     frames: Frames,
     ready: VecDeque<Frame>,
-    /// What the answer is asked for by, as soon as it is told.
+    /// The name of the reply, once the server has sent it.
     pub reply: Option<String>,
 }
 
 impl Events {
     /// Asks; a refusal is an error with the server's own words.
-    pub async fn of(client: &Client, path: &str, question: &Value) -> anyhow::Result<Self> {
+    pub async fn ask(client: &Client, path: &str, question: &Value) -> anyhow::Result<Self> {
         let response = client.send(Method::POST, path, Body::from(question.to_string())).await?;
         let (head, body) = response.into_parts();
         if !head.status.is_success() {
@@ -42,7 +42,7 @@ impl Events {
         Ok(Self { body, frames: Frames::default(), ready: VecDeque::new(), reply: None })
     }
 
-    /// The next one. An answer that ends without its last event is an error.
+    /// The next event. An answer that ends without its last event is an error.
     pub async fn next(&mut self) -> anyhow::Result<Event> {
         loop {
             while let Some(frame) = self.ready.pop_front() {

@@ -21,7 +21,8 @@ use novelo_conversation::settings::Config;
 #[derive(clap::Args)]
 pub struct RestoreArgs {
     pub file: PathBuf,
-    /// A record of forgets: the file beside a data directory that was lost, or a later backup; may be given several times
+    /// A record of forgets: the file beside a data directory that was lost, or a later backup; may be given
+    /// several times
     #[arg(long, value_name = "PATH")]
     forgets: Vec<PathBuf>,
     /// When the backup was taken, in seconds since 1970; for backups that do not say it
@@ -30,7 +31,7 @@ pub struct RestoreArgs {
 }
 
 /// What is known of it.
-pub struct ForgottenSince {
+pub(crate) struct ForgottenSince {
     taken_at: f64,
     entries: Vec<ForgetEntry>,
     /// Whether there is a record beside the backup.
@@ -41,7 +42,7 @@ pub struct ForgottenSince {
 }
 
 #[derive(Deserialize)]
-struct Head {
+struct BackupHead {
     #[serde(rename = "novelo_export")]
     _format: u32,
     at: Option<f64>,
@@ -51,7 +52,7 @@ impl ForgottenSince {
     /// Reads when the backup was taken and what was forgotten since.
     pub fn gather(args: &RestoreArgs, backup: &FileBody, config: &Config) -> anyhow::Result<Self> {
         let RestoreArgs { file, forgets, taken_at } = args;
-        let head = serde_json::from_slice::<Head>(backup.first_line()).ok();
+        let head = serde_json::from_slice::<BackupHead>(backup.first_line()).ok();
         let mut warnings = Vec::new();
         let taken_at = match (taken_at, head.and_then(|head| head.at)) {
             (Some(given), _) if given.is_finite() => *given,
@@ -127,29 +128,29 @@ fn written_at(file: &Path) -> anyhow::Result<f64> {
 
 /// The entries of a file beside a data directory, or of a backup. It is read once, since it may be a pipe.
 fn read(path: &Path) -> anyhow::Result<Vec<ForgetEntry>> {
-    let place = || format!("cannot read {}", path.display());
-    let mut file = BufReader::new(File::open(path).with_context(place)?);
+    let failure = || format!("cannot read {}", path.display());
+    let mut file = BufReader::new(File::open(path).with_context(failure)?);
     let mut text = String::new();
-    file.read_line(&mut text).with_context(place)?;
-    if serde_json::from_str::<Head>(&text).is_ok() {
+    file.read_line(&mut text).with_context(failure)?;
+    if serde_json::from_str::<BackupHead>(&text).is_ok() {
         return read_backup(file, path);
     }
-    file.read_to_string(&mut text).with_context(place)?;
+    file.read_to_string(&mut text).with_context(failure)?;
     log::read_lines(&text).with_context(|| path.display().to_string())
 }
 
 fn read_backup(file: BufReader<File>, path: &Path) -> anyhow::Result<Vec<ForgetEntry>> {
     #[derive(Deserialize)]
-    struct Line {
+    struct BackupLine {
         path: String,
         value: Option<Value>,
     }
-    let place = || format!("cannot read {}", path.display());
+    let failure = || format!("cannot read {}", path.display());
     let mut entries = Vec::new();
     let root = format!("{FORGETS}/");
     for line in file.lines() {
-        let line = line.with_context(place)?;
-        let Ok(Line { path, value: Some(value) }) = serde_json::from_str(&line) else { continue };
+        let line = line.with_context(failure)?;
+        let Ok(BackupLine { path, value: Some(value) }) = serde_json::from_str(&line) else { continue };
         let id = path.strip_prefix(&root);
         entries.extend(id.and_then(|id| ForgetEntry::read(id, value.to_string().as_bytes())));
     }

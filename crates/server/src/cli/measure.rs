@@ -1,7 +1,8 @@
 //! `novelo bench` and `novelo eval`: their arguments, and the start of `novelo-bench`, which does the work.
 //!
-//! Owns the command line of both commands, so that help and wrong usage need no second program. `novelo-bench` is a
-//! separate binary because users who run the server do not need it. It is expected beside `novelo`.
+//! Owns the command line of both commands, so that help and wrong usage need no second program.
+//! `novelo-bench` is a separate binary because users who run the server do not need it. It is expected beside
+//! `novelo`.
 
 use std::ffi::OsString;
 use std::os::unix::process::CommandExt;
@@ -49,7 +50,8 @@ pub enum EvalCommand {
     Rewrite {
         /// Questions with their history and a human's rewrite, as one JSON object per line
         file: PathBuf,
-        /// Who rewrites: the rules, or the model of the settings models.rewrite.…, with the rules where it fails
+        /// Who rewrites: the rules, or the model of the settings models.rewrite.…, with the rules where it
+        /// fails
         #[arg(long, default_value = "rules")]
         with: Rewriter,
     },
@@ -72,7 +74,8 @@ pub enum Rewriter {
     Model,
 }
 
-/// The `main` of `novelo-bench`: takes the arguments of `novelo`, and `run` carries out its measuring commands.
+/// The `main` of `novelo-bench`: takes the arguments of `novelo`, and `run` carries out its measuring
+/// commands.
 pub fn main_of_bench(run: impl AsyncFnOnce(MeasureCommand, Config, Output) -> anyhow::Result<()>) -> ExitCode {
     exit_code(|| {
         let cli = Cli::parse();
@@ -88,7 +91,7 @@ pub fn main_of_bench(run: impl AsyncFnOnce(MeasureCommand, Config, Output) -> an
 }
 
 /// Replaces this process by `novelo-bench`, with the same arguments, environment and standard streams.
-pub fn start_bench() -> anyhow::Result<ExitCode> {
+pub(crate) fn start_bench() -> anyhow::Result<ExitCode> {
     let novelo = std::env::current_exe().context("cannot tell where novelo is")?;
     let program = novelo.with_file_name(PROGRAM);
     let run_by_cargo = std::env::var_os("CARGO_MANIFEST_DIR").map(PathBuf::from);

@@ -17,13 +17,15 @@ pub struct IndexArgs {
     /// Files and directories; a directory is read as git would, without what is ignored
     #[arg(required_unless_present = "rebuild")]
     paths: Vec<PathBuf>,
-    /// Whose they become; without keys, the chat page answers from those of anonymous, whose they are without it
+    /// Whose they become; without keys, the chat page answers from those of anonymous, whose they are without
+    /// it
     #[arg(long)]
     user: Option<String>,
     /// What to call it, instead of the last part of its path
     #[arg(long)]
     name: Option<String>,
-    /// Make the points in Qdrant anew from the documents: of all users, or of the one named. One that was broken off goes on
+    /// Make the points in Qdrant anew from the documents: of all users, or of the one named. One that was
+    /// broken off goes on
     #[arg(long, conflicts_with_all = ["paths", "name"])]
     rebuild: bool,
     /// Begin a rebuild of all users again, also where one was broken off
@@ -36,8 +38,8 @@ pub struct SearchArgs {
     user: String,
     query: String,
     /// Where to look
-    #[arg(long = "in", value_enum, default_value_t = Place::Memories)]
-    place: Place,
+    #[arg(long = "in", value_enum, default_value_t = SearchTarget::Memories)]
+    place: SearchTarget,
     /// How many hits at most
     #[arg(long, default_value_t = 10)]
     k: u64,
@@ -47,7 +49,7 @@ pub struct SearchArgs {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Place {
+enum SearchTarget {
     Memories,
     Turns,
     Documents,
@@ -65,7 +67,7 @@ pub async fn index(client: &Client, args: IndexArgs, out: &Output) -> anyhow::Re
     let bar = progress::steps(args.paths.len() as u64);
     for path in &args.paths {
         bar.set_message(path.display().to_string());
-        // The server may stand elsewhere, so it is told the whole path.
+        // The server may run in another directory, so the path is absolute.
         let whole = path.canonicalize().with_context(|| format!("cannot read {}", path.display()))?;
         let body = json!({"path": whole, "name": args.name});
         let address = format!("/v1/users/{}/documents", encode_segment(user));
@@ -129,9 +131,9 @@ fn indexed(answer: &Value) -> String {
 
 pub async fn search(client: &Client, args: SearchArgs, out: &Output) -> anyhow::Result<()> {
     let place = match args.place {
-        Place::Memories => "memories",
-        Place::Turns => "turns",
-        Place::Documents => "documents",
+        SearchTarget::Memories => "memories",
+        SearchTarget::Turns => "turns",
+        SearchTarget::Documents => "documents",
     };
     let address = format!("/v1/users/{}/{place}/search", encode_segment(&args.user));
     let body = json!({"query": args.query, "k": args.k, "explain": args.explain});

@@ -1,8 +1,9 @@
 //! The command line.
 //!
-//! Owns the commands and their output. Every command but `serve`, `config`, `migrate`, `eval` and `bench` is a client of
-//! the API: of the running server where there is one, else of one opened in this process for the moment. So nothing works differently
-//! on the command line. Exit codes: 0 done, 1 refused or failed, 2 wrong usage, 130 stopped by Ctrl-C.
+//! Owns the commands and their output. Every command but `serve`, `config`, `migrate`, `eval` and `bench` is
+//! a client of the API: of the running server if there is one, else of a server opened within this process.
+//! So the command line behaves as the API does. Exit codes: 0 done, 1 refused or failed, 2 wrong usage, 130
+//! stopped by Ctrl-C.
 
 #![deny(clippy::print_stdout, clippy::print_stderr, reason = "a closed pipe would be a panic: use say! and complain!")]
 
@@ -80,8 +81,8 @@ enum Command {
     Search(memory::SearchArgs),
     /// Write everything to a file, also while the server runs
     Backup { file: PathBuf },
-    /// Read a backup into an empty data directory, without what was forgotten since; the same command again resumes one that
-    /// broke off
+    /// Read a backup into an empty data directory, without what was forgotten since; the same command again
+    /// resumes one that broke off
     Restore(forgotten::RestoreArgs),
     /// Move everything from the data directory into Redis, or back, and compare the two
     Migrate(migrate::MigrateArgs),

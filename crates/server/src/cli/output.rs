@@ -1,7 +1,8 @@
 //! Standard output and standard error of the commands.
 //!
-//! Owns every byte that a command prints. A reader that has gone (`novelo config | head -1`) is no fault: what is left is not
-//! printed, and the command goes on with its work. Any other failure, such as a full disk, ends the command with exit code 1.
+//! Owns every byte that a command prints. A closed pipe (`novelo config | head -1`) is not an error: the rest
+//! is not printed, and the command finishes its work. Any other failure, such as a full disk, ends the
+//! command with exit code 1.
 
 use std::fmt;
 use std::io::{self, ErrorKind, Write};
@@ -39,7 +40,7 @@ pub fn print(words: fmt::Arguments<'_>) {
     }
 }
 
-/// Nobody is left to be told that standard error failed.
+/// A failure of standard error is ignored: there is nowhere left to report it.
 pub fn print_error(words: fmt::Arguments<'_>) {
     drop(io::stderr().write_fmt(words));
 }
@@ -53,7 +54,7 @@ fn note(error: io::Error) {
     }
 }
 
-/// Prints what is still held back; whether all that was printed went out.
+/// Flushes standard output. Returns an error if some of it was not written.
 pub fn finish() -> anyhow::Result<()> {
     if !READER_HAS_GONE.load(Ordering::Relaxed)
         && let Err(error) = io::stdout().flush()
@@ -67,7 +68,7 @@ pub fn finish() -> anyhow::Result<()> {
 }
 
 /// An error and its causes, each once: many errors quote their cause already.
-pub fn in_words(error: &anyhow::Error) -> String {
+pub(crate) fn in_words(error: &anyhow::Error) -> String {
     let mut words = String::new();
     for cause in error.chain() {
         let cause = without_number(&cause.to_string());
@@ -85,7 +86,7 @@ pub fn in_words(error: &anyhow::Error) -> String {
 #[error("the reader of standard output has gone")]
 struct ReaderHasGone;
 
-/// Standard output for what streams: an error tells when nobody reads it any more, so that the stream can end.
+/// Standard output for streams. Returns an error once the reader has gone, so that the stream can end.
 #[derive(Debug)]
 pub struct StandardOutput(pub io::Stdout);
 
@@ -105,7 +106,7 @@ impl Write for StandardOutput {
     }
 }
 
-/// Connections break too: the mark tells that it was standard output.
+/// Broken connections give the same error, so this mark says that it was standard output.
 fn marked(error: io::Error) -> io::Error {
     match error.kind() {
         ErrorKind::BrokenPipe => {
@@ -116,8 +117,8 @@ fn marked(error: io::Error) -> io::Error {
     }
 }
 
-/// Whether a command ended only because nobody reads what it prints.
-pub fn is_reader_gone(error: &anyhow::Error) -> bool {
+/// Whether a command ended only because its output is no longer read.
+pub(crate) fn is_reader_gone(error: &anyhow::Error) -> bool {
     error
         .chain()
         .filter_map(|cause| cause.downcast_ref::<io::Error>())

@@ -14,7 +14,7 @@ use novelo_engine::limits::IMPORT_LINE_BYTES_MAX;
 
 const CHUNK_BYTES: usize = 64 * 1024;
 
-/// A bar over documents; a mere counter where nobody knows how many there are.
+/// A bar over documents, or a counter if their number is unknown.
 pub fn documents(total: Option<u64>) -> ProgressBar {
     let bar = match total {
         Some(total) => ProgressBar::new(total),
@@ -44,29 +44,29 @@ pub struct FileBody {
     /// Read already, and not sent yet.
     first_line: Vec<u8>,
     bar: ProgressBar,
-    /// Lines read so far, and what is called with their number before the next are read.
+    /// Lines read so far, and a callback that gets their number before more are read.
     lines: u64,
     watcher: Option<Box<dyn FnMut(u64) + Send>>,
 }
 
 impl FileBody {
     pub fn open(path: &Path) -> anyhow::Result<Self> {
-        let place = || format!("cannot read {}", path.display());
-        let file = File::open(path).with_context(place)?;
-        let bar = ProgressBar::new(file.metadata().with_context(place)?.len());
+        let failure = || format!("cannot read {}", path.display());
+        let file = File::open(path).with_context(failure)?;
+        let bar = ProgressBar::new(file.metadata().with_context(failure)?.len());
         let bar = bar.with_style(style("{bar:30} {bytes}/{total_bytes} {bytes_per_sec} {eta}"));
         let (mut file, mut first_line) = (BufReader::with_capacity(CHUNK_BYTES, file), Vec::new());
-        file.by_ref().take(IMPORT_LINE_BYTES_MAX as u64).read_until(b'\n', &mut first_line).with_context(place)?;
+        file.by_ref().take(IMPORT_LINE_BYTES_MAX as u64).read_until(b'\n', &mut first_line).with_context(failure)?;
         Ok(Self { file, first_line, bar, lines: 0, watcher: None })
     }
 
-    /// The first line, which says what the file is.
-    pub fn first_line(&self) -> &[u8] {
+    /// The first line, which names the format of the file.
+    pub(crate) fn first_line(&self) -> &[u8] {
         &self.first_line
     }
 
-    /// Tells how many lines were taken, each time that more are asked for.
-    pub fn watched(self, watcher: Box<dyn FnMut(u64) + Send>) -> Self {
+    /// Reports how many lines were read, each time that more are needed.
+    pub(crate) fn watched(self, watcher: Box<dyn FnMut(u64) + Send>) -> Self {
         Self { watcher: Some(watcher), ..self }
     }
 }

@@ -1,7 +1,8 @@
 //! `novelo restore`, and an import into a directory that holds nothing yet: a store is filled from a file.
 //!
-//! Owns the marker of the target, which is there from before the first document until after the last. A restore that broke off is
-//! resumed by the same command: what is there already is not stored again. Until then nothing else opens the target.
+//! Owns the marker of the target, which is written before the first document and removed after the last. The
+//! same command resumes an interrupted restore: documents that are there already are not stored again. Until
+//! then nothing else opens the target.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -18,12 +19,12 @@ use super::progress::FileBody;
 use novelo_conversation::settings::Config;
 use novelo_conversation::storage::incomplete::{self, FillTarget};
 
-/// Documents after which the marker says how far it is.
+/// After this many documents the marker records the progress.
 const NOTED_EVERY: u64 = 5_000;
-/// More than an import holds before it stores.
+/// More than an import buffers before it stores.
 const UNSTORED_MAX: u64 = 1_000;
 
-/// What a store is filled from.
+/// The file that a store is filled from.
 #[derive(Clone, Copy)]
 pub enum FillSource<'a> {
     /// A backup, without what was forgotten since.
@@ -32,7 +33,7 @@ pub enum FillSource<'a> {
     Export(&'a Path),
 }
 
-/// Fills a new target from a file, or goes on where that broke off.
+/// Fills a new target from a file, or resumes an interrupted restore.
 pub async fn run(config: Config, from: FillSource<'_>, out: &Output) -> anyhow::Result<ExitCode> {
     let (kind, file) = match from {
         FillSource::Backup(args) => (FillKind::Restore, args.file.as_path()),
@@ -65,14 +66,14 @@ pub async fn run(config: Config, from: FillSource<'_>, out: &Output) -> anyhow::
     done.map(|()| ExitCode::SUCCESS)
 }
 
-/// Whether a directory holds nothing, or what this command began to put there.
-pub fn is_new(data: &Path) -> anyhow::Result<bool> {
+/// Whether a directory is empty, or holds only what this command began to store.
+pub(crate) fn is_new(data: &Path) -> anyhow::Result<bool> {
     let is_empty = std::fs::read_dir(data).map_or(true, |mut entries| entries.next().is_none());
     let found = Incomplete::read(data)?;
     Ok(is_empty || found.is_some_and(|found| found.kind == FillKind::Import))
 }
 
-/// Marks an empty directory before a store is made there.
+/// Marks an empty directory before a store is created there.
 fn begin_in_directory(data: &Path, marker: &Incomplete) -> anyhow::Result<()> {
     match Incomplete::read(data)? {
         Some(found) if incomplete::is_resumed_by(&found, marker) => return Ok(()),

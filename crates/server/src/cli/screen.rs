@@ -1,6 +1,6 @@
-//! Standard output for people: what is said as it is said, and in dim letters what is said of it.
+//! Standard output for people: answers as they arrive, and remarks about them in dim letters.
 //!
-//! What a model or a document says is not trusted: on a terminal it can move no cursor and set no colour.
+//! Text of a model or a document is not trusted: on a terminal it cannot move the cursor or set colours.
 
 use std::borrow::Cow;
 use std::io::{IsTerminal, Write};
@@ -13,7 +13,7 @@ pub struct Screen {
     out: StandardOutput,
     is_terminal: bool,
     has_colours: bool,
-    /// Whether the last line is at its end.
+    /// Whether the last line has ended.
     at_line_start: bool,
 }
 
@@ -21,7 +21,7 @@ const DIM: &str = "\x1b[2m";
 const PLAIN: &str = "\x1b[0m";
 
 impl Screen {
-    /// Colours go to terminals whose owner has nothing against them.
+    /// Colours are used on terminals, unless the user turned them off.
     pub fn new() -> Self {
         let out = StandardOutput::new();
         let is_terminal = out.0.is_terminal();
@@ -30,11 +30,11 @@ impl Screen {
         Self { out, is_terminal, has_colours, at_line_start: true }
     }
 
-    pub fn without_colours(self) -> Self {
+    pub(crate) fn without_colours(self) -> Self {
         Self { has_colours: false, ..self }
     }
 
-    pub fn is_terminal(&self) -> bool {
+    pub(crate) fn is_terminal(&self) -> bool {
         self.is_terminal
     }
 
@@ -48,12 +48,12 @@ impl Screen {
         self.out.flush()
     }
 
-    /// Someone typed a line, so that the next one begins.
+    /// The user typed a line, so the next output begins a new one.
     pub fn typed(&mut self) {
         self.at_line_start = true;
     }
 
-    pub fn end_line(&mut self) -> std::io::Result<()> {
+    pub(crate) fn end_line(&mut self) -> std::io::Result<()> {
         if self.at_line_start { Ok(()) } else { self.say("\n") }
     }
 
@@ -68,14 +68,14 @@ impl Screen {
         self.out.flush()
     }
 
-    /// What is to be known of an answer beside its words.
-    pub fn remarks(&mut self, question: &str, answer: &Value) -> std::io::Result<()> {
+    /// Remarks about an answer.
+    pub(crate) fn remarks(&mut self, question: &str, answer: &Value) -> std::io::Result<()> {
         let text = |name: &str| answer.get(name).and_then(Value::as_str);
         if let Some(standalone) = text("standalone_question").filter(|standalone| *standalone != question) {
             self.aside(&format!("understood as: {standalone}"))?;
         }
         for (at, source) in rows(answer, "sources").iter().enumerate() {
-            self.aside(&format!("[{}] {}", at + 1, place(source)))?;
+            self.aside(&format!("[{}] {}", at + 1, location(source)))?;
         }
         for note in rows(answer, "notes").iter().filter_map(Value::as_str) {
             self.aside(&format!("note: {note}"))?;
@@ -83,14 +83,14 @@ impl Screen {
         Ok(())
     }
 
-    /// The sources of an answer, word for word.
+    /// The sources of an answer, verbatim.
     pub fn sources(&mut self, answer: &Value) -> std::io::Result<()> {
         let sources = rows(answer, "sources");
         if sources.is_empty() {
             return self.aside("there are no sources");
         }
         for (at, source) in sources.iter().enumerate() {
-            self.aside(&format!("[{}] {}", at + 1, place(source)))?;
+            self.aside(&format!("[{}] {}", at + 1, location(source)))?;
             self.say(source.get("text").and_then(Value::as_str).unwrap_or_default())?;
             self.end_line()?;
         }
@@ -102,8 +102,8 @@ pub fn rows<'v>(answer: &'v Value, name: &str) -> &'v [Value] {
     answer.get(name).and_then(Value::as_array).map_or(&[], Vec::as_slice)
 }
 
-/// Where a reader finds a source.
-fn place(source: &Value) -> String {
+/// The location of a source.
+fn location(source: &Value) -> String {
     let text = |name: &str| source.get(name).and_then(Value::as_str);
     let name = text("name").unwrap_or_default();
     match (text("file"), source.get("line")) {
@@ -136,7 +136,7 @@ mod tests {
 
     #[test]
     fn a_source_says_where_it_is() {
-        assert_eq!(place(&json!({"name": "Tea House"})), "Tea House");
-        assert_eq!(place(&json!({"name": "repo", "file": "a/b.md", "line": 7})), "repo, a/b.md:7");
+        assert_eq!(location(&json!({"name": "Tea House"})), "Tea House");
+        assert_eq!(location(&json!({"name": "repo", "file": "a/b.md", "line": 7})), "repo, a/b.md:7");
     }
 }

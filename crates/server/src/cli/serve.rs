@@ -1,4 +1,4 @@
-//! `novelo serve`: the server, until it is told to stop.
+//! `novelo serve`: runs the server until it is stopped.
 
 use std::path::{Path, PathBuf};
 
@@ -7,15 +7,15 @@ use tokio::signal::unix::{SignalKind, signal};
 
 use crate::instance::Instance;
 use crate::server::Server;
-use crate::{files, http, peers};
+use crate::{files, http, peers, router};
 use novelo_conversation::app::{self};
 use novelo_conversation::settings::Config;
 use novelo_conversation::{sample, telemetry};
 
-/// A note for this machine's own command line: where the server is, and what to present there. It lies in the data
-/// directory, readable by its owner only, who could read the documents anyway.
+/// A note for this machine's own command line: the address of the server, and the secret to present there. It
+/// lies in the data directory, readable only by its owner, who could read the documents anyway.
 #[derive(serde::Serialize, serde::Deserialize)]
-pub struct Serving {
+pub struct ServerNote {
     pub addr: String,
     pub secret: String,
 }
@@ -32,10 +32,10 @@ pub async fn run(config: Config) -> anyhow::Result<()> {
         _ => {}
     }
     let server = Server::new(app.clone()).await?;
-    let listener = http::bind(&server, server.app.config.addr()).await?;
+    let listener = router::bind(&server, server.app.config.addr()).await?;
     let addr = listener.local_addr()?;
     let note = write_note(&server, &addr.to_string())?;
-    // Whoever reads that it is ready may stop it from then on.
+    // From the moment it is reported as ready, it may be stopped.
     let stop = stop()?;
     let joined = match app.config.is_shared() {
         true => Some(peers::join(&server, app.config.node_url(addr)).await?),
@@ -44,7 +44,7 @@ pub async fn run(config: Config) -> anyhow::Result<()> {
     let connections = server.connections.clone();
     tracing::info!(files.before, files.now, connections = connections.max(), "descriptors");
     say!("novelo is ready at http://{addr}");
-    http::serve(http::router(server), listener, connections, stop).await;
+    http::serve(router::router(server), listener, connections, stop).await;
     if let Some(joined) = joined {
         joined.leave().await;
     }
@@ -54,7 +54,7 @@ pub async fn run(config: Config) -> anyhow::Result<()> {
     app::close(app, tasks).await
 }
 
-/// A note that stays behind misleads nobody: a client has the server prove that it has this directory open.
+/// A note that is left behind does no harm: a client lets the server prove that it has this directory open.
 fn remove_note(note: &Path) {
     if let Err(error) = std::fs::remove_file(note) {
         tracing::warn!(%error, note = %note.display(), "the note of this server was not removed");
@@ -73,7 +73,7 @@ fn stop() -> anyhow::Result<impl Future<Output = ()>> {
     })
 }
 
-pub fn note_path(config: &Config) -> PathBuf {
+pub(crate) fn note_path(config: &Config) -> PathBuf {
     config.data().join("serving.json")
 }
 
@@ -85,16 +85,16 @@ fn write_note(server: &Server, addr: &str) -> anyhow::Result<Option<PathBuf>> {
         return Ok(None);
     }
     let path = note_path(config);
-    let note = Serving { addr: addr.to_owned(), secret: server.own_secret.clone() };
-    let place = || format!("cannot write {}", path.display());
-    std::fs::create_dir_all(config.data()).with_context(place)?;
+    let note = ServerNote { addr: addr.to_owned(), secret: server.own_secret.clone() };
+    let failure = || format!("cannot write {}", path.display());
+    std::fs::create_dir_all(config.data()).with_context(failure)?;
     let instance = Instance::create(&config.data())?;
     server.instance.get_or_init(|| instance);
     if path.exists() {
-        std::fs::remove_file(&path).with_context(place)?;
+        std::fs::remove_file(&path).with_context(failure)?;
     }
     let mut file = std::fs::OpenOptions::new();
-    let mut file = file.write(true).create_new(true).mode(0o600).open(&path).with_context(place)?;
-    file.write_all(&serde_json::to_vec(&note)?).with_context(place)?;
+    let mut file = file.write(true).create_new(true).mode(0o600).open(&path).with_context(failure)?;
+    file.write_all(&serde_json::to_vec(&note)?).with_context(failure)?;
     Ok(Some(path))
 }

@@ -1,12 +1,13 @@
-//! What a handler takes in: the caller, the bytes of the body, its JSON, and ids from the address.
+//! What a handler extracts: the bytes of the body, its JSON, and ids from the address.
 //!
-//! Owns the caps on a body's size and patience, and the errors that give line and column. Refuses unknown fields.
+//! Owns the caps on the size and the duration of a body, and errors that give line and column. Refuses
+//! unknown fields.
 
+use std::sync::Arc;
 use std::time::Duration;
 
-use crate::server::Server;
 use axum::body::Body;
-use axum::extract::{FromRequest, FromRequestParts, MatchedPath, Path, Query, RawPathParams, Request};
+use axum::extract::{FromRef, FromRequest, FromRequestParts, Path, Query, Request};
 use axum::http::{HeaderValue, header, request::Parts};
 use axum::response::{IntoResponse, Response};
 use bytes::{Bytes, BytesMut};
@@ -16,44 +17,22 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::error::Category;
 
-use super::body_bytes::HeldBytes;
-use crate::auth::routes;
+use super::body_bytes::{BodyBytes, HeldBytes};
 use crate::http::error::{ApiError, ApiResult};
-use novelo_conversation::caller::Caller;
 use novelo_conversation::error::{Code, Error, Result};
 
-/// A caller that the table of routes lets in, for the user that the address names.
-impl FromRequestParts<Server> for Caller {
-    type Rejection = ApiError;
-
-    async fn from_request_parts(parts: &mut Parts, server: &Server) -> ApiResult<Self> {
-        let header = parts.headers.get(header::AUTHORIZATION).map(HeaderValue::to_str).transpose();
-        let header = header.map_err(|_| Error::new(Code::Unauthorized, "the Authorization header is not text"))?;
-        let keys = server.keys.now(&server.app.store).await?;
-        if keys.is_open() {
-            server.names.require(&parts.method, &parts.uri, &parts.headers)?;
-        }
-        let caller = keys.caller(header)?;
-        routes::require(parts.extensions.get::<MatchedPath>().map(MatchedPath::as_str), &caller)?;
-        // What cannot be read is refused where it is read for use.
-        if let Ok(params) = RawPathParams::from_request_parts(parts, server).await
-            && let Some((_, user)) = params.iter().find(|(name, _)| *name == "user")
-        {
-            caller.require_user(user)?;
-        }
-        Ok(caller)
-    }
-}
-
 /// The whole body, within its caps.
-pub struct Raw(pub Bytes);
+pub struct RawBody(pub Bytes);
 
-impl FromRequest<Server> for Raw {
+impl<S: Send + Sync> FromRequest<S> for RawBody
+where
+    Arc<BodyBytes>: FromRef<S>,
+{
     type Rejection = ApiError;
 
-    async fn from_request(request: Request, server: &Server) -> ApiResult<Self> {
+    async fn from_request(request: Request, state: &S) -> ApiResult<Self> {
         let held = request.extensions().get::<HeldBytes>().cloned();
-        let held = held.unwrap_or_else(|| HeldBytes::of(&server.body_bytes));
+        let held = held.unwrap_or_else(|| HeldBytes::new(&FromRef::from_ref(state)));
         let read = read_body(request, &held);
         match tokio::time::timeout(Duration::from_secs(BODY_WAIT_S_MAX as u64), read).await {
             Ok(read) => read.map(Self),
@@ -65,8 +44,8 @@ impl FromRequest<Server> for Raw {
     }
 }
 
-/// Takes in a body. One that has no room is read to its end all the same, and forgotten: a client that still sends would not see
-/// the refusal.
+/// Reads a body. A body that does not fit into the memory for bodies is still read to its end, and dropped: a
+/// client that is still sending would not see the refusal.
 async fn read_body(request: Request, held: &HeldBytes) -> ApiResult<Bytes> {
     let length = request.headers().get(header::CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse().ok());
     let mut body = Limited::new(request.into_body(), BODY_BYTES_MAX);
@@ -100,7 +79,7 @@ async fn read_body(request: Request, held: &HeldBytes) -> ApiResult<Bytes> {
     Ok(refused.map_or_else(|| Ok(whole.freeze()), Err)?)
 }
 
-/// Makes room for what comes next: twice as much each time, but no more than the whole body will need.
+/// Reserves memory for the next bytes: twice as much each time, but no more than the whole body will need.
 fn reserve(whole: &mut BytesMut, more: usize, length: Option<usize>) {
     let needed = whole.len() + more;
     if needed > whole.capacity() {
@@ -110,8 +89,8 @@ fn reserve(whole: &mut BytesMut, more: usize, length: Option<usize>) {
     }
 }
 
-/// Reads a JSON object, or says where it goes wrong.
-pub fn parse_object<'b, T: Deserialize<'b>>(bytes: &'b [u8]) -> Result<T> {
+/// Reads a JSON object. The error says where it goes wrong.
+pub(crate) fn parse_object<'b, T: Deserialize<'b>>(bytes: &'b [u8]) -> Result<T> {
     let is_object = matches!(bytes.trim_ascii_start().first(), None | Some(b'{'));
     match !is_object && serde_json::from_slice::<serde::de::IgnoredAny>(bytes).is_ok() {
         true => Err(Error::invalid("body", "must be a JSON object")),
@@ -119,7 +98,7 @@ pub fn parse_object<'b, T: Deserialize<'b>>(bytes: &'b [u8]) -> Result<T> {
     }
 }
 
-/// Reads JSON, or says where it goes wrong. The path of a wrong field is looked for only when there is one.
+/// Reads JSON. The error says where it goes wrong; the path of the field is computed only then.
 pub fn parse<'b, T: Deserialize<'b>>(bytes: &'b [u8]) -> Result<T> {
     serde_json::from_slice(bytes).map_err(|error| match error.classify() {
         Category::Data => wrong_field::<T>(bytes, &error),
@@ -134,52 +113,52 @@ fn wrong_field<'b, T: Deserialize<'b>>(bytes: &'b [u8], error: &serde_json::Erro
 }
 
 /// Ids of the address, decoded.
-pub struct Ids<T>(pub T);
+pub struct PathIds<T>(pub T);
 
-impl<T: DeserializeOwned + Send> FromRequestParts<Server> for Ids<T> {
+impl<T: DeserializeOwned + Send, S: Send + Sync> FromRequestParts<S> for PathIds<T> {
     type Rejection = ApiError;
 
-    async fn from_request_parts(parts: &mut Parts, server: &Server) -> ApiResult<Self> {
-        let read = Path::<T>::from_request_parts(parts, server).await;
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> ApiResult<Self> {
+        let read = Path::<T>::from_request_parts(parts, state).await;
         Ok(read.map(|Path(ids)| Self(ids)).map_err(|e| Error::invalid("path", e.body_text()))?)
     }
 }
 
 /// Parameters of the address.
-pub struct Params<T>(pub T);
+pub struct QueryParams<T>(pub T);
 
-impl<T: DeserializeOwned + Send> FromRequestParts<Server> for Params<T> {
+impl<T: DeserializeOwned + Send, S: Send + Sync> FromRequestParts<S> for QueryParams<T> {
     type Rejection = ApiError;
 
-    async fn from_request_parts(parts: &mut Parts, server: &Server) -> ApiResult<Self> {
-        let read = Query::<T>::from_request_parts(parts, server).await;
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> ApiResult<Self> {
+        let read = Query::<T>::from_request_parts(parts, state).await;
         Ok(read.map(|Query(params)| Self(params)).map_err(|e| Error::invalid("query", e.body_text()))?)
     }
 }
 
 /// The size of a page, within its cap.
-pub fn page_size(param: &str, asked: Option<usize>, default: usize) -> Result<usize> {
+pub(crate) fn page_size(param: &str, asked: Option<usize>, default: usize) -> Result<usize> {
     match asked.unwrap_or(default) {
         size if (1..=PAGE_MAX).contains(&size) => Ok(size),
         size => Err(Error::invalid(param, format_args!("is {size}; it must be 1 to PAGE_MAX, {PAGE_MAX}"))),
     }
 }
 
-/// An answer that is JSON already.
+/// A response body that is already JSON.
 pub struct Json(Bytes);
 
 impl Json {
-    pub fn of(value: &serde_json::Value) -> Self {
+    pub fn from_value(value: &serde_json::Value) -> Self {
         Self(value.to_string().into())
     }
 
-    /// The answer that a value serialises to.
-    pub fn write(value: &impl serde::Serialize) -> Result<Self> {
+    /// The response that a value serialises to.
+    pub fn serialize(value: &impl serde::Serialize) -> Result<Self> {
         let unwritten = |e| Error::new(Code::Internal, format!("the answer cannot be written: {e}"));
         serde_json::to_vec(value).map(|json| Self(json.into())).map_err(unwritten)
     }
 
-    pub fn written(json: impl Into<Bytes>) -> Self {
+    pub fn from_bytes(json: impl Into<Bytes>) -> Self {
         Self(json.into())
     }
 }
@@ -200,12 +179,12 @@ mod tests {
     fn errors_name_the_field() {
         #[derive(Debug, Deserialize)]
         #[serde(deny_unknown_fields)]
-        struct Wire {
+        struct Numbered {
             #[serde(rename = "at")]
             _at: u64,
         }
         for (body, param) in [("{}", None), (r#"{"at":1,"x":2}"#, Some("x")), (r#"{"at":"1"}"#, Some("at"))] {
-            assert_eq!(parse::<Wire>(body.as_bytes()).unwrap_err().param.as_deref(), param, "{body}");
+            assert_eq!(parse::<Numbered>(body.as_bytes()).unwrap_err().param.as_deref(), param, "{body}");
         }
     }
 }

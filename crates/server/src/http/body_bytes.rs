@@ -1,20 +1,21 @@
 //! The memory of all request bodies together.
 //!
-//! Owns `http.bodies_bytes`. A body counts with what has come of it, from its first byte until its request is answered; a body that
-//! would go past the bound is refused with 503. The first 64 KiB of each body have a share of their own, so that small requests get through
-//! while large ones are refused, and slow senders of large bodies keep nobody out.
+//! Owns `http.bodies_bytes`. The bytes of a body count from the first one received until its request is
+//! answered; a body that would pass the bound is refused with 503. The first 64 KiB of each body have a share
+//! of their own, so that small requests get through while large ones are refused, and slow senders of large
+//! bodies block nobody.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
 use novelo_conversation::error::{Code, Error, Result};
 
-/// What a body may take of the share for small ones.
+/// The bytes of a body that count in the share for small bodies.
 const SMALL_BYTES: usize = 64 * 1024;
-/// The share for small ones is one in so many.
+/// The share for small bodies is one part in this many.
 const SMALL_SHARE: usize = 4;
 const RETRY_AFTER_S: u64 = 2;
 
-/// What is taken now, of what there is.
+/// The memory in use, and its bound.
 #[derive(Debug)]
 pub struct BodyBytes {
     max: usize,
@@ -23,13 +24,13 @@ pub struct BodyBytes {
 
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 struct Taken {
-    /// Of the share for small bodies.
+    /// In the share for small bodies.
     small: usize,
     large: usize,
 }
 
 impl Taken {
-    fn of(bytes: usize) -> Self {
+    fn from_bytes(bytes: usize) -> Self {
         Self { small: bytes.min(SMALL_BYTES), large: bytes.saturating_sub(SMALL_BYTES) }
     }
 }
@@ -44,7 +45,7 @@ impl BodyBytes {
         taken.small + taken.large
     }
 
-    /// For the page that Prometheus reads.
+    /// The metrics for Prometheus.
     pub fn metrics(&self) -> String {
         let (taken, max) = (self.taken(), self.max);
         format!(
@@ -53,7 +54,7 @@ impl BodyBytes {
         )
     }
 
-    /// Exchanges what a body has for what it needs; whether there was room.
+    /// Changes the memory of a body. Returns whether there was room.
     fn exchange(&self, had: Taken, needs: Taken) -> bool {
         let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
         let (small, large) = (taken.small - had.small + needs.small, taken.large - had.large + needs.large);
@@ -68,7 +69,7 @@ impl BodyBytes {
     }
 }
 
-/// What one request has taken; clones are of the same request.
+/// The memory of one request's body. Clones belong to the same request.
 #[derive(Debug, Clone)]
 pub struct HeldBytes(Arc<Held>);
 
@@ -79,11 +80,11 @@ struct Held {
 }
 
 impl HeldBytes {
-    pub fn of(all: &Arc<BodyBytes>) -> Self {
+    pub fn new(all: &Arc<BodyBytes>) -> Self {
         Self(Arc::new(Held { all: all.clone(), bytes: Mutex::new(0) }))
     }
 
-    /// Takes as much as is needed now, and no more.
+    /// Sets the memory to exactly this many bytes.
     pub fn set(&self, bytes: usize) -> Result<()> {
         match self.0.set(bytes) {
             true => Ok(()),
@@ -97,13 +98,13 @@ impl HeldBytes {
         }
     }
 
-    /// Takes at least so much: a request whose body is read twice has it once.
-    pub fn grow(&self, bytes: usize) -> Result<()> {
+    /// Sets the memory to at least this many bytes: a body that is read twice counts once.
+    pub(crate) fn grow(&self, bytes: usize) -> Result<()> {
         let has = *self.0.bytes.lock().unwrap_or_else(PoisonError::into_inner);
         if bytes > has { self.set(bytes) } else { Ok(()) }
     }
 
-    pub fn release(&self) {
+    pub(crate) fn release(&self) {
         self.0.set(0);
     }
 }
@@ -111,7 +112,7 @@ impl HeldBytes {
 impl Held {
     fn set(&self, needs: usize) -> bool {
         let mut bytes = self.bytes.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_given = self.all.exchange(Taken::of(*bytes), Taken::of(needs));
+        let is_given = self.all.exchange(Taken::from_bytes(*bytes), Taken::from_bytes(needs));
         if is_given {
             *bytes = needs;
         }
@@ -134,7 +135,7 @@ mod tests {
     #[test]
     fn what_is_taken_comes_back() {
         let all = Arc::new(BodyBytes::new(MAX));
-        let [one, other] = [HeldBytes::of(&all), HeldBytes::of(&all)];
+        let [one, other] = [HeldBytes::new(&all), HeldBytes::new(&all)];
         one.set(100).unwrap();
         one.clone().set(70_000).unwrap();
         other.grow(10).unwrap();
@@ -153,18 +154,18 @@ mod tests {
     fn large_bodies_leave_room_for_small_ones() {
         let all = Arc::new(BodyBytes::new(MAX));
         let large = MAX - MAX / SMALL_SHARE;
-        let held = HeldBytes::of(&all);
+        let held = HeldBytes::new(&all);
         held.set(large + SMALL_BYTES).unwrap();
         let error = held.set(large + SMALL_BYTES + 1).unwrap_err();
         assert!(error.message.contains("http.bodies_bytes") && error.retry_after_s > 0, "{error}");
         let small = || {
-            let other = HeldBytes::of(&all);
+            let other = HeldBytes::new(&all);
             other.set(SMALL_BYTES).is_ok().then_some(other)
         };
         let others: Vec<_> = std::iter::from_fn(small).collect();
         assert_eq!(others.len(), MAX / SMALL_SHARE / SMALL_BYTES - 1);
         assert_eq!(all.taken(), MAX);
         held.set(1).unwrap();
-        assert!(HeldBytes::of(&all).set(SMALL_BYTES - 1).is_ok(), "what one gave back another has");
+        assert!(HeldBytes::new(&all).set(SMALL_BYTES - 1).is_ok(), "what one gave back another has");
     }
 }

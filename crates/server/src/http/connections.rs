@@ -1,8 +1,8 @@
-//! The connections that are open, and which of them may be closed for another.
+//! The open connections, and which of them may be closed for a new one.
 //!
-//! Owns their cap. A connection is busy from the head of a request to the last byte of its answer, else idle. Where the cap is
-//! reached, the one that has been idle longest is closed for the new one; where none is idle, the new one waits. Invariant: a busy
-//! connection is never closed for another.
+//! Owns the cap on connections. A connection is busy from the head of a request to the last byte of its
+//! response, else idle. When the cap is reached, the connection that has been idle longest is closed for the
+//! new one; if none is idle, the new one waits. Invariant: a busy connection is never closed for another.
 
 use std::collections::{BTreeMap, HashMap};
 use std::pin::Pin;
@@ -18,33 +18,33 @@ use tokio::sync::{Notify, oneshot};
 #[derive(Debug)]
 pub struct Connections {
     max: usize,
-    state: Mutex<State>,
-    /// Told whenever a connection ends or becomes idle; the listener alone waits for it.
+    state: Mutex<ConnectionStates>,
+    /// Notified whenever a connection ends or becomes idle. Only the listener waits for it.
     changed: Notify,
     evicted: AtomicU64,
 }
 
 #[derive(Debug, Default)]
-struct State {
-    open: HashMap<u64, Entry>,
-    /// The idle ones, by the order in which they became so.
+struct ConnectionStates {
+    open: HashMap<u64, OpenConnection>,
+    /// The idle connections, in the order in which they became idle.
     idle: BTreeMap<u64, u64>,
-    /// Connections that were told to close and have not yet.
+    /// Connections that were asked to close and are still open.
     leaving: usize,
     next: u64,
 }
 
 #[derive(Debug)]
-struct Entry {
-    /// Its key among the idle ones.
+struct OpenConnection {
+    /// Its key in `idle`.
     idle: Option<u64>,
     /// Taken when the connection must close.
     close: Option<oneshot::Sender<()>>,
 }
 
-/// A connection that counts, until it is dropped.
+/// A counted connection, until it is dropped.
 #[derive(Debug)]
-pub struct ConnectionPlace {
+pub struct CountedConnection {
     all: Arc<Connections>,
     id: u64,
     /// Whether a request is being answered; its guard writes it.
@@ -53,7 +53,7 @@ pub struct ConnectionPlace {
 
 /// A request that is being answered.
 #[derive(Debug)]
-pub struct BusyConnection(Arc<ConnectionPlace>);
+pub struct BusyConnection(Arc<CountedConnection>);
 
 impl Connections {
     pub fn new(max: usize) -> Self {
@@ -68,18 +68,18 @@ impl Connections {
         self.lock().open.len()
     }
 
-    /// Counts a connection; the receiver tells when it should close.
-    pub fn add(self: &Arc<Self>) -> (Arc<ConnectionPlace>, oneshot::Receiver<()>) {
+    /// Counts a connection. The receiver resolves when it should close.
+    pub fn add(self: &Arc<Self>) -> (Arc<CountedConnection>, oneshot::Receiver<()>) {
         let (close, told) = oneshot::channel();
         let mut state = self.lock();
         let id = state.ticket();
-        state.open.insert(id, Entry { idle: Some(id), close: Some(close) });
+        state.open.insert(id, OpenConnection { idle: Some(id), close: Some(close) });
         state.idle.insert(id, id);
-        (Arc::new(ConnectionPlace { all: self.clone(), id, is_busy: AtomicBool::new(false) }), told)
+        (Arc::new(CountedConnection { all: self.clone(), id, is_busy: AtomicBool::new(false) }), told)
     }
 
-    /// Waits until there is room for one more, and makes it where some are idle.
-    pub async fn make_room(&self) {
+    /// Waits until there is room for one more connection, and closes an idle one if needed.
+    pub(crate) async fn make_room(&self) {
         while self.open() >= self.max {
             if !self.is_one_leaving() {
                 self.evict();
@@ -88,14 +88,14 @@ impl Connections {
         }
     }
 
-    /// Whether there will be room once those that were told to close have done so.
+    /// Whether there will be room once the closing connections are gone.
     fn is_one_leaving(&self) -> bool {
         let state = self.lock();
         state.open.len() - state.leaving < self.max
     }
 
-    /// Closes the connection that has been idle longest; whether there was one.
-    pub fn evict(&self) -> bool {
+    /// Closes the connection that has been idle longest. Returns whether there was one.
+    pub(crate) fn evict(&self) -> bool {
         let mut state = self.lock();
         let Some((_, id)) = state.idle.pop_first() else { return false };
         let is_told = state.tell(id);
@@ -104,8 +104,8 @@ impl Connections {
         is_told
     }
 
-    /// Tells all to close when they are done, and waits for that.
-    pub async fn close_all(&self) {
+    /// Asks all connections to close when they are done, and waits for it.
+    pub(crate) async fn close_all(&self) {
         self.tell_all();
         while self.open() > 0 {
             self.changed.notified().await;
@@ -120,12 +120,12 @@ impl Connections {
         }
     }
 
-    /// Waits for any change, such as one that leaves.
+    /// Waits for any change.
     pub async fn changed(&self) {
         self.changed.notified().await;
     }
 
-    /// For the page that Prometheus reads.
+    /// The metrics for Prometheus.
     pub fn metrics(&self) -> String {
         let (open, max, evicted) = (self.open(), self.max, self.evicted.load(Ordering::Relaxed));
         format!(
@@ -135,18 +135,18 @@ impl Connections {
         )
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, ConnectionStates> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl State {
+impl ConnectionStates {
     fn ticket(&mut self) -> u64 {
         self.next += 1;
         self.next
     }
 
-    /// Whether it was told just now.
+    /// Returns whether the connection was asked to close by this call.
     fn tell(&mut self, id: u64) -> bool {
         let Some(entry) = self.open.get_mut(&id) else { return false };
         if let Some(ticket) = entry.idle.take() {
@@ -154,14 +154,14 @@ impl State {
         }
         let Some(close) = entry.close.take() else { return false };
         self.leaving += 1;
-        // A connection that is ending by itself no longer listens, and is gone in a moment.
+        // A connection that is already ending no longer listens, and is gone in a moment.
         let _is_listening = close.send(()).is_ok();
         true
     }
 }
 
-impl ConnectionPlace {
-    /// A request has come.
+impl CountedConnection {
+    /// Marks the connection as busy with a request.
     pub fn begin(self: &Arc<Self>) -> BusyConnection {
         let mut state = self.all.lock();
         if let Some(ticket) = state.open.get_mut(&self.id).and_then(|entry| entry.idle.take()) {
@@ -171,12 +171,12 @@ impl ConnectionPlace {
         BusyConnection(self.clone())
     }
 
-    pub fn is_busy(&self) -> bool {
+    pub(crate) fn is_busy(&self) -> bool {
         self.is_busy.load(Ordering::Acquire)
     }
 }
 
-impl Drop for ConnectionPlace {
+impl Drop for CountedConnection {
     fn drop(&mut self) {
         let mut state = self.all.lock();
         if let Some(entry) = state.open.remove(&self.id) {
@@ -208,7 +208,7 @@ impl Drop for BusyConnection {
 }
 
 /// The body of an answer, which keeps its connection busy until its end.
-pub struct BusyBody {
+pub(crate) struct BusyBody {
     inner: Body,
     busy: Option<BusyConnection>,
 }
@@ -276,12 +276,12 @@ mod tests {
     #[tokio::test]
     async fn all_are_waited_for() {
         let all = Arc::new(Connections::new(3));
-        let (place, told) = all.add();
+        let (counted, told) = all.add();
         let mut closed = Box::pin(all.close_all());
         assert!(is_pending(closed.as_mut()).await);
         told.await.unwrap();
         assert!(!all.evict(), "it is leaving already");
-        drop(place);
+        drop(counted);
         closed.await;
     }
 }

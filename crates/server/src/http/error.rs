@@ -4,14 +4,15 @@ use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use novelo_conversation::error::{Code, Error};
 
-/// The error of a handler: that of the domain, which axum can answer with.
+/// The error of a handler: an error of the conversation that axum can send.
 #[derive(Debug, Clone)]
 pub struct ApiError(pub Error);
 
-/// What a handler gives.
+/// The result of a handler.
 pub type ApiResult<T> = Result<T, ApiError>;
 
-/// The answer in the native form. The error itself goes with it, for surfaces that have a form of their own.
+/// The response in the native form. The error itself is attached as an extension, for surfaces with a form of
+/// their own.
 impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
         let Self(error) = self;

@@ -1,7 +1,8 @@
 //! The listener: sockets in, connections out, until the server stops.
 //!
-//! Owns the loop that accepts, and the end of each connection: one that must close, for another or at the end, finishes the request
-//! that it is answering. Without descriptors it closes idle connections and goes on.
+//! Owns the accept loop and the end of each connection: a connection that must close first finishes the
+//! request it is answering. When the process is out of descriptors, the listener closes idle connections and
+//! goes on.
 
 use std::io;
 use std::pin::pin;
@@ -19,15 +20,15 @@ use novelo_engine::limits::HEADER_WAIT_S_MAX;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::oneshot;
 
-use super::Peer;
-use super::connections::{BusyBody, ConnectionPlace, Connections};
+use super::ClientAddress;
+use super::connections::{BusyBody, Connections, CountedConnection};
 use super::stall::Stall;
 
 const DRAIN_MAX: Duration = Duration::from_secs(10);
-/// How long to leave a listener alone that gives errors.
+/// How long to wait after an error of the listener.
 const ACCEPT_AGAIN: Duration = Duration::from_millis(50);
 
-/// Serves until `stop` resolves, then finishes what is in flight.
+/// Serves until `stop` resolves, then finishes the requests in flight.
 pub async fn serve(
     router: Router,
     listener: TcpListener,
@@ -41,8 +42,8 @@ pub async fn serve(
             () = &mut stop => break,
         };
         if let Some((stream, peer)) = accepted {
-            let (place, close) = connections.add();
-            tokio::spawn(run(router.clone(), stream, peer, place, close));
+            let (counted, close) = connections.add();
+            tokio::spawn(run(router.clone(), stream, peer, counted, close));
         }
     }
     drop(listener);
@@ -52,14 +53,14 @@ pub async fn serve(
 }
 
 /// The next connection, once there is room for it.
-async fn accept(listener: &TcpListener, connections: &Connections) -> Option<(TcpStream, Peer)> {
+async fn accept(listener: &TcpListener, connections: &Connections) -> Option<(TcpStream, ClientAddress)> {
     match listener.accept().await {
         Ok((stream, peer)) => {
             if let Err(error) = stream.set_nodelay(true) {
                 tracing::debug!(%error, "TCP_NODELAY was refused");
             }
             connections.make_room().await;
-            Some((stream, Peer(peer.ip())))
+            Some((stream, ClientAddress(peer.ip())))
         }
         Err(error) => {
             tracing::warn!(%error, "a connection was not accepted");
@@ -82,9 +83,15 @@ fn is_out_of_files(error: &io::Error) -> bool {
 }
 
 /// Serves one connection to its end.
-async fn run(router: Router, stream: TcpStream, peer: Peer, place: Arc<ConnectionPlace>, close: oneshot::Receiver<()>) {
+async fn run(
+    router: Router,
+    stream: TcpStream,
+    peer: ClientAddress,
+    counted: Arc<CountedConnection>,
+    close: oneshot::Receiver<()>,
+) {
     let routed = TowerToHyperService::new(router);
-    let of_requests = place.clone();
+    let of_requests = counted.clone();
     let service = service_fn(move |mut request| {
         request.extensions_mut().insert(peer);
         let (busy, answer) = (of_requests.begin(), routed.call(request));
@@ -101,7 +108,7 @@ async fn run(router: Router, stream: TcpStream, peer: Peer, place: Arc<Connectio
             tokio::select! {
                 biased;
                 ended = connection.as_mut() => ended,
-                () = at_rest(&place, &is_writing) => Ok(()),
+                () = at_rest(&counted, &is_writing) => Ok(()),
             }
         }
     };
@@ -110,9 +117,9 @@ async fn run(router: Router, stream: TcpStream, peer: Peer, place: Arc<Connectio
     }
 }
 
-/// Resolves once nothing of this connection is under way. It is asked again whenever the connection has moved.
-async fn at_rest(place: &ConnectionPlace, is_writing: &AtomicBool) {
-    let is_busy = || place.is_busy() || is_writing.load(Ordering::Relaxed);
+/// Resolves once the connection has nothing in progress. It is polled whenever the connection made progress.
+async fn at_rest(counted: &CountedConnection, is_writing: &AtomicBool) {
+    let is_busy = || counted.is_busy() || is_writing.load(Ordering::Relaxed);
     std::future::poll_fn(|_| if is_busy() { Poll::Pending } else { Poll::Ready(()) }).await;
 }
 

@@ -1,25 +1,20 @@
-//! Under which names the server is reached, and which pages may call it.
+//! The names of the server, and the pages that may call it.
 //!
-//! Owns what holds while there are no keys, when every caller is the admin: a page from elsewhere must not
-//! reach it through a browser, neither by a request of its own nor under a name of its own that leads here. The own
-//! names come from the bound address and the settings, never from a request. With keys there is nothing that a browser
-//! would send by itself, so neither `Host` nor `Origin` matters.
+//! Owns the protection of a server without keys, where every caller is the admin: a page of another site must
+//! not reach it through a browser, neither directly nor under a name of its own that resolves to this
+//! address. The server's names come from the bound address and the settings, never from a request. With keys,
+//! a browser has nothing that it would send by itself, so `Host` and `Origin` do not matter.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::{PoisonError, RwLock};
 
-use axum::extract::{MatchedPath, Request, State};
 use axum::http::{HeaderMap, HeaderName, Method, Uri, header};
-use axum::middleware::Next;
-use axum::response::{IntoResponse, Response};
 
-use crate::auth::routes;
-use crate::http::error::ApiError;
-use crate::server::Server;
 use novelo_conversation::error::{Code, Error, Result};
 use novelo_conversation::settings::Config;
 
-/// What a caller without a key sends to make the first one. A page cannot: it would need a preflight, which is refused.
+/// The header with which a caller without a key creates the first one. A page cannot send it: that needs a
+/// preflight, which is refused.
 const CONFIRM: HeaderName = HeaderName::from_static("x-novelo-confirm");
 const CONFIRMATION: &str = "create-first-key";
 
@@ -31,20 +26,21 @@ const HTTPS_PORT: u16 = 443;
 /// The names of this server.
 #[derive(Debug, Default)]
 pub struct OwnNames {
-    /// Where it listens. Listeners add to it before they serve; requests within the process need none.
+    /// The addresses it listens on. A listener adds its address before it serves; requests within the process
+    /// need none.
     bound: RwLock<Vec<SocketAddr>>,
     hosts: Vec<HostAndPort>,
     origins: Vec<WebOrigin>,
 }
 
-/// A host as it stands in `Host`: the name in lower case without a dot at its end, an IPv6 address in brackets.
+/// A host as in the `Host` header: the name in lower case without a final dot, an IPv6 address in brackets.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct HostAndPort {
     name: String,
     port: Option<u16>,
 }
 
-/// Where a page comes from.
+/// The origin of a page.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct WebOrigin {
     scheme: String,
@@ -53,7 +49,7 @@ struct WebOrigin {
 }
 
 impl OwnNames {
-    /// Those of the settings. Other nodes reach this one by `node.url`.
+    /// The names in the settings. Other nodes reach this one by `node.url`.
     pub fn new(config: &Config) -> anyhow::Result<Self> {
         let node = WebOrigin::parse(config.text("node.url"));
         let node = node.map(|WebOrigin { name, port, .. }| HostAndPort { name, port: Some(port) });
@@ -63,13 +59,13 @@ impl OwnNames {
         Ok(Self { bound: RwLock::default(), hosts, origins })
     }
 
-    /// Tells where the server listens.
+    /// Adds an address on which the server listens.
     pub fn bind(&self, addr: SocketAddr) {
         self.bound.write().unwrap_or_else(PoisonError::into_inner).push(addr);
     }
 
-    /// Refuses what a page from elsewhere sent, or what came under another name.
-    pub fn require(&self, method: &Method, uri: &Uri, headers: &HeaderMap) -> Result<()> {
+    /// Refuses a request from a page of another site, or to a name that is not this server's.
+    pub(crate) fn require(&self, method: &Method, uri: &Uri, headers: &HeaderMap) -> Result<()> {
         let host = self.require_host(uri, headers)?;
         let text = |name: HeaderName| headers.get(name).map(|value| value.to_str().unwrap_or("?"));
         if headers.contains_key(header::ORIGIN) {
@@ -79,7 +75,7 @@ impl OwnNames {
                 false => Err(foreign("Origin")),
             };
         }
-        // Reading by following a link is harmless: the page that has the link does not see what is read.
+        // Following a link only reads, and the page with the link does not see the response.
         let follows_a_link = method.is_safe() && text(SEC_FETCH_MODE) == Some("navigate");
         match text(SEC_FETCH_SITE) {
             Some("cross-site" | "same-site") if !follows_a_link => Err(foreign("Sec-Fetch-Site")),
@@ -87,7 +83,7 @@ impl OwnNames {
         }
     }
 
-    /// The name that a request came under; none where it names none.
+    /// The host that a request names, if any.
     fn require_host(&self, uri: &Uri, headers: &HeaderMap) -> Result<Option<HostAndPort>> {
         let in_headers = headers.get_all(header::HOST).iter().map(|host| host.to_str().unwrap_or("?"));
         let mut last = None;
@@ -118,8 +114,8 @@ impl OwnNames {
             || self.hosts.iter().any(|set| is_set(set, is_own_port))
     }
 
-    /// Whether a page is one of ours, which calls the server under the name that it was itself read under, or is one
-    /// that the operator trusts.
+    /// Whether a page is one of ours, which calls the server under the name it was loaded from, or one that
+    /// the operator trusts.
     fn is_own_origin(&self, origin: Option<&str>, host: Option<&HostAndPort>) -> bool {
         let Some(origin) = origin.and_then(WebOrigin::parse) else { return false };
         let is_ours = |host: &HostAndPort| {
@@ -136,7 +132,7 @@ fn foreign(header: &str) -> Error {
     Error { param: Some(header.to_owned()), ..Error::new(Code::Forbidden, message) }
 }
 
-/// What an address is called in `Host`.
+/// The names of an address in a `Host` header.
 fn names(ip: IpAddr) -> Vec<String> {
     let own = match ip {
         IpAddr::V4(ip) => ip.to_string(),
@@ -146,34 +142,16 @@ fn names(ip: IpAddr) -> Vec<String> {
     local.map(str::to_owned).chain([own]).collect()
 }
 
-/// Whether a request confirms that it makes the first key, and is not a page's.
-pub fn confirms_first_key(headers: &HeaderMap) -> bool {
+/// Whether a request confirms that it creates the first key, and does not come from a page.
+pub(crate) fn confirms_first_key(headers: &HeaderMap) -> bool {
     headers.get(CONFIRM).is_some_and(|value| value == CONFIRMATION) && !headers.contains_key(header::ORIGIN)
 }
 
-/// What helps a caller that did not confirm.
-pub fn unconfirmed() -> Error {
+/// The error for a caller that did not confirm.
+pub(crate) fn unconfirmed() -> Error {
     let message = "the first key closes the server to everyone without one\nhint: make it with `novelo key create --admin` \
                    on this machine, or send X-Novelo-Confirm: create-first-key";
     Error::new(Code::Forbidden, message)
-}
-
-/// Guards the routes that may ask for no caller. They hold no data and wait for no store, so what was known last counts.
-pub async fn guard_public(
-    State(server): State<Server>,
-    route: Option<MatchedPath>,
-    request: Request,
-    next: Next,
-) -> Response {
-    let is_public = route.is_some_and(|route| routes::gives_pages(route.as_str()));
-    let checked = match is_public && server.keys.last().is_open() {
-        true => server.names.require(request.method(), request.uri(), request.headers()),
-        false => Ok(()),
-    };
-    match checked {
-        Ok(()) => next.run(request).await,
-        Err(error) => ApiError(error).into_response(),
-    }
 }
 
 impl HostAndPort {

@@ -1,8 +1,8 @@
-//! The one way in which a stream of events leaves, and in which a client comes back to it.
+//! Event streams: how events are sent, and how a client resumes a stream.
 //!
-//! Owns the frames: an id, a name and JSON each, and a comment when there was nothing to say for a while, so that nobody in
-//! between takes the connection for dead. An id is the name of the reply and the number of the event; who sends it as
-//! `Last-Event-ID` is told what comes behind it, wherever it was asked.
+//! Owns the frames: an id, a name and JSON each, and a comment after a time without events, so that no proxy
+//! takes the connection for dead. An id is the name of the reply and the number of the event. A client that
+//! sends it as `Last-Event-ID` gets the events after it, on any route of the surface.
 
 use std::time::Duration;
 
@@ -21,19 +21,20 @@ use novelo_conversation::error::{Code, Error, Result};
 
 const PING_EVERY: Duration = Duration::from_secs(15);
 const EVENT_STREAM: &str = "text/event-stream";
-pub const LAST_EVENT_ID: &str = "Last-Event-ID";
+pub(crate) const LAST_EVENT_ID: &str = "Last-Event-ID";
 /// A frame of the usual form.
 pub fn frame(id: &str, name: &str, data: &str) -> String {
     format!("id: {id}\nevent: {name}\ndata: {data}\n\n")
 }
 
 /// Whether a client asks for a stream, by the body or by its header.
-pub fn is_wanted(asked: Option<bool>, headers: &HeaderMap) -> bool {
+pub(crate) fn is_wanted(asked: Option<bool>, headers: &HeaderMap) -> bool {
     let accepts = |value: &HeaderValue| value.to_str().is_ok_and(|value| value.contains(EVENT_STREAM));
     asked.unwrap_or_else(|| headers.get_all(header::ACCEPT).iter().any(accepts))
 }
 
-/// What a client comes back to with `Last-Event-ID`, if it does: a reply of its own, told in a form of this surface.
+/// The reply that `Last-Event-ID` resumes, if the header is there: it must be the caller's own, and in a form
+/// of this surface.
 pub fn resume(
     app: &Shared,
     caller: &Caller,
@@ -45,7 +46,7 @@ pub fn resume(
     reader(app, caller, (name, last.number), fits).map(Some)
 }
 
-/// The reply of a name, from behind `Last-Event-ID` on, which may be a bare number here.
+/// The reply of this name, from the event after `Last-Event-ID`, which may be a bare number here.
 pub fn named(
     app: &Shared,
     caller: &Caller,
@@ -60,7 +61,7 @@ pub fn named(
     reader(app, caller, (name, last.map_or(0, |last| last.number)), fits)
 }
 
-/// Who may not see a reply is told that there is none.
+/// Returns 404 if the caller does not own the reply or it has expired.
 fn reader(
     app: &Shared,
     caller: &Caller,
@@ -71,10 +72,10 @@ fn reader(
     found.ok_or_else(|| Error::not_found("such reply, or no longer"))
 }
 
-/// The last event that a client has.
+/// The last event that a client received.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct LastEvent<'h> {
-    /// Of its reply, where it is told.
+    /// The name of its reply, if given.
     name: Option<&'h str>,
     number: usize,
 }
@@ -95,14 +96,14 @@ fn malformed(problem: &str) -> Error {
     Error::invalid(LAST_EVENT_ID, problem)
 }
 
-/// The answer that tells events as they come: `wire` gives the frames of an event, none for what its surface does not
-/// tell.
-pub fn answer(reader: EventReader, wire: impl Fn(&LoggedEvent) -> String + Send + Sync + 'static) -> Response {
+/// A response that streams events as they come. `wire` returns the frames of an event, or an empty text for
+/// an event that the surface does not send.
+pub(crate) fn answer(reader: EventReader, wire: impl Fn(&LoggedEvent) -> String + Send + Sync + 'static) -> Response {
     answer_after(None, reader, wire)
 }
 
-/// The same after a frame that is told at once.
-pub fn answer_after(
+/// The same, after a frame that is sent at once.
+pub(crate) fn answer_after(
     head: Option<String>,
     reader: EventReader,
     wire: impl Fn(&LoggedEvent) -> String + Send + Sync + 'static,
@@ -135,7 +136,7 @@ async fn next(reader: &mut EventReader, wire: &impl Fn(&LoggedEvent) -> String) 
     }
 }
 
-/// An answer, or a refusal, that says what its course is asked for by.
+/// A response, or an error, with the id of its request trace in a header.
 pub fn traced(trace_id: &str, answer: Result<Response>) -> Response {
     let mut response = answer.unwrap_or_else(|error| ApiError(error).into_response());
     let id = HeaderValue::try_from(trace_id).expect("an id is letters, digits and marks that stand in an address");
@@ -143,8 +144,8 @@ pub fn traced(trace_id: &str, answer: Result<Response>) -> Response {
     response
 }
 
-/// The last event of a reply; an error, where that is the last.
-pub async fn last(mut reader: EventReader) -> Result<LoggedEvent> {
+/// The last event of a reply, or its error if it failed.
+pub(crate) async fn last(mut reader: EventReader) -> Result<LoggedEvent> {
     let mut last = None;
     while let Some(told) = reader.next().await {
         last = Some(told);
@@ -158,8 +159,8 @@ pub async fn last(mut reader: EventReader) -> Result<LoggedEvent> {
     }
 }
 
-/// What a surface makes of the whole reply, where a client wants nothing else.
-pub async fn whole<T>(reader: EventReader, make: impl FnOnce(&Reply) -> Result<T>) -> Result<T> {
+/// The response that a surface makes from the whole reply, for clients that want no stream.
+pub(crate) async fn whole<T>(reader: EventReader, make: impl FnOnce(&Reply) -> Result<T>) -> Result<T> {
     match &*last(reader).await?.event {
         Event::Done(reply) => make(reply),
         _ => Err(ended_early()),

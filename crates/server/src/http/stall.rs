@@ -1,7 +1,7 @@
-//! A connection whose other end must go on reading, and send heads as they must be.
+//! A connection whose client must keep reading and send well-formed heads.
 //!
-//! Owns the patience with a client that stops: a write that gets no further for `STALL_S_MAX` ends the connection, so
-//! that nobody holds a place by doing nothing. What comes in goes through the check of `strict`.
+//! Owns the timeout for a client that stops reading: a write without progress for `STALL_S_MAX` ends the
+//! connection, so that no idle client holds a connection. Incoming bytes go through the check in `strict`.
 
 use std::io;
 use std::pin::Pin;
@@ -16,11 +16,11 @@ use tokio::time::{Instant, Sleep};
 
 use super::strict::HeadCheck;
 
-pub struct Stall<S> {
+pub(crate) struct Stall<S> {
     stream: S,
-    /// Until when the write that waits must get further.
+    /// The deadline for the waiting write to make progress.
     until: Pin<Box<Sleep>>,
-    /// Whether a write waits for the client; read before the connection is closed for another.
+    /// Whether a write waits for the client. It is read before the connection is closed for another.
     is_waiting: Arc<AtomicBool>,
     heads: HeadCheck,
 }
@@ -31,12 +31,12 @@ impl<S> Stall<S> {
         Self { stream, until, is_waiting: Arc::default(), heads: HeadCheck::default() }
     }
 
-    /// Whether something that was written is still on its way out.
-    pub fn is_waiting(&self) -> Arc<AtomicBool> {
+    /// Whether written bytes are still being sent.
+    pub(crate) fn is_waiting(&self) -> Arc<AtomicBool> {
         self.is_waiting.clone()
     }
 
-    /// What a write came to, or that it took too long.
+    /// The result of a write, or an error if it took too long.
     fn judge<T>(&mut self, cx: &mut Context<'_>, written: Poll<io::Result<T>>) -> Poll<io::Result<T>> {
         if written.is_ready() {
             self.is_waiting.store(false, Ordering::Relaxed);

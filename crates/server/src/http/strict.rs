@@ -1,17 +1,18 @@
-//! Heads of requests whose lines end as they must.
+//! Refuses request heads with malformed line ends.
 //!
-//! Owns the refusal of a bare LF in the head of a request, which our HTTP library takes for the end of a line and other servers do
-//! not: two that disagree where a request ends can be played off against each other. Follows the framing of each request (its
-//! length, or its chunks), so that bodies are left alone and every request of a connection is checked. A bare LF is replaced by a
-//! NUL, which no head may hold, so that the library answers 400 and closes the connection.
+//! Owns the refusal of a bare LF in the head of a request. hyper accepts it as the end of a line and other
+//! servers do not; two servers that disagree where a request ends allow request smuggling. Follows the
+//! framing of each request (its length, or its chunks), so that bodies are left alone and every request of a
+//! connection is checked. A bare LF is replaced by a NUL, which no head may contain, so that hyper answers
+//! 400 and closes the connection.
 
-/// Where in a connection the next byte stands.
+/// Where the next byte of a connection belongs.
 #[derive(Debug)]
-enum At {
+enum HeadPosition {
     Head,
-    /// So many bytes of a body are still to come.
+    /// In a body, with this many bytes left.
     Body(u64),
-    /// In the line before a chunk, with its size so far; `None` once its digits have ended.
+    /// In the line before a chunk, with its size so far; `is_over` once its digits have ended.
     ChunkSize {
         size: u64,
         is_over: bool,
@@ -20,11 +21,11 @@ enum At {
     Chunk(u64),
     /// In the lines after the last chunk.
     Trailers,
-    /// What follows is refused, or cannot be followed: the library decides.
+    /// The rest is not checked: hyper refuses it or handles it.
     Unchecked,
 }
 
-/// What a head says of the length of its body, as far as it was read.
+/// What the head has said about the length of its body so far.
 #[derive(Debug, Default)]
 struct Framing {
     length: u64,
@@ -33,10 +34,10 @@ struct Framing {
 
 /// The checks of one connection.
 #[derive(Debug)]
-pub struct HeadCheck {
-    at: At,
+pub(crate) struct HeadCheck {
+    at: HeadPosition,
     framing: Framing,
-    /// The line that is being read, as far as it says something of the framing.
+    /// The current line, as far as it matters for the framing.
     line: Vec<u8>,
     /// Bytes of the line so far, and its last byte.
     line_bytes: u64,
@@ -45,46 +46,47 @@ pub struct HeadCheck {
     has_lines: bool,
 }
 
-/// Longer than any line that says something of the framing.
+/// Longer than any line that matters for the framing.
 const LINE_BYTES_KEPT: usize = 256;
 const DIGITS_MAX: u32 = 15;
 
 impl Default for HeadCheck {
     fn default() -> Self {
         let (line, framing) = (Vec::new(), Framing::default());
-        Self { at: At::Head, framing, line, line_bytes: 0, last: 0, has_lines: false }
+        Self { at: HeadPosition::Head, framing, line, line_bytes: 0, last: 0, has_lines: false }
     }
 }
 
 impl HeadCheck {
-    /// Looks at bytes as they come in, and spoils a head that ends a line with a bare LF.
+    /// Checks incoming bytes, and spoils a head that ends a line with a bare LF.
     pub fn check(&mut self, bytes: &mut [u8]) {
         let mut from = 0;
         while let Some(rest) = bytes.get_mut(from..).filter(|rest| !rest.is_empty()) {
             from += match self.at {
-                At::Unchecked => return,
-                At::Body(left) => {
+                HeadPosition::Unchecked => return,
+                HeadPosition::Body(left) => {
                     let taken = skip(rest.len(), left);
-                    self.at = if taken as u64 == left { At::Head } else { At::Body(left - taken as u64) };
+                    self.at =
+                        if taken as u64 == left { HeadPosition::Head } else { HeadPosition::Body(left - taken as u64) };
                     taken
                 }
-                At::Chunk(left) => {
+                HeadPosition::Chunk(left) => {
                     let taken = skip(rest.len(), left);
                     let is_over = taken as u64 == left;
                     self.at = if is_over {
-                        At::ChunkSize { size: 0, is_over: false }
+                        HeadPosition::ChunkSize { size: 0, is_over: false }
                     } else {
-                        At::Chunk(left - taken as u64)
+                        HeadPosition::Chunk(left - taken as u64)
                     };
                     taken
                 }
-                At::ChunkSize { size, is_over } => self.chunk_size(rest, size, is_over),
-                At::Head | At::Trailers => self.lines(rest),
+                HeadPosition::ChunkSize { size, is_over } => self.chunk_size(rest, size, is_over),
+                HeadPosition::Head | HeadPosition::Trailers => self.lines(rest),
             };
         }
     }
 
-    /// Takes bytes of lines up to the first LF; how many.
+    /// Consumes bytes up to the first LF. Returns how many.
     fn lines(&mut self, bytes: &mut [u8]) -> usize {
         let Some(end) = bytes.iter().position(|byte| *byte == b'\n') else {
             self.keep(bytes);
@@ -94,7 +96,7 @@ impl HeadCheck {
         self.keep(before);
         if self.last != b'\r' {
             rest.iter_mut().take(1).for_each(|byte| *byte = 0);
-            self.at = At::Unchecked;
+            self.at = HeadPosition::Unchecked;
             return end + 1;
         }
         // Without its CR.
@@ -115,40 +117,40 @@ impl HeadCheck {
     }
 
     fn whole_line(&mut self) {
-        if matches!(self.at, At::Head) && self.has_lines {
+        if matches!(self.at, HeadPosition::Head) && self.has_lines {
             self.framing.read(&self.line);
         }
         self.has_lines = true;
     }
 
-    /// The end of a head, or of what follows the last chunk.
+    /// The end of a head, or of the trailers.
     fn empty_line(&mut self) {
-        let is_trailers = matches!(self.at, At::Trailers);
+        let is_trailers = matches!(self.at, HeadPosition::Trailers);
         if !is_trailers && !self.has_lines {
             return;
         }
         let framing = std::mem::take(&mut self.framing);
         self.has_lines = false;
         self.at = match (is_trailers, framing) {
-            (true, _) | (false, Framing { is_chunked: false, length: 0 }) => At::Head,
-            (false, Framing { is_chunked: true, .. }) => At::ChunkSize { size: 0, is_over: false },
-            (false, Framing { length, .. }) => At::Body(length),
+            (true, _) | (false, Framing { is_chunked: false, length: 0 }) => HeadPosition::Head,
+            (false, Framing { is_chunked: true, .. }) => HeadPosition::ChunkSize { size: 0, is_over: false },
+            (false, Framing { length, .. }) => HeadPosition::Body(length),
         };
     }
 
-    /// Takes one byte of the line before a chunk.
+    /// Consumes one byte of the line before a chunk.
     fn chunk_size(&mut self, bytes: &[u8], size: u64, is_over: bool) -> usize {
         let Some(byte) = bytes.first() else { return 0 };
         let digit = (*byte as char).to_digit(16).filter(|_| !is_over);
         self.at = match (byte, digit) {
-            (b'\n', _) if size == 0 => At::Trailers,
+            (b'\n', _) if size == 0 => HeadPosition::Trailers,
             // The chunk and the CR LF after it.
-            (b'\n', _) => At::Chunk(size + 2),
+            (b'\n', _) => HeadPosition::Chunk(size + 2),
             (_, Some(digit)) if size >> (4 * DIGITS_MAX) == 0 => {
-                At::ChunkSize { size: (size << 4) | u64::from(digit), is_over: false }
+                HeadPosition::ChunkSize { size: (size << 4) | u64::from(digit), is_over: false }
             }
-            (_, Some(_)) => At::Unchecked,
-            (_, None) => At::ChunkSize { size, is_over: true },
+            (_, Some(_)) => HeadPosition::Unchecked,
+            (_, None) => HeadPosition::ChunkSize { size, is_over: true },
         };
         1
     }
@@ -159,7 +161,7 @@ fn skip(available: usize, left: u64) -> usize {
 }
 
 impl Framing {
-    /// Takes in a header. What is wrong with it is for the library to say, which then closes the connection.
+    /// Reads a header. hyper reports malformed headers and closes the connection.
     fn read(&mut self, line: &[u8]) {
         let Some(colon) = line.iter().position(|byte| *byte == b':') else { return };
         let (name, value) = line.split_at(colon);

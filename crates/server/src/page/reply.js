@@ -17,7 +17,7 @@ export class Reply {
   #due = 0;
   #grew;
 
-  /** `article` is what the server sent for the question; `grew` is told when there is more to see. */
+  /** `article` is what the server sent for the question; `grew` is called when there is more to see. */
   constructor(article, grew) {
     this.#grew = grew;
     this.#typed = article.querySelector(".question").textContent;

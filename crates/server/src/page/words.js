@@ -246,7 +246,7 @@ const WORDS = {
   },
 };
 
-/** Notes of the server that the page has words for; what stands in brackets is told as it is. */
+/** Notes of the server that the page has words for; text in brackets is shown unchanged. */
 const NOTES = [
   [/^no model is (?:set|configured).*no passage/, "no_model_nothing"],
   [/^no model is (?:set|configured)/, "no_model"],

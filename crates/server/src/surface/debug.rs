@@ -1,10 +1,8 @@
-//! `GET /debug/trace/{id}`: the trace of a request as an operator reads it, whichever surface the request came in by.
+//! `GET /debug/trace/{id}`: the trace of a request for an operator, of any surface.
 //!
-//! Owns that one wire form, and which of its two shapes a client gets: the JSON, for admins alone, or the page that reads it. The page is the same
-//! for every id and every caller, so that it says nothing about what exists.
+//! Owns this wire form, and which of its two forms a client gets: JSON, for admins only, or the page that
+//! reads it. The page is the same for every id and every caller, so that it does not reveal what exists.
 
-use crate::server::Server;
-use axum::Router;
 use axum::extract::{FromRequestParts, Request, State};
 use axum::http::{HeaderMap, HeaderValue, header};
 use axum::response::{IntoResponse, Response};
@@ -12,15 +10,19 @@ use axum::routing::get;
 use serde_json::Value;
 
 use super::pages;
-use crate::http::body::{Ids, Json};
+use crate::auth::Access;
+use crate::http::body::{Json, PathIds};
 use crate::http::error::ApiResult;
+use crate::http::route::{NodeMemory, Routes};
+use crate::server::Server;
 use novelo_conversation::app::App;
 use novelo_conversation::caller::Caller;
 use novelo_conversation::error::{Error, Result};
 use novelo_conversation::trace::{self, Entry, TraceId};
 
-pub fn routes() -> Router<Server> {
-    Router::new().route("/debug/trace/{id}", get(read))
+pub(crate) fn routes() -> Routes<Server> {
+    let facts = Access::Admins.with_public_page().reading(NodeMemory::Trace);
+    Routes::new().route("/debug/trace/{id}", facts, get(read))
 }
 
 async fn read(State(server): State<Server>, request: Request) -> ApiResult<Response> {
@@ -28,9 +30,9 @@ async fn read(State(server): State<Server>, request: Request) -> ApiResult<Respo
     let mut response = match prefers_page(&parts.headers) {
         true => pages::page("debug.html", &parts.headers)?,
         false => {
-            Caller::from_request_parts(&mut parts, &server).await?.require_admin()?;
-            let Ids(id) = Ids::<String>::from_request_parts(&mut parts, &server).await?;
-            let json = Json::of(&request_trace(&server.app, &id).await?);
+            Caller::from_request_parts(&mut parts, &server).await?;
+            let PathIds(id) = PathIds::<String>::from_request_parts(&mut parts, &server).await?;
+            let json = Json::from_value(&request_trace(&server.app, &id).await?);
             ([(header::CACHE_CONTROL, "no-store")], json).into_response()
         }
     };
@@ -52,7 +54,7 @@ async fn request_trace(app: &App, id: &str) -> Result<Value> {
     }
 }
 
-/// Whether a client would rather have a page than JSON, as browsers would.
+/// Whether a client prefers a page to JSON, as browsers do.
 fn prefers_page(headers: &HeaderMap) -> bool {
     let lists = headers.get_all(header::ACCEPT).iter().map(HeaderValue::to_str).filter_map(std::result::Result::ok);
     let list = lists.collect::<Vec<_>>().join(",");
@@ -64,7 +66,7 @@ fn prefers_page(headers: &HeaderMap) -> bool {
     weight("text/html") > weight("application/json")
 }
 
-/// The weight that an item of an `Accept` header gives to what it names, if this is it.
+/// The weight that an item of an `Accept` header gives to `name`, if it names it.
 fn quality(item: &str, name: &str) -> Option<f32> {
     let mut parts = item.split(';').map(str::trim);
     parts.next().filter(|kind| kind.eq_ignore_ascii_case(name))?;

@@ -1,21 +1,23 @@
-//! The pages: their files, and the headers that go with all that a browser shows.
+//! The pages: their files, and the headers of everything that a browser shows.
 //!
-//! Owns what is served without a key: files that are part of the binary and hold no data. A page fetches what it shows, with the key of its tab
-//! as a header (`page/login.js`); so it needs a row here, an address, and nothing of its own about keys. Invariants: the policy lets nothing run
-//! or load that is not one of the files, and lets no page of another origin frame one.
+//! Owns what is served without a key: files that are part of the binary and hold no data. A page fetches its
+//! data with the key of its tab as a header (`page/login.js`); so a new page needs a row here and a route,
+//! and nothing of its own for keys. Invariants: the policy allows only these files to run or load, and no
+//! page of another origin can frame one.
 
 use std::fmt::Write;
 use std::sync::LazyLock;
 
-use crate::server::Server;
-use axum::Router;
 use axum::extract::Path;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{Html, IntoResponse, Response};
 use axum::routing::get;
 use sha2::{Digest, Sha256};
 
+use crate::auth::Access;
 use crate::http::error::ApiResult;
+use crate::http::route::Routes;
+use crate::server::Server;
 use novelo_conversation::error::Error;
 
 /// One file.
@@ -34,7 +36,7 @@ const SVG: &str = "image/svg+xml";
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; \
                       base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
 
-/// What goes with every page, with every file of one, and with every piece of one.
+/// The headers of every page, of its files and of its fragments.
 const HEADERS: [(HeaderName, &str); 5] = [
     (header::CONTENT_SECURITY_POLICY, POLICY),
     (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
@@ -49,7 +51,7 @@ macro_rules! assets {
     };
 }
 
-/// The pages, which have addresses of their own.
+/// The pages. Each has a route of its own.
 static PAGES: LazyLock<[Asset; 3]> = LazyLock::new(|| {
     assets! {
         "chat.html" HTML;
@@ -58,7 +60,7 @@ static PAGES: LazyLock<[Asset; 3]> = LazyLock::new(|| {
     }
 });
 
-/// What they load.
+/// The files that pages load.
 static ASSETS: LazyLock<[Asset; 13]> = LazyLock::new(|| {
     assets! {
         "base.css" CSS;
@@ -77,21 +79,21 @@ static ASSETS: LazyLock<[Asset; 13]> = LazyLock::new(|| {
     }
 });
 
-pub fn routes() -> Router<Server> {
-    Router::new()
-        .route("/", get(async |headers: HeaderMap| page("index.html", &headers)))
-        .route("/chat", get(async |headers: HeaderMap| page("chat.html", &headers)))
-        .route("/assets/{name}", get(asset))
+pub(crate) fn routes() -> Routes<Server> {
+    Routes::new()
+        .route("/", Access::Public, get(async |headers: HeaderMap| page("index.html", &headers)))
+        .route("/chat", Access::Public, get(async |headers: HeaderMap| page("chat.html", &headers)))
+        .route("/assets/{name}", Access::Public, get(asset))
 }
 
-/// A page as a browser gets it, the same for every caller.
-pub fn page(name: &str, asked: &HeaderMap) -> ApiResult<Response> {
+/// A page, which is the same for every caller.
+pub(crate) fn page(name: &str, asked: &HeaderMap) -> ApiResult<Response> {
     let page = PAGES.iter().find(|page| page.name == name);
     page.map(|page| page.answer(asked)).ok_or_else(|| Error::not_found("such page").into())
 }
 
-/// A piece of a page, made for one caller.
-pub fn piece(html: String) -> Response {
+/// A fragment of a page, made for one caller.
+pub(crate) fn piece(html: String) -> Response {
     let mut response = Html(html).into_response();
     guard(response.headers_mut(), "no-store");
     response
@@ -113,7 +115,7 @@ impl Asset {
         Self { name, kind, bytes, etag }
     }
 
-    /// A browser keeps the files and asks each time whether they are still the same, so that a new binary is seen at once.
+    /// A browser caches the files and revalidates them each time, so that it sees a new binary at once.
     fn answer(&self, asked: &HeaderMap) -> Response {
         let has_it = asked.get_all(header::IF_NONE_MATCH).iter().any(|held| self.is_held(held));
         let mut response = match has_it {
@@ -126,7 +128,7 @@ impl Asset {
         response
     }
 
-    /// Whether a list of tags that the client holds has this file's, which a proxy may have marked as weak.
+    /// Whether a list of tags from the client contains this file's, which a proxy may have marked as weak.
     fn is_held(&self, held: &HeaderValue) -> bool {
         let tags = held.to_str().unwrap_or("").split(',').map(|tag| tag.trim().trim_start_matches("W/"));
         tags.into_iter().any(|tag| tag == self.etag || tag == "*")

@@ -4,9 +4,9 @@ use std::ops::Deref;
 
 use novelo_conversation::app::{self, App, Tasks};
 use novelo_conversation::settings::{Config, SETTINGS};
-use novelo_server::peers::Joined;
+use novelo_server::peers::Membership;
 use novelo_server::server::Server;
-use novelo_server::{http, peers};
+use novelo_server::{http, peers, router};
 use novelo_store::Store;
 use tokio::runtime::Runtime;
 use tokio::sync::oneshot;
@@ -20,7 +20,7 @@ pub struct Node {
     /// What its own command line presents instead of a key.
     pub own_secret: String,
     tasks: Tasks,
-    joined: Joined,
+    joined: Membership,
     stop: oneshot::Sender<()>,
     served: JoinHandle<()>,
     client: Client,
@@ -38,11 +38,11 @@ impl Node {
         let (app, own_secret, tasks, joined, addr, served, stop) = runtime.block_on(async {
             let (app, tasks) = app::open_with(config, store.clone()).await.unwrap();
             let server = Server::new(app.clone()).await.unwrap();
-            let listener = http::bind(&server, app.config.addr()).await.unwrap();
+            let listener = router::bind(&server, app.config.addr()).await.unwrap();
             let addr = listener.local_addr().unwrap();
             let joined = peers::join(&server, app.config.node_url(addr)).await.unwrap();
             let (stop, stopped) = oneshot::channel::<()>();
-            let (router, connections) = (http::router(server.clone()), server.connections.clone());
+            let (router, connections) = (router::router(server.clone()), server.connections.clone());
             let served = tokio::spawn(http::serve(router, listener, connections, async move { drop(stopped.await) }));
             (app, server.own_secret.clone(), tasks, joined, addr, served, stop)
         });

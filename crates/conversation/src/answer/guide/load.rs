@@ -16,7 +16,7 @@ use tokio::sync::Mutex;
 
 use super::GuidedRequest;
 use super::run::Work;
-use crate::app::Shared;
+use crate::answer::Shared;
 use crate::context::load::{RecalledPassages, recall_one};
 use crate::error::{Code, Error, Result};
 use crate::remember::user_data;

@@ -18,7 +18,7 @@ use super::event::{Rewritten, RewrittenBy};
 use super::options::{Patience, ReplyOptions, ReplyOwner, ResponseFormat};
 use super::prompt::PromptRequest;
 use super::skills::{self, Skills};
-use crate::app::Shared;
+use crate::answer::Shared;
 use crate::model::{Job, Model};
 use crate::policy::Preset;
 use crate::text::said;

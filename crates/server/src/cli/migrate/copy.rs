@@ -1,7 +1,8 @@
-//! Documents on their way into the target.
+//! Sends documents to the target.
 //!
-//! Owns batches, each of one root, so that each is stored whole or not at all. Several are on their way at once, but of one
-//! root one after the other, so that its documents arrive in their order. Invariant: what `finish` has answered is stored.
+//! Owns batches, each of one root, so that a batch is stored as a whole or not at all. Several batches are
+//! sent at once, but those of one root one after the other, so that its documents arrive in order. Invariant:
+//! when `finish` returns, everything is stored.
 
 use novelo_store::{Error, Exported, Op, Reserved, Store};
 use tokio::task::JoinSet;
@@ -11,13 +12,13 @@ const BATCH_BYTES: usize = 4 * 1024 * 1024;
 const BATCHES_AT_ONCE: usize = 16;
 const RESERVED_AT_ONCE: usize = 500;
 
-pub struct Copier<'t> {
+pub(crate) struct Copier<'t> {
     target: &'t Store,
     batch: Vec<Exported>,
     batch_bytes: usize,
     /// The root of the newest batch that was sent.
     sent: Vec<Box<str>>,
-    /// Batches on their way; each answers how many of its documents were new.
+    /// Batches in flight; each returns how many of its documents were new.
     running: JoinSet<Result<u64, Error>>,
     reserved: Vec<Reserved>,
     new: u64,
@@ -39,8 +40,8 @@ impl<'t> Copier<'t> {
         Ok(())
     }
 
-    /// Keeps the seqs of collections from being given again; these wait for their documents.
-    pub async fn reserve(&mut self, reserved: Vec<Reserved>) -> anyhow::Result<()> {
+    /// Reserves the seqs of collections, after their documents are stored.
+    pub(crate) async fn reserve(&mut self, reserved: Vec<Reserved>) -> anyhow::Result<()> {
         self.reserved.extend(reserved);
         match self.reserved.len() >= RESERVED_AT_ONCE {
             true => self.settle().await,
@@ -48,7 +49,7 @@ impl<'t> Copier<'t> {
         }
     }
 
-    /// Stores what is left; how many documents were new.
+    /// Stores the rest. Returns how many documents were new.
     pub async fn finish(mut self) -> anyhow::Result<u64> {
         self.settle().await?;
         Ok(self.new)
@@ -75,7 +76,7 @@ impl<'t> Copier<'t> {
         Ok(())
     }
 
-    /// Waits until no more than so many are on their way.
+    /// Waits until at most this many batches are in flight.
     async fn wait(&mut self, batches: usize) -> anyhow::Result<()> {
         while self.running.len() > batches {
             if let Some(ended) = self.running.join_next().await {

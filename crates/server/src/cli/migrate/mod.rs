@@ -1,8 +1,9 @@
-//! `novelo migrate`: everything from one store into another, and proof that it is there.
+//! `novelo migrate`: copies everything from one store into another, and verifies the copy.
 //!
-//! Opens both stores itself, since no server has two. Looks before it writes: where the target holds something else at a path,
-//! nothing is written at all. The source is only read, so whatever happens, running it again goes on: what is there
-//! already is not sent again. Invariant: exit code 0 means that the two were compared document by document to the end.
+//! Opens both stores itself, since no server has two. Compares before it writes: if the target holds
+//! something else at a path, nothing is written. The source is only read. Running the command again resumes
+//! it: documents that are there already are not sent again. Invariant: exit code 0 means that both stores
+//! were compared document by document to the end.
 
 mod copy;
 mod tally;
@@ -19,7 +20,7 @@ use serde_json::json;
 
 use self::copy::Copier;
 use self::tally::{Differences, Tally};
-use self::walk::{Met, Walk};
+use self::walk::{Comparison, StoreWalk};
 use super::commands::confirmed;
 use super::output::in_words;
 use super::{Output, progress};
@@ -31,10 +32,10 @@ use novelo_conversation::storage::incomplete::{self, FillTarget, is_resumed_by};
 pub struct MigrateArgs {
     /// Where the documents go: redis (redis.url and redis.prefix) or local (the data directory)
     #[arg(long)]
-    to: Place,
+    to: StoreKind,
     /// Where they are now; without it the other of the two
     #[arg(long)]
-    from: Option<Place>,
+    from: Option<StoreKind>,
     /// Only count what would be done
     #[arg(long)]
     dry_run: bool,
@@ -44,7 +45,7 @@ pub struct MigrateArgs {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-enum Place {
+enum StoreKind {
     Local,
     Redis,
 }
@@ -52,7 +53,7 @@ enum Place {
 /// A user's whole history comes in one answer.
 const REDIS_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// What was found before anything was written.
+/// The result of the comparison before anything is written.
 #[derive(Default)]
 struct Survey {
     all: Tally,
@@ -93,9 +94,9 @@ async fn migrate(
         return Ok(told(&survey, &from, &to, out));
     }
     permit(&survey, args.yes, &from, &to)?;
-    // From here on nobody may take the target for the whole.
-    let place = FillTarget::of(target, &config.data());
-    place.mark(&marker(args, config)).await?;
+    // From here on the target must not be taken for complete.
+    let fill_target = FillTarget::of(target, &config.data());
+    fill_target.mark(&marker(args, config)).await?;
     let (new, existed) = copy(source, target).await.map_err(|error| broken_off(error, &to))?;
     let (all, differences) = verify(source, target, !survey.extra.is_empty()).await?;
     let is_verified = differences.is_empty();
@@ -116,12 +117,12 @@ async fn migrate(
         complain!("hint: something wrote to one of the two meanwhile: stop every server, and run this again");
         return Ok(ExitCode::FAILURE);
     }
-    place.clear().await?;
+    fill_target.clear().await?;
     advise(args.to, config, out);
     Ok(ExitCode::SUCCESS)
 }
 
-/// What marks the target until the two were found to be the same.
+/// The marker of the target, until both stores were found to be equal.
 fn marker(args: &MigrateArgs, config: &Config) -> Incomplete {
     let data = std::path::absolute(config.data()).unwrap_or_else(|_| config.data());
     let data = data.display().to_string();
@@ -130,7 +131,7 @@ fn marker(args: &MigrateArgs, config: &Config) -> Incomplete {
     incomplete::marker(FillKind::Migrate, args.to.other().describe(config), &words)
 }
 
-/// Refuses where something would be lost, and asks where others have documents too.
+/// Refuses if data would be lost, and asks if the target has other documents.
 fn permit(survey: &Survey, yes: bool, from: &str, to: &str) -> anyhow::Result<()> {
     if !survey.conflicts.is_empty() {
         bail!(
@@ -149,8 +150,8 @@ fn permit(survey: &Survey, yes: bool, from: &str, to: &str) -> anyhow::Result<()
     }
 }
 
-/// What to do next. Filling Qdrant from the documents has its place here.
-fn advise(to: Place, config: &Config, out: &Output) {
+/// Prints what to do next, such as filling Qdrant from the documents.
+fn advise(to: StoreKind, config: &Config, out: &Output) {
     if out.json {
         return;
     }
@@ -160,9 +161,10 @@ fn advise(to: Place, config: &Config, out: &Output) {
     }
 }
 
-/// What the target has of the source. A target that is empty needs no look, unless that is all that is asked for.
+/// Compares the target with the source. An empty target is skipped, unless `is_all` asks for the comparison
+/// itself.
 async fn survey(source: &Store, target: &Store, is_all: bool) -> anyhow::Result<Survey> {
-    let mut walk = Walk::begin(source, target).await?;
+    let mut walk = StoreWalk::begin(source, target).await?;
     let mut found = Survey::default();
     if walk.hints().1 == 0 && !is_all {
         return Ok(found);
@@ -170,19 +172,19 @@ async fn survey(source: &Store, target: &Store, is_all: bool) -> anyhow::Result<
     let bar = progress::documents_of("looking", walk.hints().0);
     while let Some(met) = walk.next().await? {
         match met {
-            Met::Missing(document) => {
+            Comparison::Missing(document) => {
                 found.all.count(&document);
                 found.missing += 1;
             }
-            Met::Same(document) => {
+            Comparison::Same(document) => {
                 found.all.count(&document);
                 found.same += 1;
             }
-            Met::Differs(document, what) => {
+            Comparison::Differs(document, what) => {
                 found.all.count(&document);
                 found.conflicts.add(&document.path, what);
             }
-            Met::Extra(document) => {
+            Comparison::Extra(document) => {
                 found.extra.add(&document.path, "only the target has it");
                 continue;
             }
@@ -195,18 +197,18 @@ async fn survey(source: &Store, target: &Store, is_all: bool) -> anyhow::Result<
 
 /// How many documents were new, and how many were there already.
 async fn copy(source: &Store, target: &Store) -> anyhow::Result<(u64, u64)> {
-    let mut walk = Walk::begin(source, target).await?;
+    let mut walk = StoreWalk::begin(source, target).await?;
     let (mut copier, mut missing, mut existed) = (Copier::new(target), 0, 0);
     let bar = progress::documents_of("moving", walk.hints().0);
     while let Some(met) = walk.next().await? {
         match met {
-            Met::Missing(document) => {
+            Comparison::Missing(document) => {
                 copier.add(document).await?;
                 missing += 1;
             }
-            Met::Same(_) => existed += 1,
-            Met::Differs(document, _) => return Err(Error::Conflict { path: document.path.to_string() }.into()),
-            Met::Extra(_) => continue,
+            Comparison::Same(_) => existed += 1,
+            Comparison::Differs(document, _) => return Err(Error::Conflict { path: document.path.to_string() }.into()),
+            Comparison::Extra(_) => continue,
         }
         copier.reserve(walk.take_reserved()).await?;
         bar.inc(1);
@@ -214,22 +216,22 @@ async fn copy(source: &Store, target: &Store) -> anyhow::Result<(u64, u64)> {
     copier.reserve(walk.take_reserved()).await?;
     let new = copier.finish().await?;
     bar.finish_and_clear();
-    // An export of the target may have passed over what a killed run had just written.
+    // An export of the target may have missed what a killed run had just written.
     Ok((new, existed + missing - new))
 }
 
-/// What is the same in both, and what is not.
+/// The documents that are equal in both stores, and the differences.
 async fn verify(source: &Store, target: &Store, may_have_more: bool) -> anyhow::Result<(Tally, Differences)> {
-    let mut walk = Walk::begin(source, target).await?;
+    let mut walk = StoreWalk::begin(source, target).await?;
     let (mut same, mut differences) = (Tally::default(), Differences::default());
     let bar = progress::documents_of("comparing", walk.hints().0);
     while let Some(met) = walk.next().await? {
         match met {
-            Met::Same(document) => same.count(&document),
-            Met::Missing(document) => differences.add(&document.path, "only the source has it"),
-            Met::Differs(document, what) => differences.add(&document.path, what),
-            Met::Extra(document) if !may_have_more => differences.add(&document.path, "only the target has it"),
-            Met::Extra(_) => continue,
+            Comparison::Same(document) => same.count(&document),
+            Comparison::Missing(document) => differences.add(&document.path, "only the source has it"),
+            Comparison::Differs(document, what) => differences.add(&document.path, what),
+            Comparison::Extra(document) if !may_have_more => differences.add(&document.path, "only the target has it"),
+            Comparison::Extra(_) => continue,
         }
         compare_reserved(target, walk.take_reserved(), &mut differences).await?;
         bar.inc(1);
@@ -249,7 +251,7 @@ async fn compare_reserved(target: &Store, of: Vec<Reserved>, differences: &mut D
     Ok(())
 }
 
-/// What a dry run says.
+/// Prints the result of a dry run.
 fn told(survey: &Survey, from: &str, to: &str, out: &Output) -> ExitCode {
     let (conflicts, extra) = (&survey.conflicts, &survey.extra);
     let answer = json!({
@@ -280,7 +282,7 @@ fn broken_off(error: anyhow::Error, to: &str) -> anyhow::Error {
     anyhow::anyhow!("{to}: {}\nhint: {hint}", in_words(&error))
 }
 
-impl Place {
+impl StoreKind {
     fn other(self) -> Self {
         match self {
             Self::Local => Self::Redis,
@@ -295,7 +297,7 @@ impl Place {
         }
     }
 
-    /// For a person: which directory, which server.
+    /// The directory or the server, for messages.
     fn describe(self, config: &Config) -> String {
         match self {
             Self::Local => config.data().display().to_string(),
@@ -340,7 +342,7 @@ impl Place {
     }
 }
 
-/// To open a directory without one would make it there.
+/// Opening a directory without a store would create one.
 fn has_store(data: &Path) -> bool {
     ["novelo", "version"].iter().any(|file| data.join(file).exists())
 }

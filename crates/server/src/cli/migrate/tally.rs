@@ -1,4 +1,4 @@
-//! What was counted, and what was found to differ.
+//! Counts of documents, and the differences found.
 
 use std::collections::HashSet;
 
@@ -8,9 +8,9 @@ use serde_json::{Value, json};
 
 const LISTED_MAX: usize = 10;
 
-/// Documents by what they are.
+/// Counts of documents by kind.
 #[derive(Debug, Default)]
-pub struct Tally {
+pub(crate) struct Tally {
     pub documents: u64,
     turns: u64,
     memories: u64,
@@ -59,9 +59,9 @@ impl Tally {
     }
 }
 
-/// What differs: how much, and the first of it.
+/// The number of differences, and the first of them.
 #[derive(Debug, Default)]
-pub struct Differences {
+pub(crate) struct Differences {
     pub count: u64,
     pub first: Vec<String>,
 }
@@ -78,7 +78,7 @@ impl Differences {
         self.count == 0
     }
 
-    /// One in a line, and how many are not told.
+    /// One per line, and how many are not shown.
     pub fn text(&self) -> String {
         let left = self.count - self.first.len() as u64;
         let mut lines = self.first.join("\n");

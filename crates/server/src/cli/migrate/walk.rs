@@ -1,8 +1,8 @@
-//! Two stores, walked in step.
+//! Walks two stores in step.
 //!
-//! Owns the order in which exports come, which is the same of every back-end: by the path of the collection, then by
-//! seq. Leaves out what belongs to running nodes and what has expired or is about to, since it may be gone from one of the two
-//! by now. Invariant: every other document of either store is met once.
+//! Owns the order of exports, which is the same for every back-end: by the path of the collection, then by
+//! seq. Skips documents of running nodes, and documents that have expired or are about to, since one of the
+//! stores may have removed them. Invariant: every other document of either store is visited once.
 
 use std::cmp::Ordering;
 
@@ -13,41 +13,41 @@ use novelo_store::{Export, Exported, Reserved, Store};
 use novelo_conversation::caller::NODES;
 use novelo_conversation::telemetry::now;
 
-/// Clocks of nodes agree within so many seconds; what expires sooner may have been swept elsewhere.
+/// The clocks of nodes differ by at most this much; documents that expire sooner may already be removed.
 const CLOCKS_APART_S: f64 = 5.0;
 
-/// What is met at one place.
-pub enum Met {
+/// The comparison of one path.
+pub enum Comparison {
     Missing(Exported),
     Same(Exported),
-    /// Both hold something there, and this is what differs.
+    /// Both have a document there; the text names the difference.
     Differs(Exported, &'static str),
-    /// The target alone has it.
+    /// Only the target has it.
     Extra(Exported),
 }
 
-pub struct Walk {
-    source: Side,
-    target: Side,
+pub(crate) struct StoreWalk {
+    source: WalkedStore,
+    target: WalkedStore,
 }
 
-/// One of the two, with the document that comes next.
-struct Side {
+/// One of the two stores, with its next document.
+struct WalkedStore {
     export: Export,
     next: Option<Exported>,
 }
 
-impl Walk {
+impl StoreWalk {
     pub async fn begin(source: &Store, target: &Store) -> anyhow::Result<Self> {
-        Ok(Self { source: Side::begin(source).await?, target: Side::begin(target).await? })
+        Ok(Self { source: WalkedStore::begin(source).await?, target: WalkedStore::begin(target).await? })
     }
 
     /// About how many documents there are: in the source, and in the target.
-    pub fn hints(&self) -> (u64, u64) {
+    pub(crate) fn hints(&self) -> (u64, u64) {
         (self.source.export.documents_hint(), self.target.export.documents_hint())
     }
 
-    pub async fn next(&mut self) -> anyhow::Result<Option<Met>> {
+    pub async fn next(&mut self) -> anyhow::Result<Option<Comparison>> {
         loop {
             let order = match (&self.source.next, &self.target.next) {
                 (None, None) => return Ok(None),
@@ -59,11 +59,11 @@ impl Walk {
             let target = if order.is_ge() { self.target.advance().await? } else { None };
             let met = match (source, target) {
                 (Some(source), Some(target)) => match difference(&source, &target) {
-                    Some(what) => Met::Differs(source, what),
-                    None => Met::Same(source),
+                    Some(what) => Comparison::Differs(source, what),
+                    None => Comparison::Same(source),
                 },
-                (Some(source), None) => Met::Missing(source),
-                (None, Some(target)) => Met::Extra(target),
+                (Some(source), None) => Comparison::Missing(source),
+                (None, Some(target)) => Comparison::Extra(target),
                 (None, None) => continue,
             };
             if !met.is_fleeting() {
@@ -72,15 +72,16 @@ impl Walk {
         }
     }
 
-    /// What collections of the source have given beyond their last document, as far as they were read.
-    pub fn take_reserved(&mut self) -> Vec<Reserved> {
+    /// The seqs that collections of the source have assigned beyond their last document, as far as they were
+    /// read.
+    pub(crate) fn take_reserved(&mut self) -> Vec<Reserved> {
         let mut reserved = self.source.export.take_reserved();
         reserved.retain(|reserved| !is_of_nodes(reserved.of.segments()));
         reserved
     }
 }
 
-impl Met {
+impl Comparison {
     fn is_fleeting(&self) -> bool {
         match self {
             Self::Same(_) => false,
@@ -91,14 +92,14 @@ impl Met {
     }
 }
 
-impl Side {
+impl WalkedStore {
     async fn begin(store: &Store) -> anyhow::Result<Self> {
         let mut side = Self { export: store.export(&Prefix::all()).await?, next: None };
         side.advance().await?;
         Ok(side)
     }
 
-    /// Takes the document that comes next, and reads on.
+    /// Takes the next document, and reads the one after it.
     async fn advance(&mut self) -> anyhow::Result<Option<Exported>> {
         let taken = self.next.take();
         while let Some(document) = self.export.next().await.transpose()? {
@@ -130,7 +131,7 @@ fn collection(document: &Exported) -> &[Box<str>] {
 
 fn difference(source: &Exported, target: &Exported) -> Option<&'static str> {
     match () {
-        // A store that knows whether it is closed keeps its own state.
+        // A store that has its own closing state keeps it.
         () if crate::auth::is_state_path(&source.path) && source.path == target.path => None,
         () if source.path != target.path => Some("another document has its seq"),
         () if source.value != target.value => Some("the bytes differ"),

@@ -1,4 +1,4 @@
-//! What `/ask-eco` answers with: the frames of a stream, and the whole answer, which is the last of them.
+//! The responses of `/ask-eco`: the frames of a stream, and the whole answer, which is the last of them.
 
 use axum::http::HeaderValue;
 use axum::response::{IntoResponse, Response};
@@ -11,44 +11,44 @@ use novelo_conversation::answer::{Event, EventReader, GuidedAnswer, LoggedEvent,
 use novelo_conversation::error::Result;
 use novelo_conversation::telemetry::now;
 
-/// What an answer shows beside the words.
-pub struct Shown {
-    /// Whether a trace that was asked for is for this caller.
+/// What an answer shows besides its text.
+pub(crate) struct Shown {
+    /// Whether this caller may see a trace that was requested.
     pub may_debug: bool,
-    /// The guest that asked, which needs its id to ask again.
+    /// The guest that asked. It needs this id to ask again.
     pub guest: Option<String>,
 }
 
 impl Shown {
-    /// As in an address, since an id of a caller's may hold any letter.
-    pub fn guest_header(&self) -> Option<HeaderValue> {
+    /// Percent-encoded as in an address, since an id may contain any character.
+    pub(crate) fn guest_header(&self) -> Option<HeaderValue> {
         self.guest.as_deref().and_then(|id| HeaderValue::try_from(encode_segment(id)).ok())
     }
 }
 
-pub fn guest_of(reader: &EventReader) -> Option<String> {
+pub(crate) fn guest_of(reader: &EventReader) -> Option<String> {
     match reader.format() {
         ResponseFormat::Guided { guest } => guest.clone(),
         ResponseFormat::Assist | ResponseFormat::Relay { .. } => None,
     }
 }
 
-/// Events before the first piece of text: that the prompt is ready, and that the first word is there.
+/// Events before the first text: the prompt is ready, and the first token has arrived.
 const BEFORE_TEXT: usize = 2;
 
-/// The first frame of a stream that goes on. It has the id that the client came with.
-pub fn reconnected(behind: &str, reader: &EventReader) -> String {
+/// The first frame of a resumed stream. Its id is the one that the client sent.
+pub(crate) fn reconnected(behind: &str, reader: &EventReader) -> String {
     let at = now();
     let since_ms = ((at - reader.started_at()) * 1e3).max(0.0);
     let data = json!({"type": "reconnect", "at": at, "sinceStartMs": since_ms, "lastEventId": behind});
     frame(behind, "reconnect", &data)
 }
 
-/// The frames of an event; the trace of one that was asked for with it, only for whom it is.
-pub fn event(told: &LoggedEvent, shown: &Shown) -> String {
+/// The frames of an event, with the requested trace only if this caller may see it.
+pub(crate) fn event(told: &LoggedEvent, shown: &Shown) -> String {
     let missed = match told.missed {
         0 => String::new(),
-        // It stands before the event, so that who breaks off here comes back to that.
+        // It has the id of the event before, so that a client that disconnects here resumes with this event.
         missed => frame(&told.before(), "reconnect", &with(told, "reconnect", json!({"missed": missed}))),
     };
     let (name, data) = match &*told.event {
@@ -88,7 +88,7 @@ fn done(told: &LoggedEvent, shown: &Shown) -> Value {
     with(told, "done", data)
 }
 
-/// What every frame says, and then what it says itself.
+/// The members of every frame, and then those of this one.
 fn with(told: &LoggedEvent, name: &str, data: Value) -> Value {
     let mut all = json!({"type": name, "at": told.at, "sinceStartMs": told.since_ms});
     if let (Value::Object(all), Value::Object(data)) = (&mut all, data) {
@@ -101,7 +101,7 @@ fn frame(id: &str, name: &str, data: &Value) -> String {
     sse::frame(id, name, &data.to_string())
 }
 
-pub async fn whole(reader: EventReader, shown: &Shown) -> Result<Response> {
+pub(crate) async fn whole(reader: EventReader, shown: &Shown) -> Result<Response> {
     let told = sse::last(reader).await?;
-    Ok(Json::of(&done(&told, shown)).into_response())
+    Ok(Json::from_value(&done(&told, shown)).into_response())
 }

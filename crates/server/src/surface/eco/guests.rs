@@ -1,8 +1,8 @@
-//! Guests: who is not known may ask so often.
+//! Guests: rate limits, and the ids of guests.
 //!
-//! Owns how often each guest and each address asked in the window that runs, as documents that go when it is over, so that
-//! a limit holds over all nodes and over a restart; and which ids are guests'. Invariant: whoever calls itself a guest never
-//! gets what a user said.
+//! Owns how often each guest and each address asked in the current window, in documents that expire with it,
+//! so that a limit holds across nodes and restarts; and which ids belong to guests. Invariant: a caller that
+//! claims to be a guest never gets what a user said.
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -20,36 +20,36 @@ use novelo_conversation::locks;
 use novelo_conversation::remember::{place, user_data};
 use novelo_conversation::telemetry::now;
 
-/// The root of what is counted of addresses, which belong to no user.
+/// The root of the counts of addresses, which belong to no user.
 const ADDRESSES: &str = "addresses";
-/// How often a count is tried again that others changed meanwhile.
+/// How often a count is retried after another node changed it.
 const TRIES_MAX: usize = 100;
 
-/// Who is counted, where, and how often it may ask.
-struct Counted {
+/// A limit on how often somebody may ask, and the document that counts.
+struct RateLimit {
     at: DocumentPath,
     in_words: &'static str,
     setting: &'static str,
     most: u64,
 }
 
-/// When a window began, in seconds since 1970, and how often somebody asked in it.
+/// When a window began, in seconds since 1970, and the requests counted in it.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
-struct Window {
+struct AskWindow {
     began: f64,
     count: u64,
 }
 
-/// Counts one more message of a guest from an address, unless one of them has had all there are.
-pub async fn admit(app: &Shared, guest: &str, address: &str) -> Result<()> {
+/// Counts one more message of a guest from an address, unless one of the two has reached its limit.
+pub(crate) async fn admit(app: &Shared, guest: &str, address: &str) -> Result<()> {
     let bad_id = |e| Error::bad_id("guestId", &e);
-    // What a proxy calls an address may be anything, and is not kept.
+    // A proxy may send any text as an address; only its digest is stored.
     let digest = URL_SAFE_NO_PAD.encode(Sha256::digest(address));
-    let counted = |at, in_words, setting| Counted { at, in_words, setting, most: app.config.number(setting) };
+    let limit = |at, in_words, setting| RateLimit { at, in_words, setting, most: app.config.number(setting) };
     let guest = scope::user(guest).and_then(|user| user.child("guest")?.document("window")).map_err(bad_id)?;
     let address = DocumentPath::new(&[ADDRESSES, &digest]).map_err(bad_id)?;
-    let guest = counted(guest, "this guest", "eco.guest_max");
-    let address = counted(address, "guests from this address", "eco.address_max");
+    let guest = limit(guest, "this guest", "eco.guest_max");
+    let address = limit(address, "guests from this address", "eco.address_max");
     let _pens = locks::hold([&guest.at, &address.at].into_iter()).await;
     guest.count(app).await?;
     let admitted = address.count(app).await;
@@ -59,40 +59,40 @@ pub async fn admit(app: &Shared, guest: &str, address: &str) -> Result<()> {
     admitted
 }
 
-impl Counted {
-    /// Counts one more, unless it has had all there are.
+impl RateLimit {
+    /// Counts one more, unless the limit is reached.
     async fn count(&self, app: &Shared) -> Result<()> {
         let lasts_s = app.config.number("eco.guest_window_seconds") as f64;
         self.change(app, |running| {
             let now = now();
             let window = running.filter(|window| now < window.began + lasts_s);
-            let Window { began, count } = window.unwrap_or(Window { began: now, count: 0 });
+            let AskWindow { began, count } = window.unwrap_or(AskWindow { began: now, count: 0 });
             match count < self.most {
-                true => Ok(Window { began, count: count + 1 }),
+                true => Ok(AskWindow { began, count: count + 1 }),
                 false => Err(self.refusal(began + lasts_s - now)),
             }
         })
         .await
     }
 
-    /// Counts one less: it was not let in after all.
+    /// Counts one less, since the message was refused after all.
     async fn take_back(&self, app: &Shared) -> Result<()> {
-        let one_less = |running: Option<Window>| {
-            let Window { began, count } = running.unwrap_or(Window { began: now(), count: 0 });
-            Ok(Window { began, count: count.saturating_sub(1) })
+        let one_less = |running: Option<AskWindow>| {
+            let AskWindow { began, count } = running.unwrap_or(AskWindow { began: now(), count: 0 });
+            Ok(AskWindow { began, count: count.saturating_sub(1) })
         };
         self.change(app, one_less).await
     }
 
-    /// Changes the count to what comes of the one that is there, however many do so at once.
-    async fn change(&self, app: &Shared, next: impl Fn(Option<Window>) -> Result<Window>) -> Result<()> {
+    /// Replaces the count by `next` of the stored one, and retries if another writer was faster.
+    async fn change(&self, app: &Shared, next: impl Fn(Option<AskWindow>) -> Result<AskWindow>) -> Result<()> {
         if self.most == 0 {
             return Ok(());
         }
         let lasts_s = app.config.number("eco.guest_window_seconds") as f64;
         for _ in 0..TRIES_MAX {
             let there = app.store.get(&self.at).await?;
-            // One that cannot be read was written by somebody else, and counts as none.
+            // A count that cannot be read was not written by us, and counts as none.
             let window = next(there.as_ref().and_then(|document| serde_json::from_slice(&document.value).ok()))?;
             let terms = PutTerms {
                 if_version: Some(there.map_or(0, |document| document.version)),
@@ -117,24 +117,24 @@ impl Counted {
     }
 }
 
-/// What stands before the id of a guest that was made here.
+/// The prefix of guest ids that are created here.
 const OWN_PREFIX: &str = "guest-";
 const OWN_BYTES: usize = 16;
 
-/// An id for a guest that brought none: 128 random bits.
-pub fn new_id() -> Result<String> {
+/// A new id for a guest without one: 128 random bits.
+pub(crate) fn new_id() -> Result<String> {
     let mut bytes = [0; OWN_BYTES];
     getrandom::fill(&mut bytes).map_err(|e| Error::new(Code::Internal, format!("no randomness: {e}")))?;
     Ok(format!("{OWN_PREFIX}{}", URL_SAFE_NO_PAD.encode(bytes)))
 }
 
-/// Characters that the id of a guest must have, and how many of them must differ. All guests of a page share its key,
-/// so that the id alone tells one from another: 22 of these letters at random hold 128 bits.
+/// The minimum length of a guest's id, and how many of its characters must differ. All guests of a page share
+/// its key, so only the id tells them apart: 22 random characters of this alphabet hold 128 bits.
 const ID_CHARS_MIN: usize = 22;
 const ID_DISTINCT_MIN: usize = 8;
 
 /// Refuses an id that another guest could guess.
-pub fn require_unguessable(id: &str) -> Result<()> {
+pub(crate) fn require_unguessable(id: &str) -> Result<()> {
     let is_plain = id.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_".contains(&b));
     let distinct = id.bytes().collect::<std::collections::BTreeSet<_>>().len();
     match is_plain && id.len() >= ID_CHARS_MIN && distinct >= ID_DISTINCT_MIN {
@@ -149,20 +149,20 @@ pub fn require_unguessable(id: &str) -> Result<()> {
     }
 }
 
-/// Lets a guest have an id for good, unless it is somebody's who is no guest.
-pub async fn claim(server: &Server, guest: &str) -> Result<()> {
+/// Reserves an id for a guest, unless it belongs to a user.
+pub(crate) async fn claim(server: &Server, guest: &str) -> Result<()> {
     let app = &server.app;
     let bad_id = |e| Error::bad_id("guestId", &e);
     let mark = scope::user(guest).and_then(|user| user.child("guest")?.document("mark")).map_err(bad_id)?;
     let is_of_a_user = || Error::new(Code::Forbidden, "guestId is that of a user");
-    // A guest whose id became a user's is a guest no more.
+    // An id that became a user's is not a guest's any more.
     if has_key(server, guest).await? {
         return Err(is_of_a_user());
     }
     if app.store.get(&mark).await?.is_some() {
         return Ok(());
     }
-    // The first message of a guest, here or on another node, must not make a user of its id.
+    // A first message of the same guest on another node must not make its id look like a user's.
     if is_taken(app, guest).await? && app.store.get(&mark).await?.is_none() {
         return Err(is_of_a_user());
     }
@@ -175,7 +175,7 @@ async fn has_key(server: &Server, user: &str) -> Result<bool> {
     Ok(server.keys.now(&server.app.store).await?.list().iter().any(|key| key.kind.user() == Some(user)))
 }
 
-/// Whether something was said or is known under this id.
+/// Whether anything is stored under this id.
 async fn is_taken(app: &Shared, user: &str) -> Result<bool> {
     let memories = app.store.turns(&place::memories(user)?, Range::Last(1)).await?;
     let known = user_data::get(app, user).await?;
@@ -215,19 +215,19 @@ mod tests {
         let flags = flags.map(|(key, value)| (key, Some(value.to_owned())));
         let (app, _tasks) = app::open(Config::gather(None, |_| None, &flags).unwrap()).await.unwrap();
         let at = DocumentPath::new(&[ADDRESSES, "digest"]).unwrap();
-        let counted = Counted { at: at.clone(), in_words: "", setting: "eco.guest_max", most: 9 };
+        let limit = RateLimit { at: at.clone(), in_words: "", setting: "eco.guest_max", most: 9 };
         let tries = AtomicUsize::new(0);
-        let next = |running: Option<Window>| {
+        let next = |running: Option<AskWindow>| {
             let count = running.map_or(0, |window| window.count);
             if tries.fetch_add(1, Ordering::Relaxed) < 2 {
-                let other = serde_json::to_vec(&Window { began: now(), count: count + 1 }).unwrap();
+                let other = serde_json::to_vec(&AskWindow { began: now(), count: count + 1 }).unwrap();
                 app.store.put(&at, other.into(), PutTerms::default()).now_or_never().unwrap().unwrap();
             }
-            Ok(Window { began: now(), count: count + 1 })
+            Ok(AskWindow { began: now(), count: count + 1 })
         };
-        counted.change(&app, next).await.unwrap();
+        limit.change(&app, next).await.unwrap();
         let stored = app.store.get(&at).await.unwrap().unwrap();
-        let Window { count, .. } = serde_json::from_slice(&stored.value).unwrap();
+        let AskWindow { count, .. } = serde_json::from_slice(&stored.value).unwrap();
         assert_eq!((count, tries.into_inner()), (3, 3));
     }
 }

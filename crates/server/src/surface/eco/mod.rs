@@ -1,16 +1,14 @@
-//! `POST /ask-eco`: a conversation, and its answer, whole or as it is made. How it is answered is `novelo_conversation::answer::guide`'s.
+//! `POST /ask-eco`: answers a conversation, whole or as a stream. `novelo_conversation::answer::guide` makes
+//! the answer.
 //!
-//! Owns the wire format: fields, flags, frames, and that every answer says which course it has.
+//! Owns the wire form: fields, flags and frames. Every answer names its request trace.
 
 mod frames;
 mod guests;
+pub(crate) mod schema;
 
 use std::sync::Arc;
 
-use crate::http::error::{ApiError, ApiResult};
-use crate::http::trace_id::header_value;
-use crate::server::Server;
-use axum::Router;
 use axum::extract::{Extension, Request, State};
 use axum::http::{HeaderMap, HeaderName};
 use axum::middleware::{Next, from_fn_with_state};
@@ -26,9 +24,14 @@ use serde_json::{Map, Value};
 
 use self::frames::{Shown, event, guest_of, reconnected, whole};
 use super::native::turns::accept_messages;
-use crate::http::Peer;
-use crate::http::body::{Params, Raw, parse_object};
+use crate::auth::Access;
+use crate::http::ClientAddress;
+use crate::http::body::{QueryParams, RawBody, parse_object};
+use crate::http::error::{ApiError, ApiResult};
+use crate::http::route::Routes;
 use crate::http::sse;
+use crate::http::trace_id::header_value;
+use crate::server::Server;
 use novelo_conversation::answer::guide::GuidedRequest;
 use novelo_conversation::answer::guide::load::{NAME_BYTES_MAX, as_name};
 use novelo_conversation::answer::{self, AnswerRequest, Patience, ReplyOptions, ReplyOwner, ResponseFormat};
@@ -40,13 +43,13 @@ use novelo_conversation::remember::reset::DEFAULT_SESSION;
 use novelo_conversation::text::said;
 use novelo_conversation::trace::Tracer;
 
-/// The id of a guest, also of one that was made here.
+/// The id of a guest, including one that was created here.
 const GUEST_ID: HeaderName = HeaderName::from_static("x-eco-guest-id");
 const TRACE_ID: HeaderName = HeaderName::from_static("x-eco-trace-id");
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
-struct Wire<'b> {
+struct EcoRequest<'b> {
     #[serde(borrow)]
     messages: Option<Vec<&'b RawValue>>,
     user_id: Option<String>,
@@ -57,27 +60,27 @@ struct Wire<'b> {
     forcar_metodo_viva: Option<bool>,
     session_meta: Option<Map<String, Value>>,
     prompt_override: Option<String>,
-    meta_from_builder: Option<Built>,
+    meta_from_builder: Option<BuilderMeta>,
 }
 
-/// What a client's own builder says of the message.
+/// What a client's own prompt builder says about the message.
 #[derive(Deserialize, Default)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
-struct Built {
+struct BuilderMeta {
     nome: Option<String>,
-    abertura_hibrida: Option<Opening>,
-    bloco_tecnico_forcado: Option<Forced>,
+    abertura_hibrida: Option<BuilderOpening>,
+    bloco_tecnico_forcado: Option<ForcedBlock>,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
-struct Opening {
+struct BuilderOpening {
     sugestao_nivel: u8,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Forced {
+struct ForcedBlock {
     intensidade: Option<f32>,
     resumo: Option<String>,
     #[serde(default)]
@@ -87,17 +90,17 @@ struct Forced {
 }
 
 #[derive(Deserialize)]
-struct Flags {
+struct EcoParams {
     debug: Option<String>,
 }
 
-pub fn routes(server: Server) -> Router<Server> {
-    // Inside of the layer, so that this refusal has its course too.
+pub(crate) fn routes(server: Server) -> Routes<Server> {
+    // Inside of the layer, so that this refusal is traced too.
     let other = async || ApiError(Error::new(Code::MethodNotAllowed, "this address takes other methods"));
-    Router::new().route("/ask-eco", post(ask).fallback(other)).layer(from_fn_with_state(server, traced))
+    Routes::new().route("/ask-eco", Access::AnyKey, post(ask).fallback(other)).layer(from_fn_with_state(server, traced))
 }
 
-/// Gives each request a course, and its answer the name of it. A request that is refused has a course too.
+/// Starts a trace for each request and names it in the response. A refused request is traced too.
 async fn traced(State(app): State<App>, mut request: Request, next: Next) -> Response {
     let tracer = Tracer::begin(&app.recorder, "ask-eco");
     request.extensions_mut().insert(tracer.clone());
@@ -113,11 +116,11 @@ async fn traced(State(app): State<App>, mut request: Request, next: Next) -> Res
 async fn ask(
     State(server): State<Server>,
     Extension(tracer): Extension<Tracer>,
-    Extension(Peer(peer)): Extension<Peer>,
+    Extension(ClientAddress(peer)): Extension<ClientAddress>,
     caller: Caller,
-    Params(flags): Params<Flags>,
+    QueryParams(flags): QueryParams<EcoParams>,
     headers: HeaderMap,
-    Raw(body): Raw,
+    RawBody(body): RawBody,
 ) -> ApiResult<Response> {
     let app = &server.app;
     let wants_trace = matches!(flags.debug.as_deref(), Some("1" | "true"));
@@ -133,13 +136,14 @@ async fn ask(
         let shown = Shown { may_debug: caller.is_admin(), guest: guest_of(&reader) };
         return Ok(sse::answer_after(Some(head), reader, move |told| event(told, &shown)));
     }
-    let wire: Wire<'_> = parse_object(&body)?;
+    let wire: EcoRequest<'_> = parse_object(&body)?;
     let streams = sse::is_wanted(wire.stream, &headers);
-    let asked = accept(wire, &caller, Accepted { streams, wants_trace, tracer: tracer.clone() })?;
+    let asked = accept(wire, &caller, EcoOptions { streams, wants_trace, tracer: tracer.clone() })?;
     if asked.is_guest {
         let named = app.config.text("eco.address_header");
         guests::claim(&server, &asked.user).await?;
-        // Whoever is in danger is answered, however often. That asks no model, so nobody gets past the limit by it.
+        // A person in danger is answered regardless of the limit. Such an answer calls no model, so it cannot
+        // be used to get around the limit.
         let rules = &app.policies.guide().rules;
         if rules.crisis(&rules.read(&asked.text)).is_none() {
             guests::admit(app, &asked.user, &address(&headers, named, peer)).await?;
@@ -160,17 +164,17 @@ async fn ask(
     Ok(response)
 }
 
-/// What a request says beside its body.
-struct Accepted {
+/// What a request says outside of its body.
+struct EcoOptions {
     streams: bool,
     wants_trace: bool,
     tracer: Tracer,
 }
 
-fn accept(wire: Wire<'_>, caller: &Caller, accepted: Accepted) -> Result<GuidedRequest> {
+fn accept(wire: EcoRequest<'_>, caller: &Caller, accepted: EcoOptions) -> Result<GuidedRequest> {
     let (user, is_guest) = identity(&wire, caller)?;
     let thread = session(wire.session_meta.as_ref())?;
-    let Accepted { streams, wants_trace, tracer } = accepted;
+    let EcoOptions { streams, wants_trace, tracer } = accepted;
     tracer.about(&user, &thread);
     if let Some(meta) = wire.session_meta {
         tracer.heuristic("sessionMeta", meta, "as the client says");
@@ -181,7 +185,7 @@ fn accept(wire: Wire<'_>, caller: &Caller, accepted: Accepted) -> Result<GuidedR
     if let Some(instructions) = &wire.prompt_override {
         check::text("promptOverride", instructions, ("QUESTION_BYTES_MAX", QUESTION_BYTES_MAX))?;
     }
-    let Built { nome, abertura_hibrida, bloco_tecnico_forcado } = wire.meta_from_builder.unwrap_or_default();
+    let BuilderMeta { nome, abertura_hibrida, bloco_tecnico_forcado } = wire.meta_from_builder.unwrap_or_default();
     let opening = abertura_hibrida.map(|opening| opening.sugestao_nivel);
     if opening.is_some_and(|level| !(1..=3).contains(&level)) {
         return Err(Error::invalid("metaFromBuilder.aberturaHibrida.sugestaoNivel", "must be 1, 2 or 3"));
@@ -204,8 +208,8 @@ fn accept(wire: Wire<'_>, caller: &Caller, accepted: Accepted) -> Result<GuidedR
     })
 }
 
-/// Who asks: a user, a guest, or whoever the key belongs to.
-fn identity(wire: &Wire<'_>, caller: &Caller) -> Result<(String, bool)> {
+/// Who asks: a user, a guest, or the owner of the key.
+fn identity(wire: &EcoRequest<'_>, caller: &Caller) -> Result<(String, bool)> {
     let says_guest = wire.is_guest.unwrap_or(wire.guest_id.is_some() && wire.user_id.is_none());
     if !says_guest && !caller.is_guest() {
         let user = caller.subject("userId", wire.user_id.clone())?;
@@ -237,7 +241,7 @@ fn session(meta: Option<&Map<String, Value>>) -> Result<String> {
     Ok(id.to_owned())
 }
 
-/// What the user said last, which is what is answered.
+/// The last message of the user, which is answered.
 fn last_said(messages: &[Message]) -> Result<String> {
     let Some(last) = messages.last() else { return Err(Error::invalid("messages", "is empty")) };
     let at = messages.len() - 1;
@@ -249,7 +253,7 @@ fn last_said(messages: &[Message]) -> Result<String> {
     Ok(text)
 }
 
-/// Bytes of each part of a block.
+/// The cap on each text of a block, in bytes.
 const PART_BYTES_MAX: usize = 2_000;
 const TAGS_MAX: usize = 20;
 
@@ -262,9 +266,9 @@ fn name(given: Option<String>) -> Result<Option<String>> {
     as_name(&given).map(|name| Some(name.to_owned())).ok_or_else(refuse)
 }
 
-fn block(forced: Forced) -> Result<Block> {
+fn block(forced: ForcedBlock) -> Result<Block> {
     const AT: &str = "metaFromBuilder.blocoTecnicoForcado";
-    let Forced { intensidade, resumo, tags, categoria, emocao } = forced;
+    let ForcedBlock { intensidade, resumo, tags, categoria, emocao } = forced;
     if intensidade.is_some_and(|intensity| !(0.0..=10.0).contains(&intensity)) {
         return Err(Error::invalid(format!("{AT}.intensidade"), "must be between 0 and 10"));
     }
@@ -281,7 +285,8 @@ fn block(forced: Forced) -> Result<Block> {
     Ok(Block { intensity: intensidade, summary: resumo, tags, category: categoria, emotion: emocao })
 }
 
-/// Where a request comes from: as a proxy says, where the operator trusts one, else the other end of the connection.
+/// The address of the client: from the header of a trusted proxy if the operator set one, else of the
+/// connection.
 fn address(headers: &HeaderMap, named: &str, peer: std::net::IpAddr) -> String {
     let said = (!named.is_empty()).then(|| headers.get(named)).flatten().and_then(|value| value.to_str().ok());
     let first = said.and_then(|said| said.split(',').next()).map(str::trim).filter(|said| !said.is_empty());

@@ -10,10 +10,11 @@ use novelo_engine::recipe::ComponentSpec;
 use novelo_language::iso_date;
 use serde::Deserialize;
 
-use super::{context, id, subject};
-use crate::http::body::{Raw, parse_object};
+use super::{context, subject};
+use crate::http::body::{RawBody, parse_object};
 use crate::http::error::ApiResult;
 use crate::http::sse;
+use crate::surface::optional_id;
 use crate::surface::thread;
 use novelo_conversation::answer::Skills;
 use novelo_conversation::answer::reply::{ReplyInput, ReplyKind, ReplyRequest};
@@ -27,7 +28,7 @@ use novelo_conversation::trace::Tracer;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Wire {
+struct MemoryChatRequest {
     user_id: Option<String>,
     session_id: Option<String>,
     task_id: Option<String>,
@@ -37,14 +38,19 @@ struct Wire {
 
 const SURFACE: &str = "memory/chat";
 
-pub async fn chat(State(app): State<App>, caller: Caller, headers: HeaderMap, Raw(body): Raw) -> ApiResult<Response> {
+pub(crate) async fn chat(
+    State(app): State<App>,
+    caller: Caller,
+    headers: HeaderMap,
+    RawBody(body): RawBody,
+) -> ApiResult<Response> {
     if let Some(reader) = sse::resume(&app, &caller, &headers, thread::is_ours)? {
         return Ok(sse::answer(reader, thread::event));
     }
-    let wire: Wire = parse_object(&body)?;
+    let wire: MemoryChatRequest = parse_object(&body)?;
     let user = subject(wire.user_id, &caller)?;
-    let session = id("session_id", wire.session_id)?.unwrap_or_else(|| DEFAULT_SESSION.to_owned());
-    let task = id("task_id", wire.task_id)?;
+    let session = optional_id("session_id", wire.session_id)?.unwrap_or_else(|| DEFAULT_SESSION.to_owned());
+    let task = optional_id("task_id", wire.task_id)?;
     check::text("message", &wire.message, ("QUESTION_BYTES_MAX", QUESTION_BYTES_MAX))?;
     let date = ComponentSpec::system(format!("Current date: {}", iso_date(now())));
     let preset = Arc::new(Preset::from(context::recipe(&app, [date], true)?));

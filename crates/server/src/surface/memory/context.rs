@@ -1,4 +1,4 @@
-//! `POST /memory/context`: what a model should see next of a user, in the order of the surface.
+//! `POST /memory/context`: what a model should see next about a user, in the order of this surface.
 
 use axum::extract::State;
 use axum::response::Response;
@@ -9,10 +9,11 @@ use novelo_store::Range;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::{id, subject};
-use crate::http::body::{Raw, parse_object};
+use super::subject;
+use crate::http::body::{RawBody, parse_object};
 use crate::http::error::ApiResult;
 use crate::surface::native::context::{answer, budget, explain, tokenizer};
+use crate::surface::optional_id;
 use novelo_conversation::app::App;
 use novelo_conversation::caller::Caller;
 use novelo_conversation::context;
@@ -27,7 +28,7 @@ use novelo_conversation::text::member;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Wire {
+struct MemoryContextRequest {
     user_id: Option<String>,
     session_id: Option<String>,
     task_id: Option<String>,
@@ -38,15 +39,15 @@ struct Wire {
     tokenizer: Option<String>,
 }
 
-/// Results of tools that a query is made of, and the characters taken of each.
+/// How many tool results a query is made from, and the characters taken from each.
 const RESULTS: usize = 3;
 const RESULT_CHARS: usize = 200;
 
-pub async fn make(State(app): State<App>, caller: Caller, Raw(body): Raw) -> ApiResult<Response> {
-    let wire: Wire = parse_object(&body)?;
+pub(crate) async fn make(State(app): State<App>, caller: Caller, RawBody(body): RawBody) -> ApiResult<Response> {
+    let wire: MemoryContextRequest = parse_object(&body)?;
     let user = subject(wire.user_id, &caller)?;
-    let session = id("session_id", wire.session_id)?.unwrap_or_else(|| DEFAULT_SESSION.to_owned());
-    let task = id("task_id", wire.task_id)?;
+    let session = optional_id("session_id", wire.session_id)?.unwrap_or_else(|| DEFAULT_SESSION.to_owned());
+    let task = optional_id("task_id", wire.task_id)?;
     if let Some(query) = &wire.query {
         check::text("query", query, check::QUERY)?;
     }
@@ -68,8 +69,12 @@ pub async fn make(State(app): State<App>, caller: Caller, Raw(body): Raw) -> Api
     Ok(context::context(&app, request).await.map(answer)?)
 }
 
-/// What leads, then summary, user data, the newest messages, memories, conversation memory.
-pub fn recipe(app: &App, leading: impl IntoIterator<Item = ComponentSpec>, recalls: bool) -> Result<RecipeDocument> {
+/// Summary, user data, the newest messages, memories, conversation memory.
+pub(crate) fn recipe(
+    app: &App,
+    leading: impl IntoIterator<Item = ComponentSpec>,
+    recalls: bool,
+) -> Result<RecipeDocument> {
     let sources = [RecallSource::Memories, RecallSource::Turns].into_iter().filter(|_| recalls);
     let turns = u32::try_from(app.config.number("memory.short_term_window")).unwrap_or(u32::MAX);
     let recipe = RecipeBuilder::new()
@@ -81,7 +86,7 @@ pub fn recipe(app: &App, leading: impl IntoIterator<Item = ComponentSpec>, recal
     Ok(recipe.build()?)
 }
 
-/// What the tools of a task answered last.
+/// The last tool results of a task.
 async fn results(app: &App, user: &str, task: &str) -> Result<Option<String>> {
     let results = app.store.turns(&place::results(user, task)?, Range::Last(RESULTS)).await?;
     let texts = results.iter().filter_map(|result| member(&result.message, "content"));

@@ -1,4 +1,4 @@
-//! Keys, export and import, and the store's own check.
+//! Keys, export and import, and the check of the store.
 
 use axum::Extension;
 use axum::body::Body;
@@ -10,7 +10,7 @@ use novelo_engine::scope;
 use serde::Deserialize;
 
 use crate::auth::{self, Key, KeyKind};
-use crate::http::body::{Ids, Json, Params, Raw, parse_object};
+use crate::http::body::{Json, PathIds, QueryParams, RawBody, parse_object};
 use crate::http::body_bytes::HeldBytes;
 use crate::http::error::ApiResult;
 use crate::http::origin;
@@ -27,21 +27,20 @@ use novelo_conversation::telemetry::now;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct NewKey {
+struct CreateKeyRequest {
     kind: Option<String>,
     user: Option<String>,
     admin: Option<bool>,
     name: Option<String>,
 }
 
-pub async fn create_key(
+pub(crate) async fn create_key(
     State(server): State<Server>,
     caller: Caller,
     headers: HeaderMap,
-    Raw(body): Raw,
+    RawBody(body): RawBody,
 ) -> ApiResult<Json> {
-    caller.require_admin()?;
-    let wire: NewKey = parse_object(&body)?;
+    let wire: CreateKeyRequest = parse_object(&body)?;
     let kind = kind(&wire)?;
     if let Some(name) = &wire.name {
         check::text("name", name, check::NAME)?;
@@ -54,11 +53,11 @@ pub async fn create_key(
     if let Some(fields) = row.as_object_mut() {
         fields.insert("key".into(), secret.into());
     }
-    Ok(Json::of(&row))
+    Ok(Json::from_value(&row))
 }
 
-/// The kind that is asked for: by `kind`, or as before there were kinds by `user` or `admin` alone.
-fn kind(wire: &NewKey) -> Result<KeyKind> {
+/// The requested kind: by `kind`, or, as before there were kinds, by `user` or `admin` alone.
+fn kind(wire: &CreateKeyRequest) -> Result<KeyKind> {
     let is_admin = wire.admin.unwrap_or(false);
     let kind = match (wire.kind.as_deref(), &wire.user) {
         (None | Some("user"), Some(user)) => {
@@ -83,29 +82,31 @@ fn kind(wire: &NewKey) -> Result<KeyKind> {
     }
 }
 
-pub async fn list_keys(State(server): State<Server>, caller: Caller) -> ApiResult<Json> {
-    caller.require_admin()?;
+pub(crate) async fn list_keys(State(server): State<Server>, _: Caller) -> ApiResult<Json> {
     let keys = server.keys.now(&server.app.store).await?;
     let keys: Vec<_> = keys.list().into_iter().map(shown).collect();
-    Ok(Json::of(&serde_json::json!({"keys": keys, "has_more": false})))
+    Ok(Json::from_value(&serde_json::json!({"keys": keys, "has_more": false})))
 }
 
-pub async fn revoke_key(State(server): State<Server>, caller: Caller, Ids(id): Ids<String>) -> ApiResult<Json> {
-    caller.require_admin()?;
+pub(crate) async fn revoke_key(
+    State(server): State<Server>,
+    _: Caller,
+    PathIds(id): PathIds<String>,
+) -> ApiResult<Json> {
     match server.keys.revoke(&server.app.store, &id).await? {
-        true => Ok(Json::written(br#"{"revoked":true}"#.to_vec())),
+        true => Ok(Json::from_bytes(br#"{"revoked":true}"#.to_vec())),
         false => Err(Error::not_found("such key").into()),
     }
 }
 
-/// Opens a closed store without keys, for this machine's own command line alone.
-pub async fn open_store(State(server): State<Server>, caller: Caller) -> ApiResult<Json> {
+/// Opens a closed store without keys. Only this machine's own command line may do so.
+pub(crate) async fn open_store(State(server): State<Server>, caller: Caller) -> ApiResult<Json> {
     if !caller.is_operator() {
         let message = "only `novelo key open` on the server's own machine opens a store again";
         return Err(Error::new(Code::Forbidden, message).into());
     }
     let was_closed = server.keys.open(&server.app.store).await?;
-    Ok(Json::of(&serde_json::json!({"access": "open", "was_closed": was_closed})))
+    Ok(Json::from_value(&serde_json::json!({"access": "open", "was_closed": was_closed})))
 }
 
 fn shown(key: &Key) -> serde_json::Value {
@@ -114,29 +115,30 @@ fn shown(key: &Key) -> serde_json::Value {
     serde_json::json!({"id": key.id, "kind": kind, "user": user, "admin": admin, "name": key.name})
 }
 
-pub async fn export_all(State(app): State<App>, caller: Caller) -> ApiResult<Response> {
-    caller.require_admin()?;
+pub(crate) async fn export_all(State(app): State<App>, _: Caller) -> ApiResult<Response> {
     Ok(export(&app, &Prefix::all()).await?)
 }
 
-pub async fn export_user(State(app): State<App>, caller: Caller, Ids(user): Ids<String>) -> ApiResult<Response> {
-    caller.require_user(&user)?;
+pub(crate) async fn export_user(
+    State(app): State<App>,
+    _: Caller,
+    PathIds(user): PathIds<String>,
+) -> ApiResult<Response> {
     Ok(export(&app, &scope::user(&user).map_err(|e| Error::bad_id("user", &e))?.prefix()).await?)
 }
 
-pub async fn export_thread(
+pub(crate) async fn export_thread(
     State(app): State<App>,
-    caller: Caller,
-    Ids((user, thread)): Ids<(String, String)>,
+    _: Caller,
+    PathIds((user, thread)): PathIds<(String, String)>,
 ) -> ApiResult<Response> {
-    caller.require_user(&user)?;
     let what = scope::thread(&user, &thread).map_err(|e| Error::bad_id("user or thread", &e))?;
     Ok(export(&app, &what.prefix()).await?)
 }
 
-/// Streams JSON Lines. The header tells a progress bar about how many there are.
+/// Streams JSON Lines. A header gives the approximate number of documents, for a progress bar.
 async fn export(app: &App, what: &Prefix) -> Result<Response> {
-    // Before the moment that the export shows: what is forgotten from now on is left out of a restore.
+    // Taken before the snapshot of the export: everything forgotten from now on is left out of a restore.
     let at = now();
     let export = app.store.export(what).await?;
     let hint = export.documents_hint();
@@ -149,17 +151,17 @@ const HINT: header::HeaderName = header::HeaderName::from_static("x-novelo-docum
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct ImportTerms {
-    /// Whether it is a backup, of which what was forgotten since is left out.
+pub(crate) struct ImportParams {
+    /// Whether it is a backup. Data that was forgotten since is left out.
     restore: Option<bool>,
-    /// When it was taken, where it does not say so itself.
+    /// When it was taken, if the backup does not say so itself.
     taken_at: Option<f64>,
 }
 
-pub async fn import(
+pub(crate) async fn import(
     State(app): State<App>,
     caller: Caller,
-    Params(terms): Params<ImportTerms>,
+    QueryParams(terms): QueryParams<ImportParams>,
     Extension(held): Extension<HeldBytes>,
     headers: HeaderMap,
     body: Body,
@@ -170,7 +172,7 @@ pub async fn import(
             return Err(Error::invalid("taken_at", "needs restore=true").into());
         }
         let Imported { documents, new, .. } = transfer::import(&app, &caller, may_close, &held, body, None).await?;
-        return Ok(Json::of(&serde_json::json!({"documents": documents, "new": new})));
+        return Ok(Json::from_value(&serde_json::json!({"documents": documents, "new": new})));
     }
     caller.require_admin()?;
     if terms.taken_at.is_some_and(|at| !at.is_finite()) {
@@ -180,31 +182,29 @@ pub async fn import(
     let filter = RestoreFilter::new(terms.taken_at, known);
     let Imported { documents, new, forgotten } =
         transfer::import(&app, &caller, may_close, &held, body, Some(filter)).await?;
-    Ok(Json::of(&serde_json::json!({"documents": documents, "new": new, "forgotten": forgotten})))
+    Ok(Json::from_value(&serde_json::json!({"documents": documents, "new": new, "forgotten": forgotten})))
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Rebuild {
+struct RebuildRequest {
     user: Option<String>,
     anew: Option<bool>,
 }
 
-/// Makes the points of one user anew, or of the next of all.
-pub async fn rebuild_index(State(app): State<App>, caller: Caller, Raw(body): Raw) -> ApiResult<Json> {
-    caller.require_admin()?;
-    let wire: Rebuild = parse_object(&body)?;
+/// Rebuilds the index points of one user, or of the next users in turn.
+pub(crate) async fn rebuild_index(State(app): State<App>, _: Caller, RawBody(body): RawBody) -> ApiResult<Json> {
+    let wire: RebuildRequest = parse_object(&body)?;
     if let Some(user) = &wire.user {
         check_id(user).map_err(|e| Error::bad_id("user", &e))?;
     }
-    // An index in the process is made anew at each start.
-    let Some(there) = &app.indexes.points else { return Ok(Json::of(&points::rebuild::nothing())) };
-    Ok(Json::of(&points::rebuild::step(&app, there, wire.user.as_deref(), wire.anew.unwrap_or(false)).await?))
+    // An index within the process is rebuilt at each start.
+    let Some(there) = &app.indexes.points else { return Ok(Json::from_value(&points::rebuild::nothing())) };
+    Ok(Json::from_value(&points::rebuild::step(&app, there, wire.user.as_deref(), wire.anew.unwrap_or(false)).await?))
 }
 
-/// What is wrong, and beside it what is good to know: notes leave the store healthy.
-pub async fn doctor(State(server): State<Server>, caller: Caller) -> ApiResult<Json> {
-    caller.require_admin()?;
+/// Faults and notes. Notes leave the store healthy.
+pub(crate) async fn doctor(State(server): State<Server>, _: Caller) -> ApiResult<Json> {
     let app = &server.app;
     let (mut findings, mut notes) = (Vec::new(), Vec::new());
     for found in app.store.check().await? {
@@ -243,7 +243,7 @@ pub async fn doctor(State(server): State<Server>, caller: Caller) -> ApiResult<J
         };
         findings.push(finding("store", &why, advice));
     }
-    Ok(Json::of(&serde_json::json!({
+    Ok(Json::from_value(&serde_json::json!({
         "healthy": findings.is_empty(), "findings": findings, "notes": notes, "models": app.models.state(Detail::Full),
         "store": app.config.text("store"), "index": app.config.text("index"),
     })))
@@ -253,7 +253,8 @@ fn finding(place: &str, what: &str, advice: &str) -> serde_json::Value {
     serde_json::json!({"place": place, "what": what, "advice": advice})
 }
 
-/// What a model's server did, where its setting stands before it already: `SETTING (ADDRESS) …` becomes `ADDRESS …`.
+/// The failure of a model server without the setting that the finding already names: `SETTING (ADDRESS) …`
+/// becomes `ADDRESS …`.
 fn without_setting(what: &str, setting: &str) -> String {
     let rest = what.strip_prefix(setting).and_then(|rest| rest.strip_prefix(" (")?.split_once(')'));
     rest.map_or_else(|| what.to_owned(), |(address, did)| format!("{address}{did}"))

@@ -11,7 +11,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::turns::accept_messages;
-use crate::http::body::{Json, Raw, parse_object};
+use crate::http::body::{Json, RawBody, parse_object};
 use crate::http::error::ApiResult;
 use crate::http::trace_id::with_trace;
 use novelo_conversation::app::App;
@@ -25,7 +25,7 @@ use novelo_conversation::telemetry::now;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Wire<'b> {
+struct ContextRequest<'b> {
     user: Option<String>,
     thread: Option<String>,
     question: Option<String>,
@@ -39,19 +39,19 @@ struct Wire<'b> {
     explain: Option<Value>,
 }
 
-pub async fn make(State(app): State<App>, caller: Caller, Raw(body): Raw) -> ApiResult<Response> {
-    let wire: Wire<'_> = parse_object(&body)?;
+pub(crate) async fn make(State(app): State<App>, caller: Caller, RawBody(body): RawBody) -> ApiResult<Response> {
+    let wire: ContextRequest<'_> = parse_object(&body)?;
     let request = checked(wire, &caller)?;
     Ok(context::context(&app, request).await.map(answer)?)
 }
 
-/// A context as it is answered: named by its trace, where that was kept.
-pub fn answer(made: ContextResponse) -> Response {
-    let response = Json::written(made.body).into_response();
+/// The response for a context, with its trace id if the trace was stored.
+pub(crate) fn answer(made: ContextResponse) -> Response {
+    let response = Json::from_bytes(made.body).into_response();
     if made.traced { with_trace(response, &made.trace) } else { response }
 }
 
-fn checked(wire: Wire<'_>, caller: &Caller) -> Result<Request> {
+fn checked(wire: ContextRequest<'_>, caller: &Caller) -> Result<Request> {
     let messages = accept_messages(&wire.messages.unwrap_or_default(), INLINE_MESSAGES_MAX, "INLINE_MESSAGES_MAX")?;
     if wire.filters.as_ref().is_some_and(|f| !f.is_array()) {
         return Err(Error::invalid("filters", "must be an array"));
@@ -77,12 +77,12 @@ fn checked(wire: Wire<'_>, caller: &Caller) -> Result<Request> {
     })
 }
 
-/// The user that the request is about. A user's key speaks for its user.
+/// The user that the request is about. A user's key names its user.
 fn user(user: Option<String>, caller: &Caller) -> Result<Option<String>> {
     caller.subject("user", user)
 }
 
-/// The thread, where there is one.
+/// The scope of the thread, if one is named.
 fn reach(user: Option<&str>, thread: Option<String>) -> Result<TimeScope> {
     let Some(thread) = thread else { return Ok(TimeScope::default()) };
     check_id(&thread).map_err(|e| Error::bad_id("thread", &e))?;
@@ -102,7 +102,7 @@ fn choice(preset: Option<String>, recipe: Option<Value>) -> Result<RecipeChoice>
 }
 
 /// A budget of tokens, within its cap.
-pub fn budget(tokens: Option<u32>) -> Result<Option<u32>> {
+pub(crate) fn budget(tokens: Option<u32>) -> Result<Option<u32>> {
     match tokens.is_none_or(|tokens| tokens > 0 && tokens as usize <= BUDGET_TOKENS_MAX) {
         true => Ok(tokens),
         false => {
@@ -112,12 +112,12 @@ pub fn budget(tokens: Option<u32>) -> Result<Option<u32>> {
     }
 }
 
-pub fn tokenizer(name: &str) -> Result<Tokenizer> {
+pub(crate) fn tokenizer(name: &str) -> Result<Tokenizer> {
     let names = || Tokenizer::ALL.map(Tokenizer::name).join(", ");
     Tokenizer::from_name(name).ok_or_else(|| Error::invalid("tokenizer", format_args!("must be one of {}", names())))
 }
 
-pub fn explain(asked: Option<Value>) -> Result<Explain> {
+pub(crate) fn explain(asked: Option<Value>) -> Result<Explain> {
     match asked {
         None | Some(Value::Null | Value::Bool(false)) => Ok(Explain::No),
         Some(Value::Bool(true)) => Ok(Explain::Rows),

@@ -1,4 +1,4 @@
-//! `…/data`: what is known of a user, a flat object.
+//! `…/data`: the data of a user, a flat object.
 
 use axum::extract::State;
 use bytes::Bytes;
@@ -6,30 +6,38 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::documents::put_terms;
-use crate::http::body::{Ids, Json, Raw, parse};
+use crate::http::body::{Json, PathIds, RawBody, parse};
 use crate::http::error::ApiResult;
 use novelo_conversation::app::App;
 use novelo_conversation::caller::Caller;
 use novelo_conversation::error::Result;
 use novelo_conversation::remember::user_data;
 
-pub async fn get(State(app): State<App>, caller: Caller, Ids(user): Ids<String>) -> ApiResult<Json> {
-    caller.require_user(&user)?;
-    Ok(user_data::get(&app, &user).await.map(Json::written)?)
+pub(crate) async fn get(State(app): State<App>, _: Caller, PathIds(user): PathIds<String>) -> ApiResult<Json> {
+    Ok(user_data::get(&app, &user).await.map(Json::from_bytes)?)
 }
 
-pub async fn put(State(app): State<App>, caller: Caller, Ids(user): Ids<String>, Raw(body): Raw) -> ApiResult<Json> {
-    Ok(write(&app, &caller, &user, body, false).await?)
+pub(crate) async fn put(
+    State(app): State<App>,
+    _: Caller,
+    PathIds(user): PathIds<String>,
+    RawBody(body): RawBody,
+) -> ApiResult<Json> {
+    Ok(write(&app, &user, body, false).await?)
 }
 
-pub async fn patch(State(app): State<App>, caller: Caller, Ids(user): Ids<String>, Raw(body): Raw) -> ApiResult<Json> {
-    Ok(write(&app, &caller, &user, body, true).await?)
+pub(crate) async fn patch(
+    State(app): State<App>,
+    _: Caller,
+    PathIds(user): PathIds<String>,
+    RawBody(body): RawBody,
+) -> ApiResult<Json> {
+    Ok(write(&app, &user, body, true).await?)
 }
 
-/// Stores the data, and answers with what it is now.
-async fn write(app: &App, caller: &Caller, user: &str, body: Bytes, merge: bool) -> Result<Json> {
-    caller.require_user(user)?;
+/// Stores the data, and returns it as it is now.
+async fn write(app: &App, user: &str, body: Bytes, merge: bool) -> Result<Json> {
     let (data, written): (Value, &RawValue) = (parse(&body)?, parse(&body)?);
     let terms = put_terms("body", written.get(), merge, None)?;
-    user_data::write(app, user, &data, written.get(), terms).await.map(Json::written)
+    user_data::write(app, user, &data, written.get(), terms).await.map(Json::from_bytes)
 }

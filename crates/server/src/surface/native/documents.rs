@@ -12,7 +12,8 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::turns::time;
-use crate::http::body::{Json, Params, Raw, page_size, parse, parse_object};
+use super::{PageParams, deleted};
+use crate::http::body::{Json, QueryParams, RawBody, page_size, parse, parse_object};
 use crate::http::error::ApiResult;
 use novelo_conversation::app::App;
 use novelo_conversation::caller::Caller;
@@ -21,11 +22,9 @@ use novelo_conversation::error::{Code, Error, Result};
 use novelo_conversation::remember::forget;
 use novelo_conversation::telemetry::now;
 
-const LIMIT_DEFAULT: usize = 100;
-
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct List {
+pub(crate) struct DocumentListParams {
     begin: Option<f64>,
     end: Option<f64>,
     limit: Option<usize>,
@@ -35,7 +34,7 @@ pub struct List {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Batch<'b> {
+struct BatchRequest<'b> {
     #[serde(borrow)]
     ops: Vec<BatchOp<'b>>,
 }
@@ -49,59 +48,61 @@ struct BatchOp<'b> {
     value: Option<&'b RawValue>,
 }
 
-/// What an address under `/v1/docs/` names.
-enum Named {
+/// The target of an address under `/v1/docs/`.
+enum DocumentOrCollection {
     Document(DocumentPath),
     Collection(CollectionPath),
 }
 
-pub async fn get(State(app): State<App>, caller: Caller, uri: Uri, Params(list): Params<List>) -> ApiResult<Json> {
+pub(crate) async fn get(
+    State(app): State<App>,
+    caller: Caller,
+    uri: Uri,
+    QueryParams(list): QueryParams<DocumentListParams>,
+) -> ApiResult<Json> {
     match named(&uri, &caller)? {
-        Named::Document(at) => {
+        DocumentOrCollection::Document(at) => {
             let document = app.store.get(&at).await?.ok_or_else(|| Error::not_found("such document"))?;
             let mut out = Vec::new();
             write_document(&document, &mut out);
-            Ok(Json::written(out))
+            Ok(Json::from_bytes(out))
         }
-        Named::Collection(of) => Ok(list_collection(&app, &of, list).await?),
+        DocumentOrCollection::Collection(of) => Ok(list_collection(&app, &of, list).await?),
     }
 }
 
-pub async fn put(
+pub(crate) async fn put(
     State(app): State<App>,
     caller: Caller,
     uri: Uri,
     headers: HeaderMap,
-    Raw(body): Raw,
+    RawBody(body): RawBody,
 ) -> ApiResult<Json> {
     Ok(write(&app, &caller, &uri, &headers, body, false).await?)
 }
 
-pub async fn patch(
+pub(crate) async fn patch(
     State(app): State<App>,
     caller: Caller,
     uri: Uri,
     headers: HeaderMap,
-    Raw(body): Raw,
+    RawBody(body): RawBody,
 ) -> ApiResult<Json> {
     Ok(write(&app, &caller, &uri, &headers, body, true).await?)
 }
 
-pub async fn delete(State(app): State<App>, caller: Caller, uri: Uri, headers: HeaderMap) -> ApiResult<Json> {
+pub(crate) async fn delete(State(app): State<App>, caller: Caller, uri: Uri, headers: HeaderMap) -> ApiResult<Json> {
     let at = document(named(&uri, &caller)?)?;
     let if_version = if_match(&headers)?;
     let is_deleted = match Places::response_at(&at) {
         Some(_) => retract::delete(&app.store, at, if_version).await?,
         None => forget::write(&app, vec![Op::Delete { at, if_version }]).await?.contains(&Outcome::Deleted(true)),
     };
-    match is_deleted {
-        true => Ok(Json::written(br#"{"deleted":true}"#.to_vec())),
-        false => Err(Error::not_found("such document").into()),
-    }
+    deleted(is_deleted, "such document")
 }
 
-pub async fn batch(State(app): State<App>, caller: Caller, Raw(body): Raw) -> ApiResult<Json> {
-    let wire: Batch<'_> = parse_object(&body)?;
+pub(crate) async fn batch(State(app): State<App>, caller: Caller, RawBody(body): RawBody) -> ApiResult<Json> {
+    let wire: BatchRequest<'_> = parse_object(&body)?;
     let count = wire.ops.len();
     if count > BATCH_OPS_MAX {
         let problem = format!("has {count} entries; the cap BATCH_OPS_MAX is {BATCH_OPS_MAX}");
@@ -112,7 +113,7 @@ pub async fn batch(State(app): State<App>, caller: Caller, Raw(body): Raw) -> Ap
     let places: Vec<DocumentPath> = ops.iter().filter_map(put_at).collect();
     forget::write(&app, ops).await?;
     places.iter().for_each(|at| touch(&app, at));
-    Ok(Json::written(format!(r#"{{"done":{count}}}"#).into_bytes()))
+    Ok(Json::from_bytes(format!(r#"{{"done":{count}}}"#).into_bytes()))
 }
 
 fn put_at(op: &Op) -> Option<DocumentPath> {
@@ -147,10 +148,10 @@ async fn write(app: &App, caller: &Caller, uri: &Uri, headers: &HeaderMap, body:
     let terms = put_terms("body", value.get(), merge, if_version)?;
     let stamp = app.store.put(&at, Bytes::copy_from_slice(value.get().as_bytes()), terms).await?;
     touch(app, &at);
-    Ok(Json::written(stamped(&stamp)))
+    Ok(Json::from_bytes(stamped(&stamp)))
 }
 
-/// A turn that came as a document is a turn all the same.
+/// A turn that is written as a document updates its thread too.
 fn touch(app: &App, at: &DocumentPath) {
     if let [root, user, threads, thread, turns, _] = at.segments()
         && (&**root, &**threads, &**turns) == (scope::USERS, scope::THREADS, scope::TURNS)
@@ -159,8 +160,8 @@ fn touch(app: &App, at: &DocumentPath) {
     }
 }
 
-/// Accepts a document: its size, and a time of its own where it has one.
-pub fn put_terms(path: &str, text: &str, merge: bool, if_version: Option<u64>) -> Result<PutTerms> {
+/// Checks a document: its size, and its own time if it has one.
+pub(crate) fn put_terms(path: &str, text: &str, merge: bool, if_version: Option<u64>) -> Result<PutTerms> {
     check_size(text.as_bytes()).map_err(|e| Error::invalid(path, e))?;
     if merge && !text.starts_with('{') {
         return Err(Error::invalid(path, "must be an object to be merged"));
@@ -173,12 +174,12 @@ pub fn put_terms(path: &str, text: &str, merge: bool, if_version: Option<u64>) -
     Ok(PutTerms { merge, if_version, create_time, now: now(), expires_at: None })
 }
 
-async fn list_collection(app: &App, of: &CollectionPath, list: List) -> Result<Json> {
+async fn list_collection(app: &App, of: &CollectionPath, list: DocumentListParams) -> Result<Json> {
     let after = match list.after.as_deref().filter(|id| !id.is_empty()) {
         Some(id) => Some(cursor(app, of, id).await?),
         None => None,
     };
-    let limit = page_size("limit", list.limit, LIMIT_DEFAULT)?;
+    let limit = page_size("limit", list.limit, PageParams::LIMIT_DEFAULT)?;
     for (name, bound) in [("begin", list.begin), ("end", list.end)] {
         if bound.is_some_and(|time| !time.is_finite()) {
             return Err(Error::invalid(name, "must be a number of seconds"));
@@ -193,7 +194,7 @@ async fn list_collection(app: &App, of: &CollectionPath, list: List) -> Result<J
         write_document(document, &mut out);
     }
     out.extend_from_slice(format!(r#"],"has_more":{}}}"#, page.has_more).as_bytes());
-    Ok(Json::written(out))
+    Ok(Json::from_bytes(out))
 }
 
 async fn cursor(app: &App, of: &CollectionPath, id: &str) -> Result<Cursor> {
@@ -217,32 +218,32 @@ fn stamped(stamp: &Stamp) -> Vec<u8> {
     format!(r#"{{"id":{id},"seq":{seq},"create_time":{time},"version":{version}}}"#).into_bytes()
 }
 
-fn named(uri: &Uri, caller: &Caller) -> Result<Named> {
+fn named(uri: &Uri, caller: &Caller) -> Result<DocumentOrCollection> {
     let refuse = |error: PathError| Error::invalid("path", format_args!("is wrong: {error}"));
     let text = uri.path().strip_prefix("/v1/docs/").unwrap_or("");
     let segments = path::decode(text.strip_suffix('/').unwrap_or(text)).map_err(refuse)?;
     let named = match segments.len() % 2 {
-        0 => Named::Document(DocumentPath::new(&segments).map_err(refuse)?),
-        _ => Named::Collection(CollectionPath::new(&segments).map_err(refuse)?),
+        0 => DocumentOrCollection::Document(DocumentPath::new(&segments).map_err(refuse)?),
+        _ => DocumentOrCollection::Collection(CollectionPath::new(&segments).map_err(refuse)?),
     };
     let segments = match &named {
-        Named::Document(at) => at.segments(),
-        Named::Collection(of) => of.segments(),
+        DocumentOrCollection::Document(at) => at.segments(),
+        DocumentOrCollection::Collection(of) => of.segments(),
     };
     caller.require_path(segments)?;
     Ok(named)
 }
 
-fn document(named: Named) -> Result<DocumentPath> {
+fn document(named: DocumentOrCollection) -> Result<DocumentPath> {
     match named {
-        Named::Document(at) => Ok(at),
-        Named::Collection(_) => {
+        DocumentOrCollection::Document(at) => Ok(at),
+        DocumentOrCollection::Collection(_) => {
             Err(Error::new(Code::MethodNotAllowed, "the path names a collection; only GET lists one"))
         }
     }
 }
 
-/// The version that the caller knows.
+/// The version that the caller expects.
 fn if_match(headers: &HeaderMap) -> Result<Option<u64>> {
     let Some(given) = headers.get(header::IF_MATCH) else { return Ok(None) };
     let version = given.to_str().ok().and_then(|v| v.trim_matches('"').parse().ok());

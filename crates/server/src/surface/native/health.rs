@@ -1,4 +1,4 @@
-//! How the server is, and what it can do.
+//! The health of the server, and its description.
 
 use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
@@ -6,15 +6,15 @@ use axum::response::{IntoResponse, Response};
 
 use crate::http::body::Json;
 use crate::http::error::ApiResult;
-use crate::http::openapi;
 use crate::instance::{CHALLENGE, INSTANCE};
 use crate::server::Server;
+use crate::surface::openapi;
 use novelo_conversation::caller::Caller;
 use novelo_conversation::model::Detail;
 
-/// Says that the process runs, and proves to a client of this machine which data directory it has open.
-pub async fn live(State(server): State<Server>, headers: HeaderMap) -> Response {
-    let mut response = Json::written(br#"{"status":"ok"}"#.to_vec()).into_response();
+/// Reports that the process runs, and proves to a client on this machine which data directory it has open.
+pub(crate) async fn live(State(server): State<Server>, headers: HeaderMap) -> Response {
+    let mut response = Json::from_bytes(br#"{"status":"ok"}"#.to_vec()).into_response();
     let challenge = headers.get(CHALLENGE).and_then(|challenge| challenge.to_str().ok());
     let proof =
         challenge.zip(server.instance.get()).and_then(|(challenge, own)| own.prove(&server.own_secret, challenge));
@@ -25,7 +25,7 @@ pub async fn live(State(server): State<Server>, headers: HeaderMap) -> Response 
 }
 
 /// Ready means that a write would be taken.
-pub async fn ready(State(server): State<Server>) -> Response {
+pub(crate) async fn ready(State(server): State<Server>) -> Response {
     let app = &server.app;
     let health = app.store.health();
     let broken = app.policies.broken().len();
@@ -57,11 +57,10 @@ pub async fn ready(State(server): State<Server>) -> Response {
     if let (Some(points), Some(body)) = (points, body.as_object_mut()) {
         body.insert("qdrant".into(), points.state().into());
     }
-    (status, Json::of(&body)).into_response()
+    (status, Json::from_value(&body)).into_response()
 }
 
-pub async fn metrics(State(server): State<Server>, caller: Caller) -> ApiResult<Response> {
-    caller.require_admin()?;
+pub(crate) async fn metrics(State(server): State<Server>, _: Caller) -> ApiResult<Response> {
     let app = &server.app;
     let page = app.metrics.page(&app.store.health())
         + &server.connections.metrics()
@@ -70,6 +69,6 @@ pub async fn metrics(State(server): State<Server>, caller: Caller) -> ApiResult<
     Ok(([(header::CONTENT_TYPE, "text/plain; version=0.0.4")], page).into_response())
 }
 
-pub async fn openapi() -> Json {
-    Json::of(&openapi::document())
+pub(crate) async fn openapi() -> Json {
+    Json::from_value(&openapi::document())
 }

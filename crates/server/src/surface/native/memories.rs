@@ -1,21 +1,20 @@
-//! `…/memories`: keeping texts, and finding them again.
+//! `…/memories`: adds, lists, finds and deletes memories.
 
 use axum::extract::State;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::After;
-use crate::http::body::{Ids, Json, Params, Raw, parse_object};
+use super::{PageParams, deleted};
+use crate::http::body::{Json, PathIds, QueryParams, RawBody, parse_object};
 use crate::http::error::ApiResult;
 use novelo_conversation::app::App;
 use novelo_conversation::caller::Caller;
-use novelo_conversation::error::Error;
 use novelo_conversation::remember::memories::{self, NewMemory};
 use novelo_conversation::remember::search::{self, Query};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Wire<'b> {
+struct AddMemoryRequest<'b> {
     id: Option<String>,
     text: String,
     #[serde(borrow)]
@@ -24,46 +23,52 @@ struct Wire<'b> {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Search {
+struct MemorySearchRequest {
     query: String,
     k: Option<u64>,
     explain: Option<bool>,
 }
 
-pub async fn add(State(app): State<App>, caller: Caller, Ids(user): Ids<String>, Raw(body): Raw) -> ApiResult<Json> {
-    caller.require_user(&user)?;
-    let wire: Wire<'_> = parse_object(&body)?;
+pub(crate) async fn add(
+    State(app): State<App>,
+    _: Caller,
+    PathIds(user): PathIds<String>,
+    RawBody(body): RawBody,
+) -> ApiResult<Json> {
+    let wire: AddMemoryRequest<'_> = parse_object(&body)?;
     let new = NewMemory { id: wire.id.as_deref(), text: &wire.text, meta: wire.meta };
     let id = memories::add(&app, &user, new).await?;
-    Ok(Json::of(&serde_json::json!({"id": id})))
+    Ok(Json::from_value(&serde_json::json!({"id": id})))
 }
 
-pub async fn list(
+pub(crate) async fn list(
     State(app): State<App>,
-    caller: Caller,
-    Ids(user): Ids<String>,
-    Params(page): Params<After>,
+    _: Caller,
+    PathIds(user): PathIds<String>,
+    QueryParams(page): QueryParams<PageParams>,
 ) -> ApiResult<Json> {
-    caller.require_user(&user)?;
-    Ok(Json::write(&memories::list(&app, &user, page.after(), page.limit()?).await?)?)
+    Ok(Json::serialize(&memories::list(&app, &user, page.after(), page.limit()?).await?)?)
 }
 
-pub async fn find(State(app): State<App>, caller: Caller, Ids(user): Ids<String>, Raw(body): Raw) -> ApiResult<Json> {
-    caller.require_user(&user)?;
-    let wire: Search = parse_object(&body)?;
+pub(crate) async fn find(
+    State(app): State<App>,
+    _: Caller,
+    PathIds(user): PathIds<String>,
+    RawBody(body): RawBody,
+) -> ApiResult<Json> {
+    let wire: MemorySearchRequest = parse_object(&body)?;
     let query = Query { text: &wire.query, k: wire.k, explain: wire.explain == Some(true) };
-    Ok(Json::write(&search::memories(&app, &user, query).await?)?)
+    Ok(Json::serialize(&search::memories(&app, &user, query).await?)?)
 }
 
-pub async fn forget(State(app): State<App>, caller: Caller, Ids(user): Ids<String>) -> ApiResult<Json> {
-    caller.require_user(&user)?;
-    Ok(memories::forget_all(&app, &user).await.map(|forgotten| Json::of(&forgotten.answer()))?)
+pub(crate) async fn forget(State(app): State<App>, _: Caller, PathIds(user): PathIds<String>) -> ApiResult<Json> {
+    Ok(memories::forget_all(&app, &user).await.map(|forgotten| Json::from_value(&forgotten.answer()))?)
 }
 
-pub async fn delete(State(app): State<App>, caller: Caller, Ids((user, id)): Ids<(String, String)>) -> ApiResult<Json> {
-    caller.require_user(&user)?;
-    match memories::remove(&app, &user, &id).await? {
-        true => Ok(Json::written(br#"{"deleted":true}"#.to_vec())),
-        false => Err(Error::not_found("such memory").into()),
-    }
+pub(crate) async fn delete(
+    State(app): State<App>,
+    _: Caller,
+    PathIds((user, id)): PathIds<(String, String)>,
+) -> ApiResult<Json> {
+    deleted(memories::remove(&app, &user, &id).await?, "such memory")
 }

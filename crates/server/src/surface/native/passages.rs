@@ -1,11 +1,11 @@
-//! `…/documents` and `…/turns/search`: texts and repositories as passages, and what was said.
+//! `…/documents` and `…/turns/search`: texts and repositories as passages, and search in turns.
 
 use axum::extract::State;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::After;
-use crate::http::body::{Ids, Json, Params, Raw, parse_object};
+use super::PageParams;
+use crate::http::body::{Json, PathIds, QueryParams, RawBody, parse_object};
 use crate::http::error::ApiResult;
 use novelo_conversation::app::App;
 use novelo_conversation::caller::Caller;
@@ -15,7 +15,7 @@ use novelo_conversation::remember::search::{self, Query};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Wire<'b> {
+struct IndexDocumentRequest<'b> {
     id: Option<String>,
     name: Option<String>,
     text: Option<String>,
@@ -26,7 +26,7 @@ struct Wire<'b> {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct DocumentSearch {
+struct PassageSearchRequest {
     query: String,
     k: Option<u64>,
     explain: Option<bool>,
@@ -36,16 +36,20 @@ struct DocumentSearch {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct TurnSearch {
+struct TurnSearchRequest {
     query: String,
     k: Option<u64>,
     explain: Option<bool>,
     thread: Option<String>,
 }
 
-pub async fn index(State(app): State<App>, caller: Caller, Ids(user): Ids<String>, Raw(body): Raw) -> ApiResult<Json> {
-    caller.require_user(&user)?;
-    let wire: Wire<'_> = parse_object(&body)?;
+pub(crate) async fn index(
+    State(app): State<App>,
+    caller: Caller,
+    PathIds(user): PathIds<String>,
+    RawBody(body): RawBody,
+) -> ApiResult<Json> {
+    let wire: IndexDocumentRequest<'_> = parse_object(&body)?;
     let id = wire.id.as_deref();
     let indexed = match (&wire.text, &wire.path) {
         (Some(text), None) => {
@@ -62,46 +66,54 @@ pub async fn index(State(app): State<App>, caller: Caller, Ids(user): Ids<String
         (Some(_), Some(_)) => return Err(Error::invalid("path", "and text exclude each other").into()),
         (None, None) => return Err(Error::invalid("text", "is missing, and so is path").into()),
     };
-    Ok(Json::write(&indexed)?)
+    Ok(Json::serialize(&indexed)?)
 }
 
-pub async fn list(
+pub(crate) async fn list(
     State(app): State<App>,
-    caller: Caller,
-    Ids(user): Ids<String>,
-    Params(page): Params<After>,
+    _: Caller,
+    PathIds(user): PathIds<String>,
+    QueryParams(page): QueryParams<PageParams>,
 ) -> ApiResult<Json> {
-    caller.require_user(&user)?;
-    Ok(Json::write(&documents::list(&app, &user, page.after(), page.limit()?).await?)?)
+    Ok(Json::serialize(&documents::list(&app, &user, page.after(), page.limit()?).await?)?)
 }
 
-pub async fn get(State(app): State<App>, caller: Caller, Ids((user, id)): Ids<(String, String)>) -> ApiResult<Json> {
-    caller.require_user(&user)?;
+pub(crate) async fn get(
+    State(app): State<App>,
+    _: Caller,
+    PathIds((user, id)): PathIds<(String, String)>,
+) -> ApiResult<Json> {
     let document = documents::get(&app, &user, &id).await?;
-    Ok(Json::write(&document.ok_or_else(|| Error::not_found("such document"))?)?)
+    Ok(Json::serialize(&document.ok_or_else(|| Error::not_found("such document"))?)?)
 }
 
-pub async fn delete(State(app): State<App>, caller: Caller, Ids((user, id)): Ids<(String, String)>) -> ApiResult<Json> {
-    caller.require_user(&user)?;
-    let passages = documents::remove(&app, &user, &id).await?.ok_or_else(|| Error::not_found("such document"))?;
-    Ok(Json::of(&serde_json::json!({"deleted": true, "passages": passages})))
-}
-
-pub async fn find(State(app): State<App>, caller: Caller, Ids(user): Ids<String>, Raw(body): Raw) -> ApiResult<Json> {
-    caller.require_user(&user)?;
-    let wire: DocumentSearch = parse_object(&body)?;
-    let query = Query { text: &wire.query, k: wire.k, explain: wire.explain == Some(true) };
-    Ok(Json::write(&search::passages(&app, &user, query, wire.kind, wire.document.as_deref()).await?)?)
-}
-
-pub async fn find_turns(
+pub(crate) async fn delete(
     State(app): State<App>,
-    caller: Caller,
-    Ids(user): Ids<String>,
-    Raw(body): Raw,
+    _: Caller,
+    PathIds((user, id)): PathIds<(String, String)>,
 ) -> ApiResult<Json> {
-    caller.require_user(&user)?;
-    let wire: TurnSearch = parse_object(&body)?;
+    let passages = documents::remove(&app, &user, &id).await?.ok_or_else(|| Error::not_found("such document"))?;
+    Ok(Json::from_value(&serde_json::json!({"deleted": true, "passages": passages})))
+}
+
+pub(crate) async fn find(
+    State(app): State<App>,
+    _: Caller,
+    PathIds(user): PathIds<String>,
+    RawBody(body): RawBody,
+) -> ApiResult<Json> {
+    let wire: PassageSearchRequest = parse_object(&body)?;
     let query = Query { text: &wire.query, k: wire.k, explain: wire.explain == Some(true) };
-    Ok(Json::write(&search::turns(&app, &user, query, wire.thread.as_deref()).await?)?)
+    Ok(Json::serialize(&search::passages(&app, &user, query, wire.kind, wire.document.as_deref()).await?)?)
+}
+
+pub(crate) async fn find_turns(
+    State(app): State<App>,
+    _: Caller,
+    PathIds(user): PathIds<String>,
+    RawBody(body): RawBody,
+) -> ApiResult<Json> {
+    let wire: TurnSearchRequest = parse_object(&body)?;
+    let query = Query { text: &wire.query, k: wire.k, explain: wire.explain == Some(true) };
+    Ok(Json::serialize(&search::turns(&app, &user, query, wire.thread.as_deref()).await?)?)
 }

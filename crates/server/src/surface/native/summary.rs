@@ -1,9 +1,10 @@
-//! `…/threads/{thread}/summary`: what fell out of a thread's window.
+//! `…/threads/{thread}/summary`: the summary of turns that no longer fit into a thread's window.
 
 use axum::extract::State;
 use serde::Deserialize;
 
-use crate::http::body::{Ids, Json, Raw, parse_object};
+use super::deleted;
+use crate::http::body::{Json, PathIds, RawBody, parse_object};
 use crate::http::error::ApiResult;
 use novelo_conversation::app::App;
 use novelo_conversation::caller::Caller;
@@ -12,40 +13,34 @@ use novelo_conversation::remember::summary;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Wire {
+struct SetSummaryRequest {
     text: String,
     upto_seq: Option<u64>,
 }
 
-pub async fn get(
+pub(crate) async fn get(
     State(app): State<App>,
-    caller: Caller,
-    Ids((user, thread)): Ids<(String, String)>,
+    _: Caller,
+    PathIds((user, thread)): PathIds<(String, String)>,
 ) -> ApiResult<Json> {
-    caller.require_user(&user)?;
     let summary = summary::get(&app, &user, &thread).await?;
-    Ok(Json::write(&summary.ok_or_else(|| Error::not_found("summary of this thread"))?)?)
+    Ok(Json::serialize(&summary.ok_or_else(|| Error::not_found("summary of this thread"))?)?)
 }
 
-pub async fn put(
+pub(crate) async fn put(
     State(app): State<App>,
-    caller: Caller,
-    Ids((user, thread)): Ids<(String, String)>,
-    Raw(body): Raw,
+    _: Caller,
+    PathIds((user, thread)): PathIds<(String, String)>,
+    RawBody(body): RawBody,
 ) -> ApiResult<Json> {
-    caller.require_user(&user)?;
-    let wire: Wire = parse_object(&body)?;
-    Ok(Json::write(&summary::set(&app, &user, &thread, &wire.text, wire.upto_seq).await?)?)
+    let wire: SetSummaryRequest = parse_object(&body)?;
+    Ok(Json::serialize(&summary::set(&app, &user, &thread, &wire.text, wire.upto_seq).await?)?)
 }
 
-pub async fn delete(
+pub(crate) async fn delete(
     State(app): State<App>,
-    caller: Caller,
-    Ids((user, thread)): Ids<(String, String)>,
+    _: Caller,
+    PathIds((user, thread)): PathIds<(String, String)>,
 ) -> ApiResult<Json> {
-    caller.require_user(&user)?;
-    match summary::remove(&app, &user, &thread).await? {
-        true => Ok(Json::written(br#"{"deleted":true}"#.to_vec())),
-        false => Err(Error::not_found("summary of this thread").into()),
-    }
+    deleted(summary::remove(&app, &user, &thread).await?, "summary of this thread")
 }

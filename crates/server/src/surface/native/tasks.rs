@@ -1,10 +1,10 @@
-//! `…/tasks` and `…/tasks/{task}/results`: what is to be done, and what tools answered meanwhile.
+//! `…/tasks` and `…/tasks/{task}/results`: tasks, and the tool results of each.
 
 use axum::extract::State;
 use serde::{Deserialize, Deserializer};
 
-use super::After;
-use crate::http::body::{Ids, Json, Params, Raw, page_size, parse_object};
+use super::{PageParams, deleted};
+use crate::http::body::{Json, PathIds, QueryParams, RawBody, page_size, parse_object};
 use crate::http::error::ApiResult;
 use novelo_conversation::app::App;
 use novelo_conversation::caller::Caller;
@@ -14,7 +14,7 @@ use novelo_conversation::remember::tasks::{self, Change, NewTask, Status};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Wire {
+struct AddTaskRequest {
     id: Option<String>,
     title: String,
     notes: Option<String>,
@@ -23,7 +23,7 @@ struct Wire {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Patch {
+struct ChangeTaskRequest {
     title: Option<String>,
     status: Option<Status>,
     #[serde(default, deserialize_with = "given")]
@@ -34,7 +34,7 @@ struct Patch {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct List {
+pub(crate) struct TaskListParams {
     status: Option<Status>,
     after: Option<String>,
     limit: Option<usize>,
@@ -42,48 +42,53 @@ pub struct List {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct ResultWire {
+struct AddResultRequest {
     name: Option<String>,
     content: String,
 }
 
-/// Tells null from what is not there.
+/// Distinguishes null from a missing member.
 fn given<'de, D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Option<Option<String>>, D::Error> {
     Option::deserialize(deserializer).map(Some)
 }
 
-pub async fn add(State(app): State<App>, caller: Caller, Ids(user): Ids<String>, Raw(body): Raw) -> ApiResult<Json> {
-    caller.require_user(&user)?;
-    let wire: Wire = parse_object(&body)?;
+pub(crate) async fn add(
+    State(app): State<App>,
+    _: Caller,
+    PathIds(user): PathIds<String>,
+    RawBody(body): RawBody,
+) -> ApiResult<Json> {
+    let wire: AddTaskRequest = parse_object(&body)?;
     let (id, notes, due) = (wire.id.as_deref(), wire.notes.as_deref(), wire.due.as_deref());
-    Ok(Json::write(&tasks::add(&app, &user, NewTask { id, title: &wire.title, notes, due }).await?)?)
+    Ok(Json::serialize(&tasks::add(&app, &user, NewTask { id, title: &wire.title, notes, due }).await?)?)
 }
 
-pub async fn list(
+pub(crate) async fn list(
     State(app): State<App>,
-    caller: Caller,
-    Ids(user): Ids<String>,
-    Params(list): Params<List>,
+    _: Caller,
+    PathIds(user): PathIds<String>,
+    QueryParams(list): QueryParams<TaskListParams>,
 ) -> ApiResult<Json> {
-    caller.require_user(&user)?;
     let after = list.after.as_deref().filter(|after| !after.is_empty());
-    let limit = page_size("limit", list.limit, After::LIMIT_DEFAULT)?;
-    Ok(Json::write(&tasks::list(&app, &user, list.status, after, limit).await?)?)
+    let limit = page_size("limit", list.limit, PageParams::LIMIT_DEFAULT)?;
+    Ok(Json::serialize(&tasks::list(&app, &user, list.status, after, limit).await?)?)
 }
 
-pub async fn get(State(app): State<App>, caller: Caller, Ids((user, id)): Ids<(String, String)>) -> ApiResult<Json> {
-    caller.require_user(&user)?;
-    Ok(Json::write(&tasks::get(&app, &user, &id).await?.ok_or_else(|| Error::not_found("such task"))?)?)
-}
-
-pub async fn change(
+pub(crate) async fn get(
     State(app): State<App>,
-    caller: Caller,
-    Ids((user, id)): Ids<(String, String)>,
-    Raw(body): Raw,
+    _: Caller,
+    PathIds((user, id)): PathIds<(String, String)>,
 ) -> ApiResult<Json> {
-    caller.require_user(&user)?;
-    let wire: Patch = parse_object(&body)?;
+    Ok(Json::serialize(&tasks::get(&app, &user, &id).await?.ok_or_else(|| Error::not_found("such task"))?)?)
+}
+
+pub(crate) async fn change(
+    State(app): State<App>,
+    _: Caller,
+    PathIds((user, id)): PathIds<(String, String)>,
+    RawBody(body): RawBody,
+) -> ApiResult<Json> {
+    let wire: ChangeTaskRequest = parse_object(&body)?;
     let change = Change {
         title: wire.title.as_deref(),
         status: wire.status,
@@ -91,35 +96,33 @@ pub async fn change(
         due: wire.due.as_ref().map(Option::as_deref),
     };
     let changed = tasks::change(&app, &user, &id, change).await?;
-    Ok(Json::write(&changed.ok_or_else(|| Error::not_found("such task"))?)?)
+    Ok(Json::serialize(&changed.ok_or_else(|| Error::not_found("such task"))?)?)
 }
 
-pub async fn delete(State(app): State<App>, caller: Caller, Ids((user, id)): Ids<(String, String)>) -> ApiResult<Json> {
-    caller.require_user(&user)?;
-    match tasks::remove(&app, &user, &id).await? {
-        true => Ok(Json::written(br#"{"deleted":true}"#.to_vec())),
-        false => Err(Error::not_found("such task").into()),
-    }
-}
-
-pub async fn add_result(
+pub(crate) async fn delete(
     State(app): State<App>,
-    caller: Caller,
-    Ids((user, task)): Ids<(String, String)>,
-    Raw(body): Raw,
+    _: Caller,
+    PathIds((user, id)): PathIds<(String, String)>,
 ) -> ApiResult<Json> {
-    caller.require_user(&user)?;
-    let wire: ResultWire = parse_object(&body)?;
+    deleted(tasks::remove(&app, &user, &id).await?, "such task")
+}
+
+pub(crate) async fn add_result(
+    State(app): State<App>,
+    _: Caller,
+    PathIds((user, task)): PathIds<(String, String)>,
+    RawBody(body): RawBody,
+) -> ApiResult<Json> {
+    let wire: AddResultRequest = parse_object(&body)?;
     let id = results::add(&app, &user, &task, wire.name.as_deref(), &wire.content).await?;
-    Ok(Json::of(&serde_json::json!({"id": id})))
+    Ok(Json::from_value(&serde_json::json!({"id": id})))
 }
 
-pub async fn list_results(
+pub(crate) async fn list_results(
     State(app): State<App>,
-    caller: Caller,
-    Ids((user, task)): Ids<(String, String)>,
-    Params(page): Params<After>,
+    _: Caller,
+    PathIds((user, task)): PathIds<(String, String)>,
+    QueryParams(page): QueryParams<PageParams>,
 ) -> ApiResult<Json> {
-    caller.require_user(&user)?;
-    Ok(Json::write(&results::list(&app, &user, &task, page.after(), page.limit()?).await?)?)
+    Ok(Json::serialize(&results::list(&app, &user, &task, page.after(), page.limit()?).await?)?)
 }

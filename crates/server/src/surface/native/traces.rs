@@ -1,11 +1,11 @@
-//! `/v1/traces`: reading what was recorded of an assembly or of a request, and making a prompt again.
+//! `/v1/traces`: reads the trace of a prompt or of a request, and replays prompts.
 
 use std::sync::Arc;
 
 use axum::extract::State;
 use serde::Serialize;
 
-use crate::http::body::{Ids, Json};
+use crate::http::body::{Json, PathIds};
 use crate::http::error::ApiResult;
 use novelo_conversation::app::App;
 use novelo_conversation::caller::Caller;
@@ -13,7 +13,7 @@ use novelo_conversation::context;
 use novelo_conversation::error::{Code, Error, Result};
 use novelo_conversation::trace::{self, Entry, Trace, TraceId};
 
-pub async fn get(State(app): State<App>, caller: Caller, Ids(id): Ids<String>) -> ApiResult<Json> {
+pub(crate) async fn get(State(app): State<App>, caller: Caller, PathIds(id): PathIds<String>) -> ApiResult<Json> {
     let trace = match find(&app, &caller, &id).await? {
         Entry::Prompt(trace) => trace,
         Entry::Course(course) => return Ok(written(&*course, r#""kind":"course""#)?),
@@ -23,16 +23,16 @@ pub async fn get(State(app): State<App>, caller: Caller, Ids(id): Ids<String>) -
     Ok(written(&*trace, &format!(r#""kind":"prompt","identical":{identical},"explain":{explanation}"#))?)
 }
 
-pub async fn replay(State(app): State<App>, caller: Caller, Ids(id): Ids<String>) -> ApiResult<Json> {
+pub(crate) async fn replay(State(app): State<App>, caller: Caller, PathIds(id): PathIds<String>) -> ApiResult<Json> {
     let trace = prompt(&app, &caller, &id).await?;
     let (messages, _, identical) = context::replay(&app, &trace).await?;
     let mut out = b"{\"messages\":".to_vec();
     out.extend_from_slice(&messages);
     out.extend_from_slice(format!(r#","identical":{identical}}}"#).as_bytes());
-    Ok(Json::written(out))
+    Ok(Json::from_bytes(out))
 }
 
-/// The prompt of this id; the last one that was made for a request, where it is that of a request.
+/// The prompt with this id. If the id is of a request, the last prompt that was made for it.
 async fn prompt(app: &App, caller: &Caller, id: &str) -> Result<Arc<Trace>> {
     let none = || Error::not_found("prompt in this trace");
     let course = match find(app, caller, id).await? {
@@ -45,7 +45,7 @@ async fn prompt(app: &App, caller: &Caller, id: &str) -> Result<Arc<Trace>> {
     }
 }
 
-/// What is there under an id, for whoever may see it: its user or, where it is nobody's, an admin.
+/// The trace with this id, if the caller may see it: its user, or an admin if it has no user.
 async fn find(app: &App, caller: &Caller, id: &str) -> Result<Entry> {
     let unknown = || Error::not_found("such trace");
     let id = TraceId::decode(id).ok_or_else(unknown)?;
@@ -61,12 +61,12 @@ async fn find(app: &App, caller: &Caller, id: &str) -> Result<Entry> {
     entry.ok_or_else(unknown)
 }
 
-/// An object with more members at its end.
+/// The object with more members at its end.
 fn written(object: &impl Serialize, more: &str) -> Result<Json> {
     let mut out = serde_json::to_vec(object).map_err(internal)?;
     out.truncate(out.len() - 1);
     out.extend_from_slice(format!(",{more}}}").as_bytes());
-    Ok(Json::written(out))
+    Ok(Json::from_bytes(out))
 }
 
 fn internal(error: serde_json::Error) -> Error {

@@ -11,7 +11,8 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use sha2::{Digest, Sha256};
 
-use crate::http::body::{Ids, Json, Params, Raw, page_size, parse_object};
+use super::PageParams;
+use crate::http::body::{Json, PathIds, QueryParams, RawBody, page_size, parse_object};
 use crate::http::error::ApiResult;
 use novelo_conversation::app::App;
 use novelo_conversation::caller::Caller;
@@ -19,11 +20,10 @@ use novelo_conversation::error::{Error, Result};
 use novelo_conversation::thread::NewTurn;
 
 const LAST_DEFAULT: usize = 20;
-const LIMIT_DEFAULT: usize = 100;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Append<'b> {
+struct AppendRequest<'b> {
     #[serde(borrow)]
     messages: Vec<&'b RawValue>,
     if_seq: Option<u64>,
@@ -31,22 +31,21 @@ struct Append<'b> {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct List {
+pub(crate) struct TurnListParams {
     last: Option<usize>,
     after: Option<u64>,
     limit: Option<usize>,
 }
 
-pub async fn append(
+pub(crate) async fn append(
     State(app): State<App>,
-    caller: Caller,
-    Ids((user, thread)): Ids<(String, String)>,
+    _: Caller,
+    PathIds((user, thread)): PathIds<(String, String)>,
     headers: HeaderMap,
-    Raw(body): Raw,
+    RawBody(body): RawBody,
 ) -> ApiResult<Json> {
-    caller.require_user(&user)?;
     scope::turns(&user, &thread).map_err(|e| Error::bad_id("user or thread", &e))?;
-    let wire: Append<'_> = parse_object(&body)?;
+    let wire: AppendRequest<'_> = parse_object(&body)?;
     let messages = accept_messages(&wire.messages, APPEND_MESSAGES_MAX, "APPEND_MESSAGES_MAX")?;
     let key = idempotency_key(&headers)?;
     let turns = messages.iter().enumerate().map(|(i, message)| {
@@ -61,23 +60,22 @@ pub async fn append(
         let tokens = message.tokens(Tokenizer::Approx);
         serde_json::json!({"id": stamp.id, "seq": stamp.seq, "create_time": stamp.create_time, "tokens": tokens})
     });
-    Ok(Json::of(&serde_json::json!({"turns": rows.collect::<Vec<_>>()})))
+    Ok(Json::from_value(&serde_json::json!({"turns": rows.collect::<Vec<_>>()})))
 }
 
-pub async fn list(
+pub(crate) async fn list(
     State(app): State<App>,
-    caller: Caller,
-    Ids((user, thread)): Ids<(String, String)>,
-    Params(list): Params<List>,
+    _: Caller,
+    PathIds((user, thread)): PathIds<(String, String)>,
+    QueryParams(list): QueryParams<TurnListParams>,
 ) -> ApiResult<Json> {
-    caller.require_user(&user)?;
     let of = scope::turns(&user, &thread).map_err(|e| Error::bad_id("user or thread", &e))?;
     let range = match (list.last, list.after) {
         (Some(_), Some(_)) => return Err(Error::invalid("last", "and after exclude each other").into()),
         (last, None) if list.limit.is_none() => Range::Last(page_size("last", last, LAST_DEFAULT)?),
         (Some(_), None) => return Err(Error::invalid("limit", "goes with after, not with last").into()),
         (None, after) => {
-            Range::After { seq: after.unwrap_or(0), limit: page_size("limit", list.limit, LIMIT_DEFAULT)? }
+            Range::After { seq: after.unwrap_or(0), limit: page_size("limit", list.limit, PageParams::LIMIT_DEFAULT)? }
         }
     };
     let turns = app.store.turns(&of, range).await?;
@@ -92,11 +90,11 @@ pub async fn list(
         out.push(b'}');
     }
     out.extend_from_slice(format!(r#"],"has_more":{}}}"#, turns.has_more).as_bytes());
-    Ok(Json::written(out))
+    Ok(Json::from_bytes(out))
 }
 
-/// Takes the messages of a request, or names the first that is wrong.
-pub fn accept_messages(raw: &[&RawValue], most: usize, cap: &str) -> Result<Vec<Message>> {
+/// Accepts the messages of a request, or names the first that is wrong.
+pub(crate) fn accept_messages(raw: &[&RawValue], most: usize, cap: &str) -> Result<Vec<Message>> {
     if raw.len() > most {
         return Err(Error::invalid("messages", format_args!("has {} entries; the cap {cap} is {most}", raw.len())));
     }
@@ -109,7 +107,7 @@ pub fn accept_messages(raw: &[&RawValue], most: usize, cap: &str) -> Result<Vec<
     raw.iter().enumerate().map(accept).collect()
 }
 
-/// The id and the time that a message brings along.
+/// The id and the time in a message.
 fn own_fields(i: usize, message: &Message) -> Result<(Option<Box<str>>, Option<f64>)> {
     let text = message.as_str();
     let (mut id, mut create_time) = (None, None);
@@ -130,7 +128,7 @@ fn own_fields(i: usize, message: &Message) -> Result<(Option<Box<str>>, Option<f
 }
 
 /// Seconds since 1970, as a number.
-pub fn time(path: &str, value: &str) -> Result<f64> {
+pub(crate) fn time(path: &str, value: &str) -> Result<f64> {
     let parsed = value.parse::<f64>().ok().filter(|t| t.is_finite() && !value.starts_with('"'));
     parsed.ok_or_else(|| Error::invalid(path, "must be a number of seconds"))
 }
@@ -141,7 +139,7 @@ fn idempotency_key(headers: &HeaderMap) -> Result<Option<&str>> {
     key.map(Some).ok_or_else(|| Error::invalid("Idempotency-Key", "must be 1 to 256 visible characters"))
 }
 
-/// The id that the same key always gives the same message: sent again, it is the same turn.
+/// The id that one key always gives one message, so that a repeated request is the same turn.
 fn derived_id(key: &str, i: usize) -> Box<str> {
     let digest = Sha256::digest(format!("{i}:{key}").as_bytes());
     let hex: String = digest.iter().take(16).map(|b| format!("{b:02x}")).collect();

@@ -1,4 +1,4 @@
-//! `POST /api/ask`: a question to a thread, and its answer, whole or as it is made.
+//! `POST /api/ask`: a question to a thread, and its answer, whole or as a stream.
 
 use axum::extract::State;
 use axum::http::HeaderMap;
@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::wire::{CallBody, QuestionBody, ReplyBody, SourcesBody};
-use crate::http::body::{Json, Raw, parse_object};
+use crate::http::body::{Json, RawBody, parse_object};
 use crate::http::error::ApiResult;
 use crate::http::sse;
 use novelo_conversation::answer::reply::{ReplyInput, ReplyKind, ReplyRequest};
@@ -22,7 +22,7 @@ use novelo_conversation::trace::Tracer;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Wire {
+struct ThreadAskRequest {
     question: String,
     thread_id: Option<String>,
     user_id: Option<String>,
@@ -32,23 +32,28 @@ struct Wire {
 const SURFACE: &str = "api/ask";
 const PRESET: &str = "thread";
 
-pub async fn ask(State(app): State<App>, caller: Caller, headers: HeaderMap, Raw(body): Raw) -> ApiResult<Response> {
+pub(crate) async fn ask(
+    State(app): State<App>,
+    caller: Caller,
+    headers: HeaderMap,
+    RawBody(body): RawBody,
+) -> ApiResult<Response> {
     if let Some(reader) = sse::resume(&app, &caller, &headers, is_ours)? {
         return Ok(sse::answer(reader, event));
     }
-    let wire: Wire = parse_object(&body)?;
+    let wire: ThreadAskRequest = parse_object(&body)?;
     let thread = wire.thread_id.unwrap_or_else(|| uuid::Uuid::new_v4().to_string());
     let asked = asked(&app, SURFACE, user(wire.user_id, &caller)?, thread, wire.question)?;
     Ok(answer(&app, asked, sse::is_wanted(wire.stream, &headers)).await)
 }
 
-/// Whether a reply is told in the words of `event`.
-pub fn is_ours(format: &ResponseFormat) -> bool {
+/// Whether `event` can write this form of a reply.
+pub(crate) fn is_ours(format: &ResponseFormat) -> bool {
     *format == ResponseFormat::Assist
 }
 
-/// Begins to answer, and answers with that: as it is told, or whole.
-pub async fn answer(app: &App, asked: ReplyRequest, streams: bool) -> Response {
+/// Begins the reply and returns it, as a stream or whole.
+pub(crate) async fn answer(app: &App, asked: ReplyRequest, streams: bool) -> Response {
     let trace_id = asked.tracer.id().encode();
     let options = asked.reply_options(streams);
     let answer = match answer::begin(app, AnswerRequest::Reply(asked), options) {
@@ -59,13 +64,13 @@ pub async fn answer(app: &App, asked: ReplyRequest, streams: bool) -> Response {
     sse::traced(&trace_id, answer)
 }
 
-/// Whose thread it is: a key speaks for its user; whoever speaks for all may name one.
-pub fn user(named: Option<String>, caller: &Caller) -> Result<String> {
+/// The owner of the thread: the user of the key, or the user that a service or admin names.
+pub(crate) fn user(named: Option<String>, caller: &Caller) -> Result<String> {
     Ok(caller.subject("user_id", named)?.unwrap_or_else(|| ANONYMOUS.to_owned()))
 }
 
-/// A question that came in by a surface, checked.
-pub fn asked(app: &App, surface: &str, user: String, thread: String, question: String) -> Result<ReplyRequest> {
+/// A checked question from a surface.
+pub(crate) fn asked(app: &App, surface: &str, user: String, thread: String, question: String) -> Result<ReplyRequest> {
     check_id(&user).map_err(|e| Error::bad_id("user_id", &e))?;
     check_id(&thread).map_err(|e| Error::bad_id("thread_id", &e))?;
     check::text("question", &question, ("QUESTION_BYTES_MAX", QUESTION_BYTES_MAX))?;
@@ -77,13 +82,13 @@ pub fn asked(app: &App, surface: &str, user: String, thread: String, question: S
     Ok(ReplyRequest { user: Some(user), thread: Some(thread), input, preset, kind, tracer })
 }
 
-/// The whole answer, once there is one.
-pub async fn whole(reader: EventReader) -> Result<Response> {
-    sse::whole(reader, |reply| Json::write(&ReplyBody::from(reply)).map(IntoResponse::into_response)).await
+/// The whole answer, once it is finished.
+pub(crate) async fn whole(reader: EventReader) -> Result<Response> {
+    sse::whole(reader, |reply| Json::serialize(&ReplyBody::from(reply)).map(IntoResponse::into_response)).await
 }
 
-/// An event as its frame, and before it how many there were that cannot be told any more.
-pub fn event(told: &LoggedEvent) -> String {
+/// The frame of an event, after a frame with the number of events that are no longer stored.
+pub(crate) fn event(told: &LoggedEvent) -> String {
     match told.missed {
         0 => frame(told),
         missed => format!("event: missed\ndata: {}\n\n{}", json!({"events": missed}), frame(told)),

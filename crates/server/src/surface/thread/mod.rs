@@ -1,21 +1,29 @@
 //! Threads with follow-ups: questions answered from documents, and the chat page.
 //!
-//! Owns `/api/ask`, and what the chat page calls; the page itself is one of `super::pages`. How an answer is made is `novelo_conversation::answer::reply`'s.
+//! Owns `/api/ask` and the calls of the chat page; the page itself is in `super::pages`.
+//! `novelo_conversation::answer::reply` makes the answers.
 
 mod ask;
 mod page;
 mod replies;
+pub(crate) mod schema;
 mod wire;
 
-use crate::server::Server;
-use axum::Router;
 use axum::routing::{get, post};
 
-pub use ask::{answer, event, is_ours};
+use crate::auth::Access;
+use crate::http::route::{NodeMemory, Routes};
+use crate::server::Server;
 
-pub fn routes() -> Router<Server> {
-    Router::new()
-        .route("/api/ask", post(ask::ask))
-        .route("/chat/ask", post(replies::begin))
-        .route("/chat/replies/{name}", get(replies::read).delete(replies::end))
+pub(crate) use ask::{answer, event, is_ours};
+
+pub(crate) fn routes() -> Routes<Server> {
+    Routes::new()
+        .route("/api/ask", Access::Users, post(ask::ask))
+        .route("/chat/ask", Access::Users, post(replies::begin))
+        .route(
+            "/chat/replies/{name}",
+            Access::Users.reading(NodeMemory::NamedReply),
+            get(replies::read).delete(replies::end),
+        )
 }

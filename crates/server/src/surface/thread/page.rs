@@ -1,7 +1,7 @@
-//! The piece of the chat page that a question becomes. Whatever a caller sent is escaped.
+//! The fragment of the chat page for one question. All text from callers is escaped.
 
-/// The question, where its reply is read, and the trace of how that is made.
-pub fn exchange(question: &str, reply: &str, trace: &str) -> String {
+/// The question, the address of its reply, and the id of its trace.
+pub(crate) fn exchange(question: &str, reply: &str, trace: &str) -> String {
     let [question, reply, trace] = [question, reply, trace].map(escaped);
     format!(
         "<article class=\"exchange\" data-reply=\"{reply}\" data-trace=\"{trace}\">\
@@ -10,7 +10,7 @@ pub fn exchange(question: &str, reply: &str, trace: &str) -> String {
     )
 }
 
-/// A text as it stands in a page, in an attribute too.
+/// A text escaped for a page, also within an attribute.
 fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {

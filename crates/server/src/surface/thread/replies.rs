@@ -1,4 +1,4 @@
-//! What the chat page calls: a question as a form, and its reply, which can be resumed.
+//! The calls of the chat page: a question as a form, and its reply, which can be resumed.
 
 use axum::extract::State;
 use axum::http::HeaderMap;
@@ -6,7 +6,7 @@ use axum::response::Response;
 use serde::Deserialize;
 
 use super::{ask, page};
-use crate::http::body::{Ids, Raw};
+use crate::http::body::{PathIds, RawBody};
 use crate::http::error::ApiResult;
 use crate::http::sse;
 use crate::surface::pages;
@@ -17,16 +17,16 @@ use novelo_conversation::error::Error;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Form {
+struct ChatForm {
     thread_id: String,
     question: String,
 }
 
 const SURFACE: &str = "chat page";
 
-/// Begins to answer, and gives the piece of the page where that will be shown.
-pub async fn begin(State(app): State<App>, caller: Caller, Raw(body): Raw) -> ApiResult<Response> {
-    let form: Form = serde_urlencoded::from_bytes(&body).map_err(|e| Error::invalid("body", e))?;
+/// Begins the reply, and returns the fragment of the page that will show it.
+pub(crate) async fn begin(State(app): State<App>, caller: Caller, RawBody(body): RawBody) -> ApiResult<Response> {
+    let form: ChatForm = serde_urlencoded::from_bytes(&body).map_err(|e| Error::invalid("body", e))?;
     let asked = ask::asked(&app, SURFACE, ask::user(None, &caller)?, form.thread_id, form.question.clone())?;
     let (trace_id, options) = (asked.tracer.id().encode(), asked.reply_options(true));
     let piece = answer::begin(&app, AnswerRequest::Reply(asked), options).map(|reader| {
@@ -36,18 +36,18 @@ pub async fn begin(State(app): State<App>, caller: Caller, Raw(body): Raw) -> Ap
     Ok(sse::traced(&trace_id, piece))
 }
 
-/// The events of a reply, from behind `Last-Event-ID` on.
-pub async fn read(
+/// The events of a reply after `Last-Event-ID`.
+pub(crate) async fn read(
     State(app): State<App>,
     caller: Caller,
-    Ids(name): Ids<String>,
+    PathIds(name): PathIds<String>,
     headers: HeaderMap,
 ) -> ApiResult<Response> {
     Ok(sse::answer(sse::named(&app, &caller, &headers, &name, ask::is_ours)?, ask::event))
 }
 
-/// Ends a reply early: what there is of it, once that is stored.
-pub async fn end(State(app): State<App>, caller: Caller, Ids(name): Ids<String>) -> ApiResult<Response> {
+/// Ends a reply early, and returns the part that was stored.
+pub(crate) async fn end(State(app): State<App>, caller: Caller, PathIds(name): PathIds<String>) -> ApiResult<Response> {
     let reader = sse::named(&app, &caller, &HeaderMap::new(), &name, ask::is_ours)?;
     let trace_id = reader.trace_id();
     reader.dismiss();

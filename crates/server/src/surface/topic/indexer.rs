@@ -1,15 +1,15 @@
-//! `POST /jobs/context/collapse/indexer/run` and `…/collapse/state/set`: keeping the index of groups.
+//! `POST /jobs/context/collapse/indexer/run` and `…/collapse/state/set`: updates the index of groups.
 
 use axum::extract::State;
 use novelo_engine::group;
 use novelo_engine::limits::ID_BYTES_MAX;
-use novelo_engine::path::check_id;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{About, Subject};
-use crate::http::body::{Json, Raw, parse_object};
+use super::{TopicCaller, TopicSubject};
+use crate::http::body::{Json, RawBody, parse_object};
 use crate::http::error::ApiResult;
+use crate::surface::{optional_id, required_id};
 use novelo_conversation::app::App;
 use novelo_conversation::context::collapse::{Places, index};
 use novelo_conversation::error::{Error, Result};
@@ -17,7 +17,7 @@ use novelo_conversation::telemetry::now;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
-struct Run {
+struct IndexerRequest {
     session_id: Option<String>,
     response_id: Option<String>,
     groups: Option<Value>,
@@ -26,7 +26,7 @@ struct Run {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
-struct SetState {
+struct GroupStateRequest {
     session_id: Option<String>,
     group: Option<String>,
     expanded: Option<bool>,
@@ -35,12 +35,12 @@ struct SetState {
     user_id: Option<String>,
 }
 
-pub async fn run(State(app): State<App>, about: About, Raw(body): Raw) -> ApiResult<Json> {
-    let wire: Run = parse_object(&body)?;
+pub(crate) async fn run(State(app): State<App>, about: TopicCaller, RawBody(body): RawBody) -> ApiResult<Json> {
+    let wire: IndexerRequest = parse_object(&body)?;
     let subject = about.subject(wire.user_id)?;
-    let session = id("sessionId", wire.session_id)?;
+    let session = required_id("sessionId", wire.session_id)?;
     let places = places(&subject, &session)?;
-    let response = wire.response_id.map(|response| id("responseId", Some(response))).transpose()?;
+    let response = optional_id("responseId", wire.response_id)?;
     let indexed = match (response, wire.groups) {
         (response, Some(groups)) => {
             let groups = group::define("groups", &groups)?;
@@ -52,7 +52,7 @@ pub async fn run(State(app): State<App>, about: About, Raw(body): Raw) -> ApiRes
         }
         (None, None) => return Err(Error::invalid("responseId", "is missing, and so is groups").into()),
     };
-    Ok(Json::of(&json!({
+    Ok(Json::from_value(&json!({
         "ok": true,
         "indexed_groups": indexed.groups,
         "indexed_messages": indexed.messages,
@@ -60,15 +60,15 @@ pub async fn run(State(app): State<App>, about: About, Raw(body): Raw) -> ApiRes
     })))
 }
 
-pub async fn set_state(State(app): State<App>, about: About, Raw(body): Raw) -> ApiResult<Json> {
-    let wire: SetState = parse_object(&body)?;
+pub(crate) async fn set_state(State(app): State<App>, about: TopicCaller, RawBody(body): RawBody) -> ApiResult<Json> {
+    let wire: GroupStateRequest = parse_object(&body)?;
     let expanded = expanded(wire.expanded, wire.state.as_deref())?;
     let subject = about.subject(wire.user_id)?;
-    let places = places(&subject, &id("sessionId", wire.session_id)?)?;
+    let places = places(&subject, &required_id("sessionId", wire.session_id)?)?;
     let name = wire.group.ok_or_else(|| Error::invalid("group", "is missing"))?;
     let name = group::name(&name).filter(|name| name.len() <= ID_BYTES_MAX);
     let name = name.ok_or_else(|| Error::invalid("group", "is no name of a group"))?;
-    let response = wire.response_id.map(|response| id("responseId", Some(response))).transpose()?;
+    let response = optional_id("responseId", wire.response_id)?;
     let mut known = false;
     for at in &places {
         known = known || index::response_of(&app.store, at, &name).await?.is_some();
@@ -78,7 +78,7 @@ pub async fn set_state(State(app): State<App>, about: About, Raw(body): Raw) -> 
     }
     let now = now();
     index::set_state(&app.store, first(&places)?, &name, expanded, response.as_deref(), now).await?;
-    Ok(Json::of(&json!({"ok": true, "group": name, "expanded": expanded, "updated_at": now})))
+    Ok(Json::from_value(&json!({"ok": true, "group": name, "expanded": expanded, "updated_at": now})))
 }
 
 fn expanded(flag: Option<bool>, state: Option<&str>) -> Result<bool> {
@@ -92,19 +92,13 @@ fn expanded(flag: Option<bool>, state: Option<&str>) -> Result<bool> {
     }
 }
 
-fn id(name: &str, id: Option<String>) -> Result<String> {
-    let id = id.ok_or_else(|| Error::invalid(name, "is missing"))?;
-    check_id(&id).map_err(|e| Error::bad_id(name, &e))?;
-    Ok(id)
-}
-
-/// Where the index of a session stands: its own places, and those that may stand in for it.
-fn places(subject: &Subject, session: &str) -> Result<Vec<Places>> {
+/// The locations of a session's index: its own, and those that are read as a fallback.
+fn places(subject: &TopicSubject, session: &str) -> Result<Vec<Places>> {
     let places = subject.whose().roots().map(|root| Places::of(root, session));
     places.collect::<std::result::Result<_, _>>().map_err(|e| Error::bad_id("sessionId", &e))
 }
 
-/// The places that are written.
+/// The location that is written.
 fn first(places: &[Places]) -> Result<&Places> {
     places.first().ok_or_else(|| Error::invalid("userId", "is missing"))
 }

@@ -1,13 +1,13 @@
-//! Kalas: stretches of time, as this surface names them.
+//! Kalas: the time ranges of this surface.
 
 use novelo_engine::decode::{DecodeError, Fields};
 use novelo_engine::path::check_id;
 use novelo_engine::time_scope::TimeScope;
 use serde_json::Value;
 
-/// What a kala reads. Kinds that are not known read as a session does, or nothing; members that are not known may be
-/// there.
-pub fn reach(kala: Option<&Value>, now: f64) -> Result<TimeScope, DecodeError> {
+/// The time scope of a kala. An unknown kind is read as a session if it names one, else it reads nothing;
+/// unknown members are ignored.
+pub(crate) fn reach(kala: Option<&Value>, now: f64) -> Result<TimeScope, DecodeError> {
     let mut fields = kala.map_or_else(|| Ok(Fields::none("kala")), |kala| Fields::from_value("kala", kala))?;
     let kind = fields.string("kind")?.filter(|kind| !kind.is_empty());
     let kind = kind.ok_or_else(|| DecodeError::new("kala.kind", "is missing"))?;

@@ -1,14 +1,13 @@
 //! Topic contexts: contexts by kala, collapse groups and their indexer.
 //!
-//! Owns the addresses of this surface, whom a call is about, and the form of its errors: `{"error": "<message>"}`, with
-//! 400 for whatever is wrong in a request.
+//! Owns the addresses of this surface, which user a call is about, and the form of its errors: `{"error":
+//! "<message>"}`, with 400 for everything that is wrong in a request.
 
 mod indexer;
 mod kala;
 mod run;
+pub(crate) mod schema;
 
-use crate::server::Server;
-use axum::Router;
 use axum::extract::FromRequestParts;
 use axum::http::{HeaderValue, StatusCode, header, request::Parts};
 use axum::middleware::map_response;
@@ -16,27 +15,29 @@ use axum::response::Response;
 use axum::routing::post;
 use serde::Deserialize;
 
-use crate::http::body::Params;
+use crate::auth::Access;
+use crate::http::body::QueryParams;
 use crate::http::error::{ApiError, ApiResult};
+use crate::http::route::Routes;
+use crate::server::Server;
 use novelo_conversation::caller::Caller;
 use novelo_conversation::context::load::Whose;
 use novelo_conversation::error::{Code, Error, Result};
 
-pub fn routes() -> Router<Server> {
-    let mut routes = Router::new();
+pub(crate) fn routes() -> Routes<Server> {
+    let mut routes = Routes::new();
     for base in ["/context", "/jobs/context"] {
-        routes = routes.route(&format!("{base}/topicContextYoj/run"), post(run::run));
+        routes = routes.route(&format!("{base}/topicContextYoj/run"), Access::Users, post(run::run));
     }
     for base in ["", "/context", "/jobs/context"] {
-        routes = routes
-            .route(&format!("{base}/collapse/indexer/run"), post(indexer::run))
-            .route(&format!("{base}/collapse/state/set"), post(indexer::set_state));
+        routes = routes.route(&format!("{base}/collapse/indexer/run"), Access::Users, post(indexer::run));
+        routes = routes.route(&format!("{base}/collapse/state/set"), Access::Users, post(indexer::set_state));
     }
     let refuse = async || ApiError(Error::new(Code::MethodNotAllowed, "this address takes POST"));
     routes.method_not_allowed_fallback(refuse).layer(map_response(in_this_form))
 }
 
-/// Refusals in the form of this surface.
+/// Writes errors in the form of this surface.
 async fn in_this_form(mut response: Response) -> Response {
     let Some(error) = response.extensions_mut().remove::<std::sync::Arc<Error>>() else { return response };
     let unnamed = error.param.as_ref().filter(|param| !error.message.starts_with(param.as_str()));
@@ -50,25 +51,25 @@ async fn in_this_form(mut response: Response) -> Response {
     response
 }
 
-/// Who is calling, and whom the address and the headers name.
-pub struct About {
+/// The caller, and the users that the address and the headers name.
+pub(crate) struct TopicCaller {
     caller: Caller,
     named: Vec<String>,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Query {
+struct TopicParams {
     #[serde(rename = "userId")]
     user: Option<String>,
 }
 
-impl FromRequestParts<Server> for About {
+impl FromRequestParts<Server> for TopicCaller {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, server: &Server) -> ApiResult<Self> {
         let caller = Caller::from_request_parts(parts, server).await?;
-        let Params(query) = Params::<Query>::from_request_parts(parts, server).await?;
+        let QueryParams(query) = QueryParams::<TopicParams>::from_request_parts(parts, server).await?;
         let header = parts.headers.get("x-user-id").map(HeaderValue::to_str).transpose();
         let header = header.map_err(|_| Error::invalid("x-user-id", "is not text"))?;
         let named = query.user.into_iter().chain(header.map(str::to_owned)).collect();
@@ -76,27 +77,27 @@ impl FromRequestParts<Server> for About {
     }
 }
 
-/// Whom a call is about, and what it may read.
+/// The user that a call is about, and whether it may read legacy documents.
 #[derive(Debug)]
-pub struct Subject {
-    /// An admin who names nobody works on what belongs to no user.
+pub(crate) struct TopicSubject {
+    /// None for an admin who names no user: the call then works on legacy documents.
     pub user: Option<String>,
     pub legacy: bool,
 }
 
-impl About {
+impl TopicCaller {
     /// The user that the body, the address or the headers name, else the caller's own.
-    fn subject(self, in_body: Option<String>) -> Result<Subject> {
+    fn subject(self, in_body: Option<String>) -> Result<TopicSubject> {
         let mut named: Vec<String> = in_body.into_iter().chain(self.named).collect();
         named.dedup();
         if let [first, other, ..] = named.as_slice() {
             return Err(Error::invalid("userId", format_args!("is given as {first} and as {other}")));
         }
-        Ok(Subject { user: self.caller.subject("userId", named.pop())?, legacy: self.caller.is_admin() })
+        Ok(TopicSubject { user: self.caller.subject("userId", named.pop())?, legacy: self.caller.is_admin() })
     }
 }
 
-impl Subject {
+impl TopicSubject {
     fn whose(&self) -> Whose<'_> {
         Whose { user: self.user.as_deref(), legacy: self.legacy }
     }

@@ -8,8 +8,8 @@ use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use super::{About, kala};
-use crate::http::body::{Json, Raw, parse_object};
+use super::{TopicCaller, kala};
+use crate::http::body::{Json, RawBody, parse_object};
 use crate::http::error::ApiResult;
 use crate::http::trace_id::{TRACE_ID, header_value};
 use novelo_conversation::app::App;
@@ -22,7 +22,7 @@ use novelo_conversation::telemetry::now;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
-struct Wire {
+struct TopicRunRequest {
     kala: Option<Value>,
     model: Option<Value>,
     preset_id: Option<String>,
@@ -30,14 +30,14 @@ struct Wire {
     user_id: Option<String>,
 }
 
-/// Where the answer names its trace, if it left one; it does so by the name that every surface has for it, too.
+/// The header with the id of the trace, if there is one. The header that all surfaces share has it too.
 const TRACE: HeaderName = HeaderName::from_static("x-novelo-trace");
 
-/// Collections whose documents are shown as data, with a label of where they were read.
+/// Collections whose documents are rendered as data, with a label of their path.
 const DATA: [&str; 3] = ["summaries", "topicInfos", "topicInfo"];
 
-pub async fn run(State(app): State<App>, about: About, Raw(body): Raw) -> ApiResult<Response> {
-    let wire: Wire = parse_object(&body)?;
+pub(crate) async fn run(State(app): State<App>, about: TopicCaller, RawBody(body): RawBody) -> ApiResult<Response> {
+    let wire: TopicRunRequest = parse_object(&body)?;
     let subject = about.subject(wire.user_id)?;
     let request = Request {
         reach: kala::reach(wire.kala.as_ref(), now())?,
@@ -48,7 +48,7 @@ pub async fn run(State(app): State<App>, about: About, Raw(body): Raw) -> ApiRes
         ..Request::default()
     };
     let made = context::context(&app, request).await?;
-    let mut response = Json::written(made.body).into_response();
+    let mut response = Json::from_bytes(made.body).into_response();
     if made.traced {
         let trace = header_value(&made.trace);
         response.headers_mut().extend([(TRACE, trace.clone()), (TRACE_ID, trace)]);
@@ -85,7 +85,7 @@ fn recipe(mut model: Value, with_ids: bool) -> Value {
     model
 }
 
-/// Says of the leaves of a component tree which are data.
+/// Marks the leaves of a component tree that are data.
 fn show_data(components: &mut Value) {
     for component in components.as_array_mut().into_iter().flatten().filter_map(Value::as_object_mut) {
         if is_data(component) {

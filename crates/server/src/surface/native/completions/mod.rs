@@ -1,12 +1,12 @@
-//! `POST /v1/chat/completions`: OpenAI's form, with the thread behind it.
+//! `POST /v1/chat/completions`: OpenAI's form, with a thread.
 //!
-//! The model is a job of Novelo's, or a name that a configured server knows. Where a thread is named, what is new among the
-//! messages is stored, the model sees the thread within its window, and its answer is stored too; without one the messages
-//! are all there is, and nothing is kept. Tools are the caller's to run. Every answer says in `X-Novelo-Thread` which thread
-//! was used.
+//! The model is one of Novelo's jobs, or a name that a configured server knows. If a thread is named, new
+//! messages are stored, the model sees the thread within its window, and its answer is stored. Without a
+//! thread the model sees only the messages, and nothing is stored. The caller runs the tools. Every response
+//! names the thread in `X-Novelo-Thread`.
 
-mod frame;
-mod place;
+mod subject;
+mod writer;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -23,10 +23,9 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
 use super::turns::accept_messages;
-use crate::http::body::{Json, Raw, parse_object};
+use crate::http::body::{Json, RawBody, parse_object};
 use crate::http::error::{ApiError, ApiResult};
 use crate::http::sse;
-use frame::Frame;
 use novelo_conversation::answer::reply::{RelayRequest, ReplyInput, ReplyKind, ReplyRequest};
 use novelo_conversation::answer::{self, AnswerRequest, EventReader, Reply, ReplyOptions, ReplyOwner, ResponseFormat};
 use novelo_conversation::app::{App, Shared};
@@ -36,7 +35,8 @@ use novelo_conversation::model::{Job, Model};
 use novelo_conversation::policy::{self, Preset};
 use novelo_conversation::thread::refused::Refusals;
 use novelo_conversation::trace::Tracer;
-use place::{Place, THREAD};
+use subject::{CompletionSubject, THREAD};
+use writer::CompletionWriter;
 
 #[derive(Deserialize)]
 struct CompletionRequest<'b> {
@@ -50,25 +50,25 @@ struct CompletionRequest<'b> {
     metadata: Option<Map<String, Value>>,
 }
 
-/// What of a request is not the model's.
+/// Members of a request that are not passed to the model.
 const OURS: [&str; 6] = ["model", "messages", "stream", "stream_options", "n", "metadata"];
 
 const SURFACE: &str = "chat/completions";
-/// What `X-Novelo-Thread` says where no thread is meant.
+/// The value of `X-Novelo-Thread` for no thread.
 const NO_THREAD: &str = "none";
 /// How long a stream may take to begin.
 const HEAD_WAIT: Duration = Duration::from_secs(5);
-/// Which server is asked, and as whom, is not a caller's to say; nor may a server behind it be talked into it.
+/// A caller must not choose the model server or its credentials, directly or through a server behind it.
 const REFUSED: [&str; 5] = ["api_base", "base_url", "api_key", "extra_headers", "extra_body"];
 
-pub async fn complete(
+pub(crate) async fn complete(
     State(app): State<App>,
     caller: ApiResult<Caller>,
     headers: HeaderMap,
-    body: ApiResult<Raw>,
+    body: ApiResult<RawBody>,
 ) -> Response {
     let answered = match (caller, body) {
-        (Ok(caller), Ok(Raw(body))) => answer(&app, caller, &headers, &body).await,
+        (Ok(caller), Ok(RawBody(body))) => answer(&app, caller, &headers, &body).await,
         (Err(error), _) | (_, Err(error)) => Err(error),
     };
     let mut response = answered.unwrap_or_else(|ApiError(error)| ApiError(error.for_openai()).into_response());
@@ -91,16 +91,16 @@ async fn answer(app: &App, caller: Caller, headers: &HeaderMap, body: &[u8]) -> 
     if messages.is_empty() {
         return Err(Error::invalid("messages", "is empty").into());
     }
-    let place = Place::read(app, headers, &request, &caller)?;
+    let subject = CompletionSubject::read(app, headers, &request, &caller)?;
     let options = options(body, request.metadata.as_ref())?;
     let (job, model) = model(app, request.model.as_deref()).await?;
     let kind = ReplyKind::Relay(Box::new(RelayRequest { job, model, options }));
-    let asked = asked(app, &place, messages, kind).await?;
+    let asked = asked(app, &subject, messages, kind).await?;
     let (trace_id, streams) = (asked.tracer.id().encode(), request.stream == Some(true));
     let usual = asked.reply_options(streams);
     let reply_options = ReplyOptions {
         owner: ReplyOwner {
-            user: usual.owner.user.or(place.user).or_else(|| caller.user()),
+            user: usual.owner.user.or(subject.user).or_else(|| caller.user()),
             thread: usual.owner.thread,
         },
         format: ResponseFormat::Relay {
@@ -117,14 +117,14 @@ async fn answer(app: &App, caller: Caller, headers: &HeaderMap, body: &[u8]) -> 
         Err(error) => Err(error),
     };
     let answer = answer.map_err(Error::for_openai);
-    Ok(in_thread(place.thread.as_deref(), sse::traced(&trace_id, answer)))
+    Ok(in_thread(subject.thread.as_deref(), sse::traced(&trace_id, answer)))
 }
 
-/// An answer that says which thread was used.
+/// The response with the name of the thread that was used.
 fn in_thread(thread: Option<&str>, mut response: Response) -> Response {
     let name = match thread {
         None => NO_THREAD.to_owned(),
-        // A thread of this very name is written in another way, as callers must too.
+        // A thread of this name is percent-encoded, and callers must do the same.
         Some(NO_THREAD) => "%6Eone".to_owned(),
         Some(thread) => encode_segment(thread),
     };
@@ -134,8 +134,8 @@ fn in_thread(thread: Option<&str>, mut response: Response) -> Response {
     response
 }
 
-/// A stream that has begun. An error has its status where it comes soon; a model that thinks for long must not keep the
-/// client waiting.
+/// A stream that has begun. An early error gets its own status; after `HEAD_WAIT` the stream begins anyway,
+/// so that a slow model does not keep the client waiting.
 async fn begun(mut reader: EventReader) -> Result<Response> {
     match tokio::time::timeout(HEAD_WAIT, reader.begun()).await.ok().flatten() {
         Some(error) => Err(error),
@@ -144,20 +144,20 @@ async fn begun(mut reader: EventReader) -> Result<Response> {
 }
 
 fn streamed(reader: EventReader) -> Response {
-    let frame = Frame::of(&reader);
-    sse::answer(reader, move |told| frame.told(told))
+    let writer = CompletionWriter::for_reader(&reader);
+    sse::answer(reader, move |told| writer.write_event(told))
 }
 
 async fn whole(reader: EventReader) -> Result<Response> {
-    let frame = Frame::of(&reader);
-    let whole = |reply: &Reply| match frame::broken(reply) {
+    let writer = CompletionWriter::for_reader(&reader);
+    let whole = |reply: &Reply| match writer::broken(reply) {
         Some(error) => Err(error),
-        None => Ok(Json::of(&frame.whole(reply)).into_response()),
+        None => Ok(Json::from_value(&writer.whole(reply)).into_response()),
     };
     sse::whole(reader, whole).await
 }
 
-/// What goes to the model as it is. The thread that `metadata` names is ours.
+/// The members that are passed to the model unchanged. The thread in `metadata` is removed.
 fn options(body: &[u8], metadata: Option<&Map<String, Value>>) -> Result<Map<String, Value>> {
     let mut options: Map<String, Value> = parse_object(body)?;
     options.retain(|name, _| !OURS.contains(&name.as_str()));
@@ -165,14 +165,14 @@ fn options(body: &[u8], metadata: Option<&Map<String, Value>>) -> Result<Map<Str
         return Err(Error::invalid(name, "is the operator's to set"));
     }
     let mut metadata = metadata.cloned().unwrap_or_default();
-    metadata.remove(place::THREAD_ID);
+    metadata.remove(subject::THREAD_ID);
     if !metadata.is_empty() {
         options.insert("metadata".to_owned(), Value::Object(metadata));
     }
     Ok(options)
 }
 
-/// The model that a caller names; the one that answers where none is named.
+/// The model that the caller names, else the one for answers.
 async fn model(app: &Shared, named: Option<&str>) -> Result<(Job, Option<Model>)> {
     let Some(named) = named.filter(|name| !name.is_empty()) else {
         return Ok((Job::Answer, app.models.get(Job::Answer).cloned()));
@@ -185,16 +185,21 @@ async fn model(app: &Shared, named: Option<&str>) -> Result<(Job, Option<Model>)
 
 const MODEL_NAME_BYTES_MAX: usize = 256;
 
-/// No such model, in the words of OpenAI's form.
-pub fn unknown_model(named: &str, known: &[String]) -> Error {
+/// The error for an unknown model, in OpenAI's form.
+pub(crate) fn unknown_model(named: &str, known: &[String]) -> Error {
     let names = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
     let error = Error::not_found(format_args!("model {named}; there are {names}")).for_openai();
     let relayed = error.relayed.map(|relayed| Box::new(Relayed { code: "model_not_found".to_owned(), ..*relayed }));
     Error { param: Some("model".to_owned()), relayed, ..error }
 }
 
-async fn asked(app: &App, place: &Place, messages: Vec<Message>, kind: ReplyKind) -> Result<ReplyRequest> {
-    let Some((user, thread)) = place.user.as_ref().zip(place.thread.as_ref()) else {
+async fn asked(
+    app: &App,
+    subject: &CompletionSubject,
+    messages: Vec<Message>,
+    kind: ReplyKind,
+) -> Result<ReplyRequest> {
+    let Some((user, thread)) = subject.user.as_ref().zip(subject.thread.as_ref()) else {
         let preset = Preset::from(RecipeBuilder::new().filter(FilterSpec::tool_call_backfill()).build()?);
         return Ok(ReplyRequest {
             user: None,
@@ -222,7 +227,7 @@ async fn asked(app: &App, place: &Place, messages: Vec<Message>, kind: ReplyKind
     Ok(ReplyRequest { user, thread, input: ReplyInput::Messages(unsaid.new), preset, kind, tracer })
 }
 
-/// The preset of a thread, with the instructions of the caller before it.
+/// The preset of a thread, after the instructions of the caller.
 fn preset(app: &Shared, instructions: &[Message]) -> Result<Preset> {
     let preset = app.policies.preset(policy::DEFAULT);
     let preset = preset.ok_or_else(|| Error::new(Code::Internal, "there is no preset chat"))?;

@@ -1,14 +1,15 @@
 //! The OpenAPI document, made from one table of operations.
 //!
-//! Owns the public description of the native API. `tests/openapi.json` is its golden copy, and a test asks the running
-//! server for every operation of the table.
+//! Owns the public description of the API; each surface has its schemas in its own `schema.rs`.
+//! `tests/openapi.json` is the golden copy, and a test calls every operation of the table on a running
+//! server.
 
 use serde_json::{Map, Value, json};
 
-use super::{guide_schemas, memory_schemas};
-use novelo_conversation::error::TABLE;
+use super::{ask, eco, memory, native, thread, topic};
 
-/// One operation: method, path, what it does, its parameters, and the names of the schemas it takes and gives.
+/// One operation: method, path, what it does, its parameters, and the names of the schemas it takes and
+/// gives.
 pub struct Operation {
     pub method: &'static str,
     pub path: &'static str,
@@ -123,7 +124,7 @@ operations! {
 }
 
 /// The document.
-pub fn document() -> Value {
+pub(crate) fn document() -> Value {
     let mut paths: Map<String, Value> = Map::new();
     for operation in OPERATIONS {
         let path = paths.entry(operation.path).or_insert_with(|| json!({}));
@@ -144,7 +145,7 @@ pub fn document() -> Value {
         "paths": paths,
         "components": {
             "securitySchemes": {"key": {"type": "http", "scheme": "bearer"}},
-            "schemas": all_schemas(),
+            "schemas": schemas(),
         },
     })
 }
@@ -210,139 +211,47 @@ fn parameters(operation: &Operation) -> Value {
     Value::Array(in_path.chain(in_query).chain(headers).collect())
 }
 
-pub fn object(required: &[&str], properties: Value) -> Value {
+/// The schemas of all surfaces.
+fn schemas() -> Value {
+    let parts = [
+        native::schema::documents_and_threads(),
+        native::schema::server(),
+        eco::schema::all(),
+        topic::schema::all(),
+        native::schema::memory(),
+        memory::schema::all(),
+        thread::schema::all(),
+        ask::schema::all(),
+    ];
+    let mut all = Map::new();
+    for part in parts {
+        if let Value::Object(part) = part {
+            all.extend(part);
+        }
+    }
+    all.into()
+}
+
+pub(crate) fn text() -> Value {
+    json!({"type": "string"})
+}
+
+pub(crate) fn whole() -> Value {
+    json!({"type": "integer"})
+}
+
+pub(crate) fn number() -> Value {
+    json!({"type": "number"})
+}
+
+pub(crate) fn flag() -> Value {
+    json!({"type": "boolean"})
+}
+
+pub(crate) fn object(required: &[&str], properties: Value) -> Value {
     json!({"type": "object", "required": required, "properties": properties})
 }
 
-fn list_of(schema: &str) -> Value {
+pub(crate) fn list_of(schema: &str) -> Value {
     json!({"type": "array", "items": {"$ref": format!("#/components/schemas/{schema}")}})
-}
-
-fn all_schemas() -> Value {
-    let mut all = schemas();
-    for more in [server_schemas(), guide_schemas::all(), topic_schemas(), memory_schemas::all()] {
-        if let (Value::Object(all), Value::Object(more)) = (&mut all, more) {
-            all.extend(more);
-        }
-    }
-    all
-}
-
-/// What the server says of itself.
-fn server_schemas() -> Value {
-    let (text, whole, flag) = (json!({"type": "string"}), json!({"type": "integer"}), json!({"type": "boolean"}));
-    let key_kind = json!({"enum": ["user", "guest", "service", "admin"]});
-    json!({
-        "NewKey": object(&[], json!({"kind": key_kind, "user": text, "admin": flag, "name": text})),
-        "Key": object(&["id", "kind", "user", "admin", "name", "key"], json!({
-            "id": text, "kind": key_kind, "user": {"type": ["string", "null"]}, "admin": flag, "name": {"type": ["string", "null"]}, "key": text,
-        })),
-        "Keys": object(&["keys", "has_more"],
-            json!({"keys": {"type": "array", "items": {"type": "object"}}, "has_more": flag})),
-        "RebuildStep": object(&[], json!({"user": text, "anew": flag})),
-        "Rebuilt": object(&["done", "users", "finished", "collections"], json!({
-            "done": whole, "users": whole, "finished": flag, "collections": {"type": "array", "items": object(
-                &["name", "points", "passages"], json!({"name": text, "points": whole, "passages": whole}))},
-        })),
-        "Doctor": object(&["healthy", "findings", "notes", "models", "store", "index"], json!({
-            "healthy": flag, "findings": {"type": "array", "items": {"type": "object"}},
-            "notes": {"type": "array", "items": {"type": "object"}}, "models": {"type": "object"},
-            "store": {"enum": ["local", "memory", "redis"]}, "index": {"enum": ["local", "qdrant"]},
-        })),
-        "Models": object(&["object", "data"], json!({"object": {"enum": ["list"]}, "data": list_of("Model")})),
-        "Model": object(&["id", "object", "created", "owned_by"], json!({
-            "id": text, "object": {"enum": ["model"]}, "created": whole, "owned_by": text,
-            "model": {"type": ["string", "null"]},
-        })),
-    })
-}
-
-fn topic_schemas() -> Value {
-    let (text, whole, flag) = (json!({"type": "string"}), json!({"type": "integer"}), json!({"type": "boolean"}));
-    json!({
-        "TopicRun": object(&["kala"], json!({
-            "kala": object(&["kind"], json!({"kind": text})), "model": {"type": "object"}, "presetId": text,
-            "includeDocId": flag, "userId": text,
-        })),
-        "Yoj": object(&["yoj"], json!({"yoj": {"type": "array", "items": {"type": "object"}}})),
-        "IndexerRun": object(&["sessionId"], json!({
-            "sessionId": text, "responseId": text, "groups": {"type": "array", "items": {"type": "object"}},
-            "userId": text,
-        })),
-        "Indexed": object(&["ok", "indexed_groups", "indexed_messages", "batches"], json!({
-            "ok": flag, "indexed_groups": whole, "indexed_messages": whole, "batches": whole,
-        })),
-        "GroupState": object(&["sessionId", "group"], json!({
-            "sessionId": text, "group": text, "expanded": flag, "state": {"enum": ["expanded", "collapsed"]},
-            "responseId": text, "userId": text,
-        })),
-        "GroupStateSet": object(&["ok", "group", "expanded", "updated_at"], json!({
-            "ok": flag, "group": text, "expanded": flag, "updated_at": {"type": "number"},
-        })),
-        "Refusal": object(&["error"], json!({"error": text})),
-    })
-}
-
-fn schemas() -> Value {
-    let (text, whole, number, flag) =
-        (json!({"type": "string"}), json!({"type": "integer"}), json!({"type": "number"}), json!({"type": "boolean"}));
-    let codes: Vec<&str> = TABLE.iter().map(|row| row.name).collect();
-    let fates = ["kept", "cut", "redacted", "moved", "made", "collapsed", "dropped"];
-    let maybe = |kind: &str| json!({"type": [kind, "null"]});
-    json!({
-        "Any": {},
-        "Object": {"type": "object"},
-        "Message": object(&["role"], json!({
-            "role": {"enum": ["system", "developer", "user", "assistant", "tool"]},
-            "content": {"type": ["string", "array", "null"]},
-            "tool_calls": {"type": ["array", "null"]}, "tool_call_id": text, "id": text, "create_time": number,
-        })),
-        "Append": object(&["messages"], json!({"messages": list_of("Message"), "if_seq": whole})),
-        "Appended": object(&["turns"], json!({"turns": {"type": "array", "items": object(
-            &["id", "seq", "create_time", "tokens"],
-            json!({"id": text, "seq": whole, "create_time": number, "tokens": whole}))}})),
-        "Turns": object(&["turns", "has_more"], json!({"has_more": flag, "turns": {"type": "array", "items": object(
-            &["id", "seq", "create_time", "message"],
-            json!({"id": text, "seq": whole, "create_time": number, "message": {"type": "object"}}))}})),
-        "Threads": object(&["threads", "has_more"], json!({"has_more": flag, "threads": {"type": "array", "items": object(
-            &["id", "turns", "updated_at"], json!({"id": text, "turns": whole, "updated_at": number}))}})),
-        "Fork": object(&["at_seq", "to"], json!({"at_seq": whole, "to": text})),
-        "Forked": object(&["thread", "turns"], json!({"thread": text, "turns": whole})),
-        "Forgotten": object(&["forgotten"], json!({"erasing": flag, "forgotten": object(
-            &["documents", "passages", "traces"],
-            json!({"documents": whole, "passages": whole, "traces": whole}))})),
-        "Imported": object(&["documents", "new"], json!({"documents": whole, "new": whole, "forgotten": whole})),
-        "ContextRequest": object(&[], json!({
-            "user": text, "thread": text, "question": text, "preset": text, "recipe": {"type": "object"},
-            "messages": list_of("Message"), "filters": {"type": "array"}, "budget_tokens": whole,
-            "tokenizer": {"enum": ["approx", "o200k_base", "cl100k_base"]}, "explain": {"enum": [true, false, "text"]},
-        })),
-        "Context": object(&["messages", "tokens", "budget_tokens", "trace_id"], json!({
-            "messages": {"type": "array", "items": {"type": "object"}}, "tokens": whole,
-            "budget_tokens": maybe("integer"), "trace_id": text, "explain": {"type": ["object", "string"]},
-        })),
-        "Explanation": object(&["pieces", "notes"], json!({
-            "notes": {"type": "array", "items": {"type": "object"}},
-            "pieces": {"type": "array", "items": object(&["origin", "role", "tokens", "fate", "by", "why"], json!({
-                "origin": text, "role": maybe("string"), "tokens": whole, "fate": {"enum": fates}, "by": text,
-                "why": text, "id": text, "seq": whole, "index": whole, "turns": whole,
-            }))},
-        })),
-        "Document": object(&["id", "create_time", "version", "value"],
-            json!({"id": text, "create_time": number, "version": whole, "value": {}})),
-        "DocumentOrList": {"anyOf": [
-            {"$ref": "#/components/schemas/Document"},
-            object(&["documents", "has_more"], json!({"documents": list_of("Document"), "has_more": flag})),
-        ]},
-        "Stamp": object(&["id", "seq", "create_time", "version"],
-            json!({"id": text, "seq": whole, "create_time": number, "version": whole})),
-        "Deleted": object(&["deleted"], json!({"deleted": flag})),
-        "Batch": object(&["ops"], json!({"ops": {"type": "array", "maxItems": 400, "items": object(
-            &["op", "path"], json!({"op": {"enum": ["put", "patch", "delete"]}, "path": text, "value": {}}))}})),
-        "Done": object(&["done"], json!({"done": whole})),
-        "Replay": object(&["messages", "identical"],
-            json!({"messages": {"type": "array", "items": {"type": "object"}}, "identical": flag})),
-        "Error": object(&["error"], json!({"error": object(&["code", "message", "param"],
-            json!({"code": {"enum": codes}, "message": text, "param": maybe("string")}))})),
-    })
 }

@@ -1,8 +1,8 @@
-//! Whose request it is, and which thread stands behind it.
+//! The user and the thread of a completion request.
 //!
-//! Pure but for one setting. A user's key names its user; any other caller names one in `X-Novelo-User` or in `user`. A thread is
-//! named in `X-Novelo-Thread` or in `metadata.thread_id`; the header wins. Callers that name none have none, or one for each
-//! user, by `completions.default_thread`; never one for several users.
+//! Pure but for one setting. A user's key names its user; any other caller names one in `X-Novelo-User` or in
+//! `user`. A thread is named in `X-Novelo-Thread` or in `metadata.thread_id`; the header wins. Without a name
+//! there is no thread, or one per user, as `completions.default_thread` says; several users never share one.
 
 use axum::http::{HeaderMap, HeaderName};
 use novelo_engine::path::{check_id, decode_segment};
@@ -13,42 +13,47 @@ use novelo_conversation::app::Shared;
 use novelo_conversation::caller::Caller;
 use novelo_conversation::error::{Code, Error, Result};
 
-pub const THREAD: HeaderName = HeaderName::from_static("x-novelo-thread");
+pub(crate) const THREAD: HeaderName = HeaderName::from_static("x-novelo-thread");
 const USER: HeaderName = HeaderName::from_static("x-novelo-user");
 /// The member of `metadata` that names a thread.
-pub const THREAD_ID: &str = "thread_id";
-/// The thread of a user who names none.
+pub(crate) const THREAD_ID: &str = "thread_id";
+/// The thread of a user who does not name one.
 const DEFAULT_THREAD: &str = "default";
 
-/// The user who asks, and the thread: without a user there is none.
+/// The user who asks, and the thread. Without a user there is no thread.
 #[derive(Debug)]
-pub struct Place {
+pub(crate) struct CompletionSubject {
     pub user: Option<String>,
     pub thread: Option<String>,
 }
 
-/// What a caller says of the thread.
-enum Named {
+/// What a caller says about the thread.
+enum NamedThread {
     Thread(String),
-    /// That there should be none.
+    /// The caller wants none.
     None,
     /// Nothing.
     Unsaid,
 }
 
-impl Place {
-    pub fn read(app: &Shared, headers: &HeaderMap, request: &CompletionRequest<'_>, caller: &Caller) -> Result<Self> {
+impl CompletionSubject {
+    pub(crate) fn read(
+        app: &Shared,
+        headers: &HeaderMap,
+        request: &CompletionRequest<'_>,
+        caller: &Caller,
+    ) -> Result<Self> {
         let user = user(headers, request.user.as_deref(), caller)?;
         let thread = match named(headers, request)? {
-            Named::Thread(thread) => {
+            NamedThread::Thread(thread) => {
                 if user.is_none() {
                     let missing = "is missing: a thread belongs to one; name it here or in X-Novelo-User";
                     return Err(Error::invalid("user", missing));
                 }
                 Some(thread)
             }
-            Named::None => None,
-            Named::Unsaid => {
+            NamedThread::None => None,
+            NamedThread::Unsaid => {
                 let is_per_user = app.config.text("completions.default_thread") == "user";
                 user.as_ref().filter(|_| is_per_user).map(|_| DEFAULT_THREAD.to_owned())
             }
@@ -57,7 +62,7 @@ impl Place {
     }
 }
 
-/// The user whom the request names, else the caller's own.
+/// The user that the request names, else the caller's own.
 fn user(headers: &HeaderMap, given: Option<&str>, caller: &Caller) -> Result<Option<String>> {
     let from_header = id(headers, &USER, "X-Novelo-User")?;
     let given = given.filter(|user| !user.is_empty());
@@ -71,19 +76,19 @@ fn user(headers: &HeaderMap, given: Option<&str>, caller: &Caller) -> Result<Opt
     caller.subject("user", from_header.or_else(|| given.map(str::to_owned)))
 }
 
-fn named(headers: &HeaderMap, request: &CompletionRequest<'_>) -> Result<Named> {
+fn named(headers: &HeaderMap, request: &CompletionRequest<'_>) -> Result<NamedThread> {
     if headers.get(THREAD).is_some_and(|value| value.as_bytes() == NO_THREAD.as_bytes()) {
-        return Ok(Named::None);
+        return Ok(NamedThread::None);
     }
     if let Some(thread) = id(headers, &THREAD, "X-Novelo-Thread")? {
-        return Ok(Named::Thread(thread));
+        return Ok(NamedThread::Thread(thread));
     }
     let param = "metadata.thread_id";
     match request.metadata.as_ref().and_then(|metadata| metadata.get(THREAD_ID)) {
-        None | Some(Value::Null) => Ok(Named::Unsaid),
+        None | Some(Value::Null) => Ok(NamedThread::Unsaid),
         Some(Value::String(thread)) => {
             check_id(thread).map_err(|e| Error::bad_id(param, &e))?;
-            Ok(Named::Thread(thread.clone()))
+            Ok(NamedThread::Thread(thread.clone()))
         }
         Some(_) => Err(Error::invalid(param, "must be a string")),
     }

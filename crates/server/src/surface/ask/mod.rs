@@ -1,40 +1,43 @@
-//! `POST /ask`: a question about data, answered by a query in `novelo_conversation::answer::data`.
+//! `POST /ask`: a question about data, answered by a query (`novelo_conversation::answer::data`).
 
-use crate::http::error::{ApiError, ApiResult};
-use crate::http::trace_id::with_trace;
-use crate::server::Server;
-use axum::Router;
+pub(crate) mod schema;
+
 use axum::extract::{FromRequest, FromRequestParts, Request, State};
 use axum::http::HeaderValue;
 use axum::response::{IntoResponse, Response};
 use axum::routing::post;
 use novelo_engine::limits::{ID_BYTES_MAX, QUESTION_BYTES_MAX};
-use novelo_engine::path::check_id;
 use serde::Deserialize;
 
+use crate::auth::Access;
 use crate::http::REQUEST_ID;
-use crate::http::body::{Json, Raw, parse_object};
+use crate::http::body::{Json, RawBody, parse_object};
+use crate::http::error::{ApiError, ApiResult};
+use crate::http::route::Routes;
+use crate::http::trace_id::with_trace;
+use crate::server::Server;
+use crate::surface::required_id;
 use novelo_conversation::answer::data::{self, DataQuestion};
 use novelo_conversation::caller::Caller;
 use novelo_conversation::error::{Error, Result};
 use novelo_conversation::remember::check;
 use novelo_conversation::trace::Tracer;
 
-/// Exactly these, and all of them. Nothing of a conversation comes in with a question.
+/// All members are required, and no others are allowed.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Wire {
+struct AskRequest {
     question: Option<String>,
     conversation_id: Option<String>,
     nickname: Option<String>,
     client_id: Option<String>,
 }
 
-pub fn routes() -> Router<Server> {
-    Router::new().route("/ask", post(ask))
+pub(crate) fn routes() -> Routes<Server> {
+    Routes::new().route("/ask", Access::Users, post(ask))
 }
 
-/// Every answer names the course of its request, also one that is refused before it is known whose it is.
+/// Every response names its request trace, also if the request is refused before its user is known.
 async fn ask(State(server): State<Server>, request: Request) -> Response {
     let tracer = Tracer::begin(&server.app.recorder, "ask");
     let answered = answer(&server, request, &tracer).await.inspect_err(|ApiError(error)| tracer.refused(error));
@@ -47,26 +50,21 @@ async fn answer(server: &Server, request: Request, tracer: &Tracer) -> ApiResult
     let caller = Caller::from_request_parts(&mut parts, server).await?;
     let request_id = parts.headers.get(REQUEST_ID).map(HeaderValue::to_str).and_then(std::result::Result::ok);
     let request_id = request_id.unwrap_or_default().to_owned();
-    let Raw(body) = Raw::from_request(Request::from_parts(parts, body), server).await?;
-    let wire: Wire = parse_object(&body)?;
-    let question = given("question", wire.question, ("QUESTION_BYTES_MAX", QUESTION_BYTES_MAX))?;
-    let thread = id("conversation_id", wire.conversation_id)?;
-    let nickname = given("nickname", wire.nickname, ("ID_BYTES_MAX", ID_BYTES_MAX))?;
-    let user = id("client_id", wire.client_id)?;
+    let RawBody(body) = RawBody::from_request(Request::from_parts(parts, body), server).await?;
+    let fields: AskRequest = parse_object(&body)?;
+    let question = given("question", fields.question, ("QUESTION_BYTES_MAX", QUESTION_BYTES_MAX))?;
+    let thread = required_id("conversation_id", fields.conversation_id)?;
+    let nickname = given("nickname", fields.nickname, ("ID_BYTES_MAX", ID_BYTES_MAX))?;
+    let user = required_id("client_id", fields.client_id)?;
     caller.require_user(&user)?;
     tracer.about(&user, &thread);
     let asked = DataQuestion { question, user, thread, nickname, request_id };
-    Ok(Json::write(&data::ask(&server.app, asked, tracer).await?)?)
+    Ok(Json::serialize(&data::ask(&server.app, asked, tracer).await?)?)
 }
 
-/// A field that must be there and say something.
+/// A required field that is not empty.
 fn given(name: &str, value: Option<String>, cap: (&str, usize)) -> Result<String> {
     let value = value.ok_or_else(|| Error::invalid(name, "is missing"))?;
     check::text(name, &value, cap)?;
     Ok(value)
-}
-
-fn id(name: &str, value: Option<String>) -> Result<String> {
-    let value = value.ok_or_else(|| Error::invalid(name, "is missing"))?;
-    check_id(&value).map(|()| value).map_err(|e| Error::bad_id(name, &e))
 }

@@ -1,10 +1,11 @@
-//! The schemas of guided answers, and of the course of a request as it is told for debugging, for the OpenAPI document.
+//! The schemas of guided answers, and of the trace of a request as `/debug/trace` shows it, for the OpenAPI
+//! document.
 
 use serde_json::{Value, json};
 
-use super::openapi::object;
+use crate::surface::openapi::object;
 
-/// All of them are always there.
+/// The members of a request trace. All are required.
 const MEMBERS: [&str; 17] = [
     "traceId",
     "surface",
@@ -25,7 +26,7 @@ const MEMBERS: [&str; 17] = [
     "running",
 ];
 
-pub fn all() -> Value {
+pub(crate) fn all() -> Value {
     let mut all = guided();
     if let (Value::Object(all), Value::Object(course)) = (&mut all, course()) {
         all.extend(course);

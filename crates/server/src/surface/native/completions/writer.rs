@@ -1,7 +1,7 @@
-//! An answer in OpenAI's format: whole, or chunk by chunk.
+//! Writes an answer in OpenAI's form: whole, or chunk by chunk.
 //!
-//! Ours are `id`, which names the reply, and `created`; the rest is what the model's server says. Chunks follow from events alone,
-//! so that a stream that is resumed tells the same again.
+//! `id`, which names the reply, and `created` are ours; the rest is what the model server says. Chunks depend
+//! on events alone, so that a resumed stream has the same chunks.
 
 use std::sync::{Arc, OnceLock};
 
@@ -11,22 +11,22 @@ use novelo_conversation::answer::{self, Event, EventReader, Generated, LoggedEve
 use novelo_conversation::error::{Code, Error};
 use novelo_conversation::model::{More, ToolCall};
 
-/// What every part of one answer says of it, also to one who comes back.
-pub struct Frame {
+/// Members that all parts of one answer share, also after a resume.
+pub(crate) struct CompletionWriter {
     id: String,
     created: u64,
-    /// The name by which the caller asked, where the server does not say its own.
+    /// The name in the request, used if the server does not report its own.
     model: String,
     wants_usage: bool,
-    /// What the server says of the whole answer, once it does.
+    /// What the server says about the whole answer, once it does.
     head: Arc<OnceLock<Map<String, Value>>>,
 }
 
-/// Members of an answer that are ours.
+/// Members of an answer that the server does not set.
 const OURS: [&str; 5] = ["id", "object", "created", "choices", "usage"];
 
-impl Frame {
-    pub fn of(reader: &EventReader) -> Self {
+impl CompletionWriter {
+    pub(crate) fn for_reader(reader: &EventReader) -> Self {
         let (model, wants_usage) = match reader.format() {
             ResponseFormat::Relay { model, wants_usage } => (model.clone(), *wants_usage),
             ResponseFormat::Assist | ResponseFormat::Guided { .. } => (String::new(), false),
@@ -35,8 +35,9 @@ impl Frame {
         Self { id, created: reader.started_at() as u64, model, wants_usage, head: reader.head() }
     }
 
-    /// The frames of an event. The last of them has its id, so a stream resumed before it repeats all of them.
-    pub fn told(&self, told: &LoggedEvent) -> String {
+    /// The frames of an event. The last one has the id, so that a stream resumed before it repeats all of
+    /// them.
+    pub(crate) fn write_event(&self, told: &LoggedEvent) -> String {
         let missed = match told.missed {
             0 => String::new(),
             missed => format!(": missed {missed} events\n\n"),
@@ -53,8 +54,8 @@ impl Frame {
         match event {
             Event::First => vec![self.chunk(&json!({"role": "assistant", "content": ""}), None, (&none, &none))],
             Event::Text(text) => vec![self.chunk(&json!({"content": text}), None, (&none, &none))],
-            // One call in each chunk and event: some clients read only the first of a chunk, and a stream that is resumed
-            // between two calls must not repeat the first.
+            // One call per chunk and event: some clients read only the first call of a chunk, and a stream
+            // that is resumed between two calls must not repeat the first.
             Event::Call(index, call) => {
                 vec![self.chunk(&json!({"tool_calls": [indexed(*index, call)]}), None, (&none, &none))]
             }
@@ -65,7 +66,7 @@ impl Frame {
         }
     }
 
-    /// A chunk with what else the server says.
+    /// A chunk with further members from the server.
     fn more(&self, more: &More) -> String {
         match more.choice.is_empty() && more.message.is_empty() {
             true => data(self.with("chat.completion.chunk", json!({"choices": []}), &more.answer)),
@@ -95,7 +96,7 @@ impl Frame {
         data(self.with("chat.completion.chunk", choices, of_answer))
     }
 
-    pub fn whole(&self, reply: &Reply) -> Value {
+    pub(crate) fn whole(&self, reply: &Reply) -> Value {
         let Generated { text, tool_calls, more, finish, .. } = &reply.generated;
         let More { answer, choice: of_choice, message } = more;
         let message = answer::message(text, tool_calls, message);
@@ -108,7 +109,7 @@ impl Frame {
         self.with("chat.completion", rest, answer)
     }
 
-    /// The members of an answer or a chunk. Where usage is wanted, chunks without it say that they have none.
+    /// The members of an answer or a chunk. If usage is wanted, chunks without it have `null`.
     fn with(&self, object: &str, mut rest: Value, more: &Map<String, Value>) -> Value {
         let mut value = json!({"id": self.id, "object": object, "created": self.created, "model": self.model});
         let others =
@@ -138,13 +139,13 @@ fn failed(error: &Error) -> String {
     data(String::from_utf8_lossy(&error.clone().for_openai().body()))
 }
 
-/// What kept an answer from its end.
-pub fn broken(reply: &Reply) -> Option<Error> {
+/// The error that ended an answer early.
+pub(crate) fn broken(reply: &Reply) -> Option<Error> {
     let partial = reply.generated.partial?;
     Some(reply.generated.failure.clone().unwrap_or_else(|| Error::new(Code::ModelFailed, partial.in_words())))
 }
 
-/// The usage in the server's own words, else as far as it was read; none where the server does not tell.
+/// The usage as the server reports it, else as far as it was counted; none if the server does not report it.
 fn usage(reply: &Reply) -> Option<Value> {
     if let Some(told) = reply.generated.more.answer.get("usage") {
         return Some(told.clone());
