@@ -4,6 +4,7 @@
 //! and it stays within the window of its model.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use bytes::Bytes;
 use novelo_engine::assemble::assemble;
@@ -33,6 +34,8 @@ pub(crate) struct WorkPrompt<'p> {
 
 /// Tokens of a prompt whose model does not say how large its window is.
 const BUDGET_TOKENS: u32 = 24_000;
+/// How long the model's server may take to say how large the window is. A slow one must not delay a rewrite.
+const WINDOW_WAIT: Duration = Duration::from_millis(500);
 /// The text is shortened to a 256th at most.
 const HALVINGS_MAX: u32 = 8;
 
@@ -40,7 +43,8 @@ impl WorkPrompt<'_> {
     /// Makes the prompt. `text` writes its text with all its caps divided by a number: 1 first, then 2, 4 and so on
     /// until the prompt fits.
     pub async fn make(self, app: &Contexts, text: impl Fn(usize) -> String) -> Result<ContextResponse> {
-        let room_tokens = self.model.room_tokens().await.unwrap_or(BUDGET_TOKENS).min(BUDGET_TOKENS);
+        let room_tokens = tokio::time::timeout(WINDOW_WAIT, self.model.room_tokens()).await.ok().flatten();
+        let room_tokens = room_tokens.unwrap_or(BUDGET_TOKENS).min(BUDGET_TOKENS);
         let preset = Arc::new(Preset::from(recipe(self.instruction)?));
         let mut halvings = 0;
         loop {
