@@ -1,7 +1,6 @@
 //! Work on the tree itself: `cargo run -p xtask -- tidy` checks what the compiler cannot, and `ci` runs
 //! `make test`.
 
-mod api;
 mod source;
 mod tidy;
 mod tree;
@@ -24,7 +23,7 @@ fn main() -> anyhow::Result<ExitCode> {
         ["tidy"] => tidy::run(),
         ["tidy", "--renew"] => tidy::renew(),
         ["tidy", "--list"] => tidy::list(),
-        ["api"] => api::write(&tree::root()?).map(|()| ExitCode::SUCCESS),
+        ["api"] => tidy::api::write(&tree::root()?).map(|()| ExitCode::SUCCESS),
         ["ci"] => ci(),
         _ => {
             eprintln!("{USAGE}");

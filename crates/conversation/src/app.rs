@@ -13,7 +13,7 @@ use tokio::task::JoinHandle;
 
 use crate::answer::Replies;
 use crate::answer::guide::Guides;
-use crate::base::{Base, above};
+use crate::base::Base;
 use crate::context::Contexts;
 use crate::data::Data;
 use crate::model::Models;
@@ -29,17 +29,7 @@ use crate::thread::Threads;
 use crate::thread::due::Due;
 use crate::trace::record::Recorder;
 
-/// The running application; clones share it.
-pub type App = Arc<Shared>;
-
-pub struct Shared {
-    pub memory: Arc<UserMemory>,
-    pub replies: Arc<Replies>,
-    /// What guided replies keep between requests.
-    pub guides: Arc<Guides>,
-}
-
-above!(Shared, memory: UserMemory);
+pub use crate::answer::{App, Shared};
 
 /// The tasks that `close` must end.
 pub struct Tasks {

@@ -4,6 +4,7 @@
 //! belong here.
 
 mod allowance;
+pub mod api;
 mod comments;
 mod contract;
 mod cycles;
@@ -59,7 +60,7 @@ pub fn run() -> anyhow::Result<ExitCode> {
     let tree = Tree::read()?;
     let mut findings: Vec<Finding> = STRICT.iter().flat_map(|check| check(&tree)).collect();
     findings.extend(allowance::exceeded(allowed(&tree), counted(&tree)));
-    findings.extend(crate::api::check(&tree));
+    findings.extend(api::check(&tree));
     print!("{}", size::report(&tree));
     for finding in &findings {
         eprintln!("{finding}");

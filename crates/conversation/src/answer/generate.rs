@@ -16,7 +16,7 @@ use super::generation::Generation;
 use super::log::EventLog;
 use super::prompt::{AnswerPrompt, PromptRequest};
 use super::skills::{self, Skills};
-use crate::app::Shared;
+use crate::answer::Shared;
 use crate::error::{Code, Result};
 use crate::model::{Ask, Completion, Delta, Failure, Model, More, ToolCall, room_tokens};
 use crate::thread::kept::Kept;
@@ -56,6 +56,9 @@ pub enum Outcome {
     Failed(Failure),
     Stopped(Partial),
 }
+
+/// What one call of a model came to.
+type Attempt<T> = std::result::Result<T, Failure>;
 
 /// What an answer is generated with.
 pub struct Generator<'g> {
@@ -158,7 +161,7 @@ impl Generator<'_> {
     }
 
     /// Asks the model, once more where that may help; the tools that it calls.
-    async fn ask(&self, ask: &Ask, generation: &mut Generation) -> std::result::Result<Vec<ToolCall>, Failure> {
+    async fn ask(&self, ask: &Ask, generation: &mut Generation) -> Attempt<Vec<ToolCall>> {
         let failure = match self.ask_first(ask, generation).await {
             Ok(completion) => return Ok(self.completed(completion, generation)),
             Err(failure) => failure,
@@ -180,7 +183,7 @@ impl Generator<'_> {
         }
     }
 
-    async fn ask_first(&self, ask: &Ask, generation: &mut Generation) -> std::result::Result<Completion, Failure> {
+    async fn ask_first(&self, ask: &Ask, generation: &mut Generation) -> Attempt<Completion> {
         let mut deltas = match self.kind {
             GenerationKind::Assistant | GenerationKind::GuidedStream => self.model.stream(ask).await?,
             GenerationKind::Relay => self.model.relay(ask).await?,
@@ -207,7 +210,7 @@ impl Generator<'_> {
     }
 
     /// Asks for the whole answer after a failure, with a single try.
-    async fn ask_again(&self, ask: &Ask, generation: &mut Generation) -> std::result::Result<Completion, Failure> {
+    async fn ask_again(&self, ask: &Ask, generation: &mut Generation) -> Attempt<Completion> {
         let mut completion = match self.kind.is_relay() {
             true => self.model.relay_once(ask).await?,
             false => self.model.whole_once(ask).await?,

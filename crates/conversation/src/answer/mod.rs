@@ -1,10 +1,10 @@
 //! Answers: one path, and the kinds of answer on it.
 //!
 //! `reply` answers questions from documents, assists with skills and relays to a named model; `guide` answers
-//! guided conversations; `data` answers from a database. The first two make a prompt (`prompt`), let a model answer (`generate`) and log events
-//! (`log`) that clients read at their own pace. Invariants: the question is stored before the model that
-//! answers is asked; an answer is stored whole, or marked as partial; the last event is `Done`, `Guided` or
-//! `Failed`, and there is exactly one.
+//! guided conversations; `data` answers from a database. The first two make a prompt (`prompt`), let a model
+//! answer (`generate`) and log events (`log`) that clients read at their own pace. Invariants: the question is
+//! stored before the model that answers is asked; an answer is stored whole, or marked as partial; the last
+//! event is `Done`, `Guided` or `Failed`, and there is exactly one.
 
 pub mod data;
 mod ended;
@@ -19,6 +19,7 @@ mod path;
 mod prompt;
 mod replies;
 pub mod reply;
+mod shared;
 mod skills;
 
 pub use event::{Event, LoggedEvent, Partial, Prompted, Reply, Rewritten, RewrittenBy, SkillCall, UnderstoodQuestion};
@@ -28,4 +29,5 @@ pub use log::{EventLog, EventReader};
 pub use options::{Patience, ReplyOptions, ReplyOwner, ResponseFormat};
 pub use path::{AnswerRequest, begin};
 pub use replies::Replies;
+pub use shared::{App, Shared};
 pub use skills::Skills;

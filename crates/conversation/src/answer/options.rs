@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use crate::app::Shared;
+use crate::answer::Shared;
 use crate::caller::Caller;
 use crate::trace::Tracer;
 

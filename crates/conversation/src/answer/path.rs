@@ -10,7 +10,7 @@ use super::guided_answer::GuidedAnswer;
 use super::log::{EventLog, EventReader};
 use super::options::ReplyOptions;
 use super::{guide, reply};
-use crate::app::App;
+use crate::answer::App;
 use crate::error::Result;
 use crate::trace;
 

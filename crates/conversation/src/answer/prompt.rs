@@ -7,7 +7,7 @@ use novelo_engine::Message;
 use novelo_engine::time_scope::TimeScope;
 
 use super::event::Prompted;
-use crate::app::Shared;
+use crate::answer::Shared;
 use crate::context;
 use crate::context::answer::Answer;
 use crate::context::load::RecalledPassages;

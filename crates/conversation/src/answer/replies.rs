@@ -16,7 +16,7 @@ use super::event::Event;
 use super::generate::StopSignals;
 use super::log::{EventLog, EventReader};
 use super::options::{Patience, ReplyOptions, ResponseFormat};
-use crate::app::App;
+use crate::answer::App;
 use crate::caller::Caller;
 use crate::error::{Code, Error, Result};
 use crate::ids::reply_name;
@@ -100,7 +100,7 @@ impl Replies {
 
     /// Runs `work` in a task of its own, unless too many run. It ends the trace, and then logs the last
     /// event.
-    pub fn start<W: Future<Output = ()> + Send>(
+    pub(super) fn start<W: Future<Output = ()> + Send>(
         &self,
         app: &App,
         options: ReplyOptions,

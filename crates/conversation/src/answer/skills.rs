@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use super::event::{Event, SkillCall};
 use super::generation::{Generation, message};
 use super::log::EventLog;
-use crate::app::Shared;
+use crate::answer::Shared;
 use crate::caller::Caller;
 use crate::error::{Code, Error};
 use crate::model::ToolCall;

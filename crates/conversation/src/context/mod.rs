@@ -7,21 +7,21 @@ pub mod answer;
 pub mod collapse;
 mod last;
 pub mod load;
+mod record;
 pub mod request;
 pub mod work_prompt;
 
-use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use novelo_engine::Note;
 use novelo_engine::assemble::assemble;
-use novelo_engine::{Assembly, Explanation, Loaded, Recipe};
-use rustc_hash::FxHasher;
+use novelo_engine::{Assembly, Explanation, Recipe};
 use serde_json::Value;
 
 use self::last::LastPrompts;
+use self::record::{MadePrompt, Traced, inputs_fingerprint, record};
 use crate::base::above;
 use crate::cache::Cache;
 use crate::context::answer::{Answer, ContextResponse, Draft};
@@ -29,9 +29,8 @@ use crate::context::load::{Caches, ContextInputs, Whose};
 use crate::context::request::{RecipeChoice, Request};
 use crate::error::{Error, Result};
 use crate::policy::{self, Preset};
-use crate::telemetry::now;
 use crate::thread::Threads;
-use crate::trace::{Trace, TraceId, digest, fingerprint};
+use crate::trace::{Trace, digest};
 
 /// The room of contexts.
 pub struct Contexts {
@@ -70,22 +69,14 @@ pub async fn context(app: &Contexts, mut request: Request) -> Result<ContextResp
     warn(&assembly);
     let draft = Draft::begin(&assembly, request.answer);
     let messages = draft.messages();
-    let prompt = Prompt { plan: &plan, inputs: &inputs, fingerprint: key.0, assembly: &assembly, messages, started };
+    let prompt =
+        MadePrompt { plan: &plan, inputs: &inputs, fingerprint: key.0, assembly: &assembly, messages, started };
     let (trace, traced) = record(app, request, prompt);
     let made = draft.finish(&assembly, inputs.sources.as_slice().into(), (trace, traced != Traced::No), key.1)?;
     if traced == Traced::Before {
         app.made.insert(key, made.clone(), made.bytes());
     }
     Ok(made)
-}
-
-/// The fingerprint of everything that goes into a prompt. The turns count by their seqs, in their order.
-fn inputs_fingerprint(plan: &Preset, request: &Request, inputs: &ContextInputs, loaded: &Loaded<'_>) -> u128 {
-    let Request { user, reach, question, query, budget_tokens, .. } = request;
-    let mut seqs = FxHasher::default();
-    loaded.turns.iter().for_each(|turn| turn.seq.hash(&mut seqs));
-    let turns = (loaded.turns.len(), seqs.finish());
-    fingerprint(&(user, reach.thread_id(), plan.text().get(), (question, query), budget_tokens, turns, inputs))
 }
 
 /// Says in the log too what an operator should know of.
@@ -97,61 +88,6 @@ fn warn(assembly: &Assembly<'_>) {
             _ => {}
         }
     }
-}
-
-/// A prompt that was made, and what of.
-struct Prompt<'p> {
-    plan: &'p Preset,
-    inputs: &'p ContextInputs,
-    fingerprint: u128,
-    assembly: &'p Assembly<'p>,
-    messages: &'p [u8],
-    started: Instant,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Traced {
-    Now,
-    Before,
-    No,
-}
-
-/// Records what was made, unless it was recorded lately; its id either way. A prompt of nothing, of which there is
-/// nothing to say, leaves no trace. One with something that belongs to no user is nobody's.
-fn record(app: &Contexts, request: Request, prompt: Prompt<'_>) -> (TraceId, Traced) {
-    let Prompt { plan, inputs, fingerprint, assembly, messages, started } = prompt;
-    let Request { user: subject, reach, question, query, budget_tokens, made_from, .. } = request;
-    let user = subject.clone().filter(|_| !inputs.outside);
-    let thread = user.clone().zip(reach.thread_id().map(str::to_owned));
-    let replace = |thread| app.last.replace(&(thread, plan.text().get()), inputs.epoch(), assembly.marks());
-    let unchanged_tokens = thread.as_ref().and_then(replace);
-    let id = TraceId::of(thread.as_ref(), &(fingerprint, unchanged_tokens));
-    if assembly.pieces.is_empty() && !assembly.notes.iter().any(Note::warns) {
-        return (id, Traced::No);
-    }
-    if !app.recorder.is_news(&id) {
-        return (id, Traced::Before);
-    }
-    let trace = Trace {
-        id: id.encode(),
-        at: now(),
-        user,
-        subject,
-        thread: reach.thread_id().map(str::to_owned),
-        preset: plan.name.clone(),
-        recipe: plan.text().to_owned(),
-        question,
-        query,
-        budget_tokens,
-        inputs: inputs.inputs(),
-        messages: assembly.messages().count(),
-        tokens: assembly.tokens,
-        unchanged_tokens,
-        digest: digest(messages),
-        took_us: started.elapsed().as_micros() as u64,
-    };
-    let kept = app.recorder.record(&id, trace, inputs.newest_turn().or(made_from));
-    (id, if kept { Traced::Now } else { Traced::No })
 }
 
 /// Makes an old prompt again; its messages, its explanation, and whether they are the same bytes.

@@ -82,7 +82,7 @@ impl Embedder {
     }
 
     /// What its vectors are marked with; `None` without an embedder.
-    pub fn print(&self) -> Option<&str> {
+    pub fn fingerprint(&self) -> Option<&str> {
         (!matches!(self.kind, Kind::None)).then_some(self.print.as_str())
     }
 

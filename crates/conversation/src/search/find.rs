@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use novelo_engine::recall::RecallSource;
 use novelo_recall::{Hit, Query, Ranked, Why};
 use novelo_store::Range;
 use tokio::sync::RwLock;
@@ -13,7 +14,6 @@ use super::points::{self, Elsewhere};
 use super::sources::Place;
 use crate::error::{Code, Error, Result};
 use crate::search::Search;
-use novelo_engine::recall::RecallSource;
 
 /// Who looks for what, and where.
 #[derive(Debug, Clone, Copy)]
@@ -185,7 +185,7 @@ pub async fn current(app: &Search, user: &str, source: RecallSource) -> Result<A
 /// memory it takes then, and whether there is something to embed.
 async fn sync(app: &Search, part: &Arc<RwLock<Part>>, user: &str) -> Result<(usize, bool)> {
     let (part, store, user) = (part.clone(), app.store.clone(), user.to_owned());
-    let print = app.indexes.embedder.print().map(str::to_owned);
+    let print = app.indexes.embedder.fingerprint().map(str::to_owned);
     let is_kept_up = print.is_some() || app.indexes.points.is_some();
     let task = tokio::spawn(async move {
         let mut part = part.write().await;

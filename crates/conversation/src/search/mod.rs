@@ -22,7 +22,6 @@ use tokio::sync::RwLock;
 
 use crate::base::{Base, above};
 use crate::cache::Cache;
-pub use crate::text::{member, said};
 pub use embedder::Embedder;
 pub use find::{Ask, Found, Picked, Ranking, has_any, search};
 use part::Part;
@@ -57,7 +56,7 @@ impl Indexes {
 
     /// Says that something was written or removed which has, or had, a vector or a point.
     pub fn touched(&self, user: &str, source: RecallSource) {
-        if self.embedder.print().is_some() || self.points.is_some() {
+        if self.embedder.fingerprint().is_some() || self.points.is_some() {
             self.waiting.add(user, source);
         }
     }

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use novelo_engine::Turn;
 use novelo_engine::path::{CollectionPath, DocumentPath};
+use novelo_engine::recall::RecallSource;
 use novelo_recall::{Index, Passage};
 use novelo_store::{Range, Store, Version};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -14,7 +15,6 @@ use super::sources::{Place, change_counter, collections, passage_group, passage_
 use super::vectors::{self, Vector};
 use crate::error::Result;
 use crate::text::member;
-use novelo_engine::recall::RecallSource;
 
 /// Seconds of silence after which a thread is another conversation.
 const SILENCE_S: f64 = 3.0 * 3_600.0;

@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 
 use futures_util::future::join_all;
 use novelo_engine::path::{DocumentPath, Prefix};
+use novelo_engine::recall::RecallSource;
 use novelo_engine::scope::USERS;
 use novelo_recall::embed::quantise;
 use novelo_store::{Error, Op, PutTerms, Range, Store};
@@ -28,7 +29,6 @@ use crate::error::Result;
 use crate::search::Search;
 use crate::telemetry::now;
 use crate::text::cut;
-use novelo_engine::recall::RecallSource;
 
 /// Passages that are embedded at once.
 const BATCH: usize = 16;
@@ -136,7 +136,7 @@ impl Waiting {
 
 /// Embeds what lacks vectors, and keeps points, until `close`. Without an embedder and without points there is nothing to do.
 pub async fn run(app: &Search) -> anyhow::Result<()> {
-    if app.indexes.embedder.print().is_none() && app.indexes.points.is_none() {
+    if app.indexes.embedder.fingerprint().is_none() && app.indexes.points.is_none() {
         return Ok(());
     }
     let waiting = &app.indexes.waiting;
@@ -219,7 +219,7 @@ async fn unembedded(app: &Search, part: &RwLock<Part>, lacking: Vec<Lacking>) ->
     let mut part = part.write().await;
     let mut left = Vec::new();
     for (lacking, stored) in lacking.into_iter().zip(stored) {
-        let stored = stored?.filter(|vector| app.indexes.embedder.print() == Some(&*vector.model));
+        let stored = stored?.filter(|vector| app.indexes.embedder.fingerprint() == Some(&*vector.model));
         if !stored.is_some_and(|vector| part.set_vector(&lacking.of, lacking.seq, &vector)) {
             left.push(lacking);
         }
@@ -290,7 +290,7 @@ async fn store(app: &Search, user: &str, source: RecallSource, made: Vec<Made>) 
     }
     let mut puts = Vec::new();
     for Made { lacking, at, vector } in made {
-        let model = app.indexes.embedder.print().unwrap_or_default().to_owned();
+        let model = app.indexes.embedder.fingerprint().unwrap_or_default().to_owned();
         let vector = Vector { model, digest: lacking.digest, values: quantise(&vector) };
         if part.set_vector(&lacking.of, lacking.seq, &vector) {
             puts.extend(vectors::put(&lacking.of, lacking.seq, &vector).map(|put| [Op::Expect { at }, put]));
@@ -334,7 +334,7 @@ struct Backlog {
 impl Backlog {
     /// Empty when all users were gone through with this model before.
     async fn read(app: &Search) -> anyhow::Result<Self> {
-        let model = app.indexes.embedder.print();
+        let model = app.indexes.embedder.fingerprint();
         let (mark, value) = match &app.indexes.points {
             Some(points) => (DocumentPath::new(&["novelo", "index"])?, points.mark(model)),
             None => (DocumentPath::new(&["novelo", "embedder"])?, serde_json::json!({ "model": model })),

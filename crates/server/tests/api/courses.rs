@@ -1,6 +1,7 @@
 //! The course of a request: named by its answer, read by its owner and by an admin, and forgotten with its
 //! thread.
 
+use std::collections::BTreeSet;
 use std::io::Write;
 use std::time::Duration;
 
@@ -120,10 +121,11 @@ fn an_operator_reads_how_a_request_went() {
     assert_eq!((&course["cacheStatus"], &course["running"]), (&Value::Null, &json!(false)));
     assert_eq!(course["caches"], json!([{"cache": "rows", "status": "miss"}]));
     assert_eq!([&course["embeddingResult"], &course["memoryDecision"]], [&Value::Null, &Value::Null]);
-    assert_eq!(
-        [&course["embeddingResults"], &course["modules"], &course["prompts"], &course["errors"]],
-        [&json!([]); 4]
-    );
+    assert_eq!([&course["embeddingResults"], &course["modules"], &course["errors"]], [&json!([]); 3]);
+    let prompts = course["prompts"].as_array().unwrap();
+    assert_eq!(prompts.len(), 1, "the prompt of the narration: {course}");
+    let prompt = trace(&server, prompts[0].as_str().unwrap()).ok();
+    assert_eq!((&prompt["kind"], &prompt["user"], &prompt["thread"]), (&json!("prompt"), &json!("demo"), &json!("c")));
     let latency = ["promptReadyMs", "firstTokenMs", "totalMs"].map(|name| course["latency"][name].as_f64().unwrap());
     assert!(latency.is_sorted() && latency[0] > 0.0, "{latency:?}");
     for at in ["startedAt", "finishedAt"] {
@@ -263,7 +265,7 @@ fn a_course_that_was_forgotten_meanwhile_is_not_kept() {
         let client = server.client();
         let asking = std::thread::spawn(move || ask(&client, "preço do KNRI11"));
         assert!(eventually(|| models.asked().len() > before), "the narrator is asked");
-        assert_eq!(server.delete(&path).ok()["forgotten"]["traces"], json!(1), "the running one");
+        assert_eq!(server.delete(&path).ok()["forgotten"]["traces"], json!(2), "the running one and its prompt");
         let answer = asking.join().unwrap();
         answer.ok();
         let id = course_of(&answer);
@@ -271,8 +273,10 @@ fn a_course_that_was_forgotten_meanwhile_is_not_kept() {
         debug(&server, &id).refused(404, "not_found");
         let after = asked(&server, "preço do MXRF11");
         let stored = || server.get(TRACES).ok()["documents"].as_array().unwrap().clone();
-        assert!(eventually(|| !stored().is_empty()));
-        assert_eq!(stored().iter().map(|one| &one["value"]["id"]).collect::<Vec<_>>(), [&json!(after)]);
+        assert!(eventually(|| stored().len() == 2), "a course and its prompt: {:?}", stored());
+        let prompt = debug(&server, &after).ok()["prompts"][0].clone();
+        let ids: BTreeSet<String> = stored().iter().map(|one| one["value"]["id"].to_string()).collect();
+        assert_eq!(ids, BTreeSet::from([json!(after).to_string(), prompt.to_string()]));
         server.delete(&path).ok();
     }
 }
@@ -289,7 +293,11 @@ fn a_request_that_its_client_left_has_a_course() {
     stream.write_all(&[server.head("POST", "/ask", body.len()), body.into_bytes()].concat()).unwrap();
     assert!(eventually(|| models.asked().len() == 2), "the narrator is asked");
     drop(stream);
-    let stored = || server.get(TRACES).ok()["documents"][0]["value"].clone();
+    let is_course = |one: &&Value| one["value"]["surface"].is_string();
+    let stored = || {
+        let documents = server.get(TRACES).ok()["documents"].clone();
+        documents.as_array().unwrap().iter().find(is_course).map_or(Value::Null, |one| one["value"].clone())
+    };
     assert!(eventually(|| stored().is_object()));
     let course = debug(&server, stored()["id"].as_str().unwrap()).ok();
     assert_eq!((stages(&course), &course["errors"][0]["message"]), (vec!["request"], &json!("ended early")));

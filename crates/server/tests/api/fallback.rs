@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::support::models::{Act, Models, words};
+use crate::support::models::{Act, Asked, Models, words};
 use crate::support::stream::{Frame, Stream};
 use crate::support::{Home, Server, Value, json, says, thread};
 
@@ -111,6 +111,26 @@ fn what_is_refused_is_not_asked_again() {
         models.play([act]);
         let answer = server.post("/api/ask", json!({"question": "When?"})).ok();
         assert_eq!((&answer["answered_by"], models.asked().len()), (&json!("passages"), at + 1));
+    }
+}
+
+#[test]
+fn a_prompt_that_stays_too_long_is_not_sent_twice() {
+    let models = Models::start();
+    let server = serve(&models);
+    let refusal = json!({"error": {"type": "exceed_context_size_error", "message": "the prompt is too long"}});
+    models.otherwise(Act::Status(400, refusal.to_string()));
+    let long = "word ".repeat(200);
+    server.append("anonymous", "t", &(0..6).map(|_| says("assistant", &long)).collect::<Vec<_>>());
+    for thread in ["t", "empty"] {
+        let before = models.asked().len();
+        let answer = server.post("/api/ask", json!({"question": "When?", "thread_id": thread})).ok();
+        assert_eq!(answer["answered_by"], "passages", "{answer}");
+        let asked = models.asked();
+        let is_answer = |asked: &&Asked| asked.body["stream"] == true && asked.contents().last() == Some(&"When?");
+        let asked: Vec<&Asked> = asked[before..].iter().filter(is_answer).collect();
+        let sizes: Vec<usize> = asked.iter().map(|asked| asked.body["messages"].to_string().len()).collect();
+        assert!(!sizes.is_empty() && sizes.len() <= 4 && sizes.is_sorted_by(|a, b| a > b), "{thread}: {sizes:?}");
     }
 }
 

@@ -223,6 +223,23 @@ fn a_server_that_stops_keeps_what_was_said() {
 }
 
 #[test]
+fn who_left_before_the_server_stopped_has_left() {
+    let models = Models::start();
+    let settings = [models.talking().as_slice(), &[("NOVELO_REPLIES_PATIENCE_MS", "60000")]].concat();
+    let server = Home::new().serve_with(&settings);
+    let before = server.open_connections();
+    models.play([Act::Paced(words(&["w"; 6_000]), Duration::from_millis(20))]);
+    let mut stream = open(&server, "t", "Talk!");
+    while stream.next().unwrap().event != "text" {}
+    drop(stream);
+    assert!(eventually(|| server.open_connections() == before), "the server notices that the client has left");
+    server.signal("TERM");
+    let (_, home) = server.ended();
+    let server = home.serve();
+    assert_eq!(messages(&server, "t")[1]["partial"], "client_left");
+}
+
+#[test]
 fn a_prompt_fits_the_window_of_its_model() {
     let models = Models::start();
     models.page("GET /props", 200, json!({"default_generation_settings": {"n_ctx": 1_000}}));

@@ -82,6 +82,13 @@ impl Client {
         self.call("GET", path, "")
     }
 
+    /// How many connections the server has open, the one of this request included.
+    pub fn open_connections(&self) -> usize {
+        let metrics = self.get("/metrics").text();
+        let open = metrics.lines().find_map(|line| line.strip_prefix("novelo_connections_open "));
+        open.and_then(|open| open.parse().ok()).expect("the server counts its connections")
+    }
+
     pub fn delete(&self, path: &str) -> Answer {
         self.call("DELETE", path, "")
     }

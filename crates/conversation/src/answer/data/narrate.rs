@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::DataQuestion;
-use crate::app::Shared;
+use crate::answer::Shared;
 use crate::context::work_prompt::WorkPrompt;
 use crate::data::database::Rows;
 use crate::data::entity::Entity;

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::DataQuestion;
-use crate::app::Shared;
+use crate::answer::Shared;
 use crate::error::{Error, Result};
 use crate::telemetry::now;
 use crate::thread::tail::{self, LineCaps, Tail};

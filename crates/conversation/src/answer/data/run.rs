@@ -13,7 +13,7 @@ use super::narrate::{Narration, Told, narrate};
 use super::past::{self, Meta, Past};
 use super::tell::{self, Answered, Clock};
 use super::{DataQuestion, DataStatus};
-use crate::app::Shared;
+use crate::answer::Shared;
 use crate::data::catalogue::Catalogue;
 use crate::data::entity::{Entity, Spoken};
 use crate::data::{Data, FoundRows};

@@ -10,7 +10,7 @@ use novelo_engine::scope;
 use novelo_store::{Op, PutTerms};
 use serde::{Deserialize, Serialize};
 
-use crate::app::Shared;
+use crate::answer::Shared;
 use crate::error::{Code, Error, Result};
 use crate::remember::{place, user_data};
 use crate::telemetry::now;

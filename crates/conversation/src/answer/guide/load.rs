@@ -16,7 +16,7 @@ use tokio::sync::Mutex;
 
 use super::GuidedRequest;
 use super::run::Work;
-use crate::app::Shared;
+use crate::answer::Shared;
 use crate::context::load::{RecalledPassages, recall_one};
 use crate::error::{Code, Error, Result};
 use crate::remember::user_data;
@@ -199,7 +199,7 @@ impl Examples {
 /// The heuristics whose examples are like the message; `None` without an embedder.
 async fn alike(work: &Work<'_>) -> Result<Option<Vec<Fired>>> {
     let embedder: &Embedder = &work.app.indexes.embedder;
-    if embedder.print().is_none() || work.guide.rules.examples().is_empty() {
+    if embedder.fingerprint().is_none() || work.guide.rules.examples().is_empty() {
         return Ok(None);
     }
     let began = Instant::now();

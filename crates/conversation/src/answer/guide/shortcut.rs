@@ -6,7 +6,7 @@ use novelo_engine::{Message, Role};
 
 use super::load::{self, Past};
 use super::run::Work;
-use crate::search::said;
+use crate::text::said;
 
 /// An answer, and why it is one.
 pub struct Shortcut {

@@ -6,7 +6,7 @@ use novelo_language::rewrite::Utterance;
 use novelo_store::Range;
 
 use super::offline;
-use crate::app::Shared;
+use crate::answer::Shared;
 use crate::error::Result;
 use crate::text::cut;
 use crate::thread::tail::{Line, LineCaps, Tail};

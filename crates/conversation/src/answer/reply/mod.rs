@@ -18,10 +18,10 @@ use super::event::{Rewritten, RewrittenBy};
 use super::options::{Patience, ReplyOptions, ReplyOwner, ResponseFormat};
 use super::prompt::PromptRequest;
 use super::skills::{self, Skills};
-use crate::app::Shared;
+use crate::answer::Shared;
 use crate::model::{Job, Model};
 use crate::policy::Preset;
-use crate::search::said;
+use crate::text::said;
 use crate::trace::Tracer;
 pub(super) use run::answer;
 

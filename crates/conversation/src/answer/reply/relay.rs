@@ -5,9 +5,9 @@
 //! it. A message that the model refuses stays stored and is marked, so that later prompts leave it out.
 
 use super::ReplyRequest;
+use crate::answer::Shared;
 use crate::answer::event::Partial;
 use crate::answer::generation::Generation;
-use crate::app::Shared;
 use crate::error::{Code, Error, Relayed, Result};
 use crate::model::{Failure, UpstreamError};
 use crate::text::cut;

@@ -12,7 +12,7 @@ use serde_json::Map;
 
 use super::history::History;
 use super::{ReplyKind, ReplyRequest, Rewritten, RewrittenBy};
-use crate::app::Shared;
+use crate::answer::Shared;
 use crate::context::work_prompt::{WorkPrompt, untraced_messages};
 use crate::model::{Ask, Job, Model};
 use crate::policy::{self, Policies};

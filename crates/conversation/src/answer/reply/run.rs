@@ -4,12 +4,12 @@ use novelo_recall::quote::language;
 
 use super::history::History;
 use super::{ReplyKind, ReplyRequest, offline, relay, rewrite};
+use crate::answer::Shared;
 use crate::answer::event::{Event, Partial, Reply, Rewritten, RewrittenBy, UnderstoodQuestion};
 use crate::answer::generate::{GenerationKind, Generator, Outcome, StopSignals};
 use crate::answer::generation::Generation;
 use crate::answer::log::EventLog;
 use crate::answer::prompt::{AnswerPrompt, PromptRequest, model_room_tokens};
-use crate::app::Shared;
 use crate::error::{Code, Error, Result};
 use crate::model::Failure;
 use crate::thread::kept::Kept;

@@ -74,8 +74,8 @@ impl ContextInputs {
         self.turns.iter().next().map_or(0, |t| t.seq)
     }
 
-    /// What of the store went in, for the trace.
-    pub fn inputs(&self) -> Inputs {
+    /// The stored documents among them, as a trace keeps them.
+    pub fn to_trace(&self) -> Inputs {
         let ends = self.turns.iter().next().zip(self.turns.iter().next_back());
         let kept = |shown: &Option<Shown>| shown.as_ref().and_then(|s| raw(&s.raw));
         let collection = |chosen: &ChosenCollection| {
@@ -159,24 +159,43 @@ impl ContextInputs {
     }
 }
 
-/// What tells these inputs from any others, the turns aside.
+/// Everything by which one prompt differs from another, but for the turns, which are hashed by their seqs as loaded.
 impl Hash for ContextInputs {
     fn hash<H: Hasher>(&self, hasher: &mut H) {
-        (self.turns_in.as_ref().map(CollectionPath::segments), self.turns.last_seq, self.turns.epoch).hash(hasher);
-        (self.turns_before, self.outside, self.inline.len(), self.collections.len()).hash(hasher);
-        self.inline.iter().for_each(|m| m.raw().hash(hasher));
-        self.question.as_ref().map(Message::raw).hash(hasher);
-        self.collections.iter().for_each(|c| (&c.name, c.shape, c.level, c.of.fingerprint, &c.range).hash(hasher));
-        [&self.summary, &self.user_data].map(|shown| shown.as_ref().map(|s| &s.raw)).hash(hasher);
-        self.groups.as_ref().map(|found| found.fingerprint).hash(hasher);
-        self.refused.hash(hasher);
-        for recalled in &self.recalled {
+        let Self {
+            turns,
+            turns_before,
+            summary,
+            user_data,
+            collections,
+            groups,
+            refused,
+            recalled,
+            inline,
+            question,
+            turns_in,
+            outside,
+            // They say which turns are loaded, and in which order.
+            lead: _,
+            stretch: _,
+            in_time: _,
+            // It follows from the groups and the turns.
+            membership: _,
+            // They are the passages of `recalled`.
+            sources: _,
+        } = self;
+        (turns_in.as_ref().map(CollectionPath::segments), turns.last_seq, turns.epoch).hash(hasher);
+        (turns_before, outside, inline.len(), collections.len()).hash(hasher);
+        inline.iter().for_each(|message| message.raw().hash(hasher));
+        question.as_ref().map(Message::raw).hash(hasher);
+        collections.iter().for_each(|c| (&c.name, c.shape, c.level, c.of.fingerprint, &c.range).hash(hasher));
+        [summary, user_data].map(|shown| shown.as_ref().map(|s| &s.raw)).hash(hasher);
+        groups.as_ref().map(|found| found.fingerprint).hash(hasher);
+        refused.hash(hasher);
+        for recalled in recalled {
             recalled.message.as_ref().map(Message::raw).hash(hasher);
-            recalled
-                .hits
-                .iter()
-                .chain(&recalled.near)
-                .for_each(|h| (&h.collection, h.seq, h.score.to_bits()).hash(hasher));
+            let hits = recalled.hits.iter().chain(&recalled.near);
+            hits.for_each(|hit| (&hit.collection, hit.seq, hit.score.to_bits()).hash(hasher));
             recalled.problems.hash(hasher);
         }
     }

@@ -27,7 +27,6 @@ use crate::cache::Cache;
 use crate::context::collapse::{Found, FoundGroups};
 use crate::error::{Error, Result};
 use crate::search::FoundPassage;
-pub use crate::text::cut;
 use crate::thread::refused::Refusals;
 use collection::{Collected, Collections};
 pub use passages::{RecalledPassages, recall_one};

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use novelo_engine::recall::RecallSource;
 use novelo_store::Range;
 use novelo_store::qdrant::{self, Collection, Scope};
 use serde_json::{Value, json};
@@ -13,7 +14,6 @@ use super::qdrant_collection_of;
 use super::{Answer, Fault, Points};
 use crate::error::Result;
 use crate::search::Search;
-use novelo_engine::recall::RecallSource;
 
 const READ_LIMIT: usize = 1_000;
 /// Asked of an embedder to learn how long its embeddings are.
@@ -90,7 +90,7 @@ pub async fn findings(app: &Search) -> Result<Vec<Value>> {
 
 /// Looks at each collection that is there.
 async fn look(app: &Search, points: &Points, findings: &mut Vec<Value>) -> Answer<()> {
-    let size = match app.indexes.embedder.print() {
+    let size = match app.indexes.embedder.fingerprint() {
         // One that fails says so itself.
         Some(_) => app.indexes.embedder.query(PROBE).await.ok().map(|vector| vector.len()),
         None => None,

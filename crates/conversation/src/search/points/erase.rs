@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use novelo_engine::path::{CollectionPath, DocumentPath, PathError, Prefix};
+use novelo_engine::recall::RecallSource;
 use novelo_engine::scope::{THREADS, TURNS, USERS};
 use novelo_store::qdrant::{self, Collection, Kind, Scope};
 use novelo_store::{PutTerms, Range};
@@ -20,7 +21,6 @@ use crate::error::{Code, Error, Result};
 use crate::ids;
 use crate::search::Search;
 use crate::telemetry::now;
-use novelo_engine::recall::RecallSource;
 
 const NOTES_MAX: usize = 1_000;
 /// How long a forget waits before it goes on in the background.

@@ -15,12 +15,13 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use hyper::Method;
+use novelo_engine::recall::RecallSource;
 use novelo_store::qdrant::{self, Collection, Nonsense, Request, Requests, Shape};
 use rustc_hash::FxHashMap;
 
 use crate::outbound::{Outbound, Unanswered};
 use crate::settings::Config;
-use novelo_engine::recall::RecallSource;
+use crate::text::member;
 
 pub use check::{expected, findings};
 pub use near::{Elsewhere, near};
@@ -229,7 +230,7 @@ fn qdrant_collections(source: RecallSource) -> &'static [Collection] {
 fn qdrant_collection_of(source: RecallSource, document: &novelo_engine::Turn) -> Collection {
     match source {
         RecallSource::Memories | RecallSource::Turns => Collection::Conversation,
-        RecallSource::Documents if super::member(&document.message, "file").is_some() => Collection::Repositories,
+        RecallSource::Documents if member(&document.message, "file").is_some() => Collection::Repositories,
         RecallSource::Documents => Collection::Documents,
     }
 }

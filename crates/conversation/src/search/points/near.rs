@@ -52,7 +52,7 @@ pub async fn near(app: &Search, points: &Points, part: &RwLock<Part>, ask: &Ask<
         (part.index.to_embed(ask.query), part.index.to_sparse(ask.query), part.count_of(ask.parents))
     };
     let mut notes = Vec::new();
-    let vector = match app.indexes.embedder.print() {
+    let vector = match app.indexes.embedder.fingerprint() {
         Some(model) if points.rests().is_none() => match app.indexes.embedder.query(&to_embed).await {
             Ok(vector) => Some((model, vector)),
             Err(failure) => {

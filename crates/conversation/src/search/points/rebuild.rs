@@ -6,6 +6,7 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use novelo_engine::path::DocumentPath;
+use novelo_engine::recall::RecallSource;
 use novelo_store::PutTerms;
 use novelo_store::qdrant::{self, Collection};
 use serde::{Deserialize, Serialize};
@@ -16,7 +17,6 @@ use super::{Fault, Points, WRITE_DEADLINE, expected, lock, work};
 use crate::error::{Code, Error, Result};
 use crate::search::Search;
 use crate::telemetry::now;
-use novelo_engine::recall::RecallSource;
 
 /// Who is left, and what was done.
 #[derive(Debug)]

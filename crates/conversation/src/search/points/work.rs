@@ -6,6 +6,7 @@
 
 use novelo_engine::Turn;
 use novelo_engine::path::CollectionPath;
+use novelo_engine::recall::RecallSource;
 use novelo_recall::embed::quantise;
 use novelo_recall::sparse;
 use novelo_store::qdrant::{self, Collection, Point, Scope, Seen, Shape};
@@ -23,7 +24,6 @@ use super::{point_kind, qdrant_collection_of, qdrant_collections};
 use crate::error::Result;
 use crate::search::Search;
 use crate::text::cut;
-use novelo_engine::recall::RecallSource;
 
 /// Points that are put at once, and passages that are embedded at once.
 const BATCH: usize = 64;
@@ -76,7 +76,7 @@ fn done<T>(answer: Answer<T>) -> Option<T> {
 
 /// Compares an index with the points that are there: those that fit are not put again, those without a document go.
 async fn settle(app: &Search, points: &Points, user: &str, source: RecallSource, part: &RwLock<Part>) -> Result<bool> {
-    let print = app.indexes.embedder.print();
+    let print = app.indexes.embedder.fingerprint();
     part.read().await.settling();
     for of in qdrant_collections(source) {
         let scope = Scope { user, kind: Some(point_kind(source)), parents: &[] };
@@ -149,7 +149,7 @@ async fn remove_gone(
             ops.extend(vectors::path(&of, seq).map(|at| Op::Delete { at, if_version: None }));
         }
     }
-    if !ops.is_empty() && app.indexes.embedder.print().is_some() {
+    if !ops.is_empty() && app.indexes.embedder.fingerprint().is_some() {
         app.store.write(ops).await?;
     }
     for of in qdrant_collections(source) {
@@ -177,7 +177,7 @@ async fn put(
             Taken { lacking, turn, into, vector: None }
         }));
     }
-    if let Some(print) = app.indexes.embedder.print()
+    if let Some(print) = app.indexes.embedder.fingerprint()
         && !embed(app, source, print, &mut taken).await?
     {
         return Ok(false);
@@ -315,7 +315,7 @@ impl Points {
             if taken.is_empty() {
                 continue;
             }
-            if size.is_none() && app.indexes.embedder.print().is_some() && self.shape(*into).await?.is_none() {
+            if size.is_none() && app.indexes.embedder.fingerprint().is_some() && self.shape(*into).await?.is_none() {
                 // Nobody knows how long embeddings are going to be.
                 continue;
             }
@@ -334,7 +334,7 @@ impl Points {
         shape: Shape,
         taken: &[&Taken],
     ) -> Answer<()> {
-        let print = app.indexes.embedder.print();
+        let print = app.indexes.embedder.fingerprint();
         let terms: Vec<Vec<(u32, f32)>> =
             taken.iter().map(|t| sparse::of_passage(&passage_text(source, &t.turn).unwrap_or_default())).collect();
         let points = taken.iter().zip(&terms).map(|(Taken { lacking, turn, vector, .. }, terms)| Point {

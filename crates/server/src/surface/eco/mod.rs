@@ -40,7 +40,7 @@ use novelo_conversation::caller::Caller;
 use novelo_conversation::error::{Code, Error, Result};
 use novelo_conversation::remember::check;
 use novelo_conversation::remember::reset::DEFAULT_SESSION;
-use novelo_conversation::search::said;
+use novelo_conversation::text::said;
 use novelo_conversation::trace::Tracer;
 
 /// The id of a guest, including one that was created here.

@@ -22,9 +22,9 @@ use novelo_conversation::context::request::{RecipeChoice, Request};
 use novelo_conversation::error::Result;
 use novelo_conversation::remember::reset::DEFAULT_SESSION;
 use novelo_conversation::remember::{check, place};
-use novelo_conversation::search::member;
 use novelo_conversation::telemetry::now;
 use novelo_conversation::text::cut;
+use novelo_conversation::text::member;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]

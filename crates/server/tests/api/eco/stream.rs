@@ -161,13 +161,9 @@ fn a_server_that_stops_keeps_what_was_said() {
 fn who_left_before_the_server_stopped_has_left() {
     let models = Models::start();
     let server = serve(&models, &[("NOVELO_REPLIES_PATIENCE_MS", "60000")]);
-    let connections = || {
-        let metrics = server.get("/metrics").text();
-        metrics.lines().find(|line| line.starts_with("novelo_connections_open ")).unwrap().to_owned()
-    };
-    let before = connections();
+    let before = server.open_connections();
     let seen = leave(&server, &models);
-    assert!(eventually(|| connections() == before), "the server notices that the client has left");
+    assert!(eventually(|| server.open_connections() == before), "the server notices that the client has left");
     server.signal("TERM");
     let (status, home) = server.ended();
     assert_eq!(status.code(), Some(0));

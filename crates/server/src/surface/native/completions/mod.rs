@@ -232,7 +232,7 @@ fn preset(app: &Shared, instructions: &[Message]) -> Result<Preset> {
     let preset = app.policies.preset(policy::DEFAULT);
     let preset = preset.ok_or_else(|| Error::new(Code::Internal, "there is no preset chat"))?;
     let literal = |message: &Message| {
-        let text = novelo_conversation::search::said(message)?;
+        let text = novelo_conversation::text::said(message)?;
         Some(ComponentSpec::literal(message.role()?, text))
     };
     Ok(preset.with_leading("messages", instructions.iter().filter_map(literal))?)

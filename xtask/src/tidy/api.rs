@@ -10,8 +10,8 @@ use std::path::Path;
 
 use anyhow::Context;
 
+use super::Finding;
 use crate::source::{Source, words};
-use crate::tidy::Finding;
 use crate::tree::Tree;
 
 /// The folders of the crates whose API is listed.
