@@ -75,7 +75,7 @@ pub struct Membership {
 }
 
 /// Lets this process send requests to the nodes of a store. They do not know of it.
-pub fn open_client(server: &Server) -> anyhow::Result<()> {
+pub(crate) fn open_client(server: &Server) -> anyhow::Result<()> {
     server.peer_client.set(Passing::new()?).map_err(|_| anyhow::anyhow!("this node has joined already"))
 }
 

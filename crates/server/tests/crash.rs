@@ -18,7 +18,8 @@ use support::{Client, Home, Server, holding, json, says, thread, user};
 
 const WRITERS: usize = 16;
 const ROUNDS: usize = 100;
-/// The rounds are shared out among so many stores: opening one after a crash takes longer the more is in its journal.
+/// The rounds are shared out among so many stores: opening one after a crash takes longer the more is in its
+/// journal.
 const STORES: usize = 10;
 const PATIENCE: Duration = Duration::from_secs(30);
 

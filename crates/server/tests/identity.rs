@@ -54,7 +54,8 @@ fn documented(client: &Client) -> BTreeMap<String, Route> {
     operations.map(row).collect()
 }
 
-/// Routes that the description leaves out: of our own pages and command line, and other names of documented ones.
+/// Routes that the description leaves out: of our own pages and command line, and other names of documented
+/// ones.
 const UNDOCUMENTED: [(&str, &str); 11] = [
     ("GET", "/"),
     ("GET", "/openapi.json"),

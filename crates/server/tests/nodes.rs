@@ -1,6 +1,7 @@
 //! Two nodes over one store: what was done through one holds on the other.
 //!
-//! Both run in this process and share the store that is gone with it, so that nothing but the store lies between them.
+//! Both run in this process and share the store that is gone with it, so that nothing but the store lies
+//! between them.
 
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "a panic is how a test fails")]
 
@@ -191,7 +192,7 @@ fn a_context_that_was_made_is_known_to_every_node() {
     assert_eq!(status(&b, LIGHT), (vec![json!("miss")], 0));
 }
 
-/// Whoever answers is slow, and the other node forgets meanwhile.
+/// The answering node is slow, and the other node forgets meanwhile.
 #[test]
 fn what_another_node_forgot_meanwhile_is_not_kept() {
     let models = Models::start();

@@ -1,4 +1,4 @@
-//! What one node has in memory is there for whoever asks another.
+//! What one node has in memory can be read through another.
 
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "a panic is how a test fails")]
 
@@ -50,7 +50,7 @@ fn back(client: &Client, path: &str, at: &str) -> support::Answer {
     client.with("last-event-id", at).post(path, "no JSON")
 }
 
-/// What is told of a reply. Where somebody comes back to a guided one, the first frame is about that.
+/// The frames of a reply. The first frame of a resumed guided reply says that it was resumed.
 fn told(path: &str, answer: &support::Answer) -> String {
     assert_eq!(answer.status, 200, "{path}: {}", answer.text());
     let text = answer.text();
@@ -159,7 +159,7 @@ fn a_request_is_passed_on_once() {
         assert_eq!(back(&stranger, path, &at).status, 200, "who is no node cannot keep a request here");
     }
 
-    // Each is said to be the other: whoever is asked asks the other, which asks nobody.
+    // Each node is registered as the other: the first one forwards the request, and the second does not.
     for (name, node) in [("aaaaaaaa", &one), ("bbbbbbbb", &two)] {
         let said = json!({"url": format!("http://{}", node.addr)}).to_string();
         two.block_on(store.put(&place(name), said.into(), PutTerms::default())).unwrap();

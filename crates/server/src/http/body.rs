@@ -113,7 +113,7 @@ fn wrong_field<'b, T: Deserialize<'b>>(bytes: &'b [u8], error: &serde_json::Erro
 }
 
 /// Ids of the address, decoded.
-pub struct PathIds<T>(pub T);
+pub(crate) struct PathIds<T>(pub T);
 
 impl<T: DeserializeOwned + Send, S: Send + Sync> FromRequestParts<S> for PathIds<T> {
     type Rejection = ApiError;
@@ -125,7 +125,7 @@ impl<T: DeserializeOwned + Send, S: Send + Sync> FromRequestParts<S> for PathIds
 }
 
 /// Parameters of the address.
-pub struct QueryParams<T>(pub T);
+pub(crate) struct QueryParams<T>(pub T);
 
 impl<T: DeserializeOwned + Send, S: Send + Sync> FromRequestParts<S> for QueryParams<T> {
     type Rejection = ApiError;
@@ -153,7 +153,7 @@ impl Json {
     }
 
     /// The response that a value serialises to.
-    pub fn serialize(value: &impl serde::Serialize) -> Result<Self> {
+    pub(crate) fn serialize(value: &impl serde::Serialize) -> Result<Self> {
         let unwritten = |e| Error::new(Code::Internal, format!("the answer cannot be written: {e}"));
         serde_json::to_vec(value).map(|json| Self(json.into())).map_err(unwritten)
     }

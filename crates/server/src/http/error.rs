@@ -9,7 +9,7 @@ use novelo_conversation::error::{Code, Error};
 pub struct ApiError(pub Error);
 
 /// The result of a handler.
-pub type ApiResult<T> = Result<T, ApiError>;
+pub(crate) type ApiResult<T> = Result<T, ApiError>;
 
 /// The response in the native form. The error itself is attached as an extension, for surfaces with a form of
 /// their own.

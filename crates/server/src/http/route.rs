@@ -76,7 +76,7 @@ impl RouteFacts {
 
 /// The facts of all routes, by path.
 #[derive(Debug, Default)]
-pub struct RouteTable(FxHashMap<Box<str>, RouteFacts>);
+pub(crate) struct RouteTable(FxHashMap<Box<str>, RouteFacts>);
 
 impl RouteTable {
     pub fn get(&self, path: &str) -> Option<&RouteFacts> {
@@ -90,7 +90,7 @@ impl RouteTable {
 }
 
 /// Routes with their facts, for a router with the state `S`.
-pub struct Routes<S> {
+pub(crate) struct Routes<S> {
     router: Router<S>,
     table: RouteTable,
 }

@@ -32,7 +32,7 @@ const WORDS = {
     model_cut: "The answer was cut at the model's limit.",
     rules_instead: "The question was understood by rules, because the model that does it did not answer.",
     asked_again: "The model failed at first, and was asked again.",
-    model_failed: "The model broke off before the end. This is what came of the answer.",
+    model_failed: "The model broke off before the end. This is the part that arrived.",
     client_left: "The answer was ended early, because nobody was listening.",
     server_stopped: "The server was stopped before the answer was whole.",
     put_back: "Your question is back in the box.",

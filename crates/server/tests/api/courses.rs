@@ -1,4 +1,5 @@
-//! The course of a request: named by its answer, read by its owner and by an admin, and forgotten with its thread.
+//! The course of a request: named by its answer, read by its owner and by an admin, and forgotten with its
+//! thread.
 
 use std::collections::BTreeSet;
 use std::io::Write;

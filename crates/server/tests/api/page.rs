@@ -1,4 +1,4 @@
-//! What the chat page calls: a question as a form, and a reply that can be come back to.
+//! What the chat page calls: a question as a form, and a reply that can be resumed.
 
 use std::time::{Duration, Instant};
 

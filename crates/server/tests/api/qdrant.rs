@@ -1,4 +1,5 @@
-//! Passages in Qdrant: what is left when there is no server that works, and what is sent. `real_qdrant.rs` has a real server.
+//! Passages in Qdrant: what is left when there is no server that works, and what is sent. `real_qdrant.rs`
+//! has a real server.
 
 use crate::support::qdrant::{Failing, Manner};
 use crate::support::{Client, Home, Server, Value, eventually, json, says, thread, user};

@@ -14,7 +14,8 @@ fn fill(client: &Client, of: &str) {
     client.post(&user(of, "/documents"), json!({"name": "n", "text": "about tea"})).ok();
 }
 
-/// How much there is of each: turns and summaries of both sessions, memories, data, tasks, results, documents.
+/// How much there is of each: turns and summaries of both sessions, memories, data, tasks, results,
+/// documents.
 fn left(client: &Client, of: &str) -> [usize; 9] {
     let rows = |path: &str, name: &str| client.get(&user(of, path)).ok()[name].as_array().unwrap().len();
     let summary = |session: &str| usize::from(client.get(&thread(of, session, "/summary")).status == 200);

@@ -1,4 +1,4 @@
-//! Streams that are lost and come back to, on every surface that has one: each event once, and one end.
+//! Streams that are lost and resumed, on every surface that has one: each event once, and one end.
 
 use std::time::Duration;
 

@@ -179,7 +179,8 @@ fn a_forgotten_thread_leaves_no_summary_behind() {
     covers_nothing(&server);
 }
 
-/// Lets the writer of summaries finish with all that it may have had in hand, by a thread that comes after it.
+/// Lets the writer of summaries finish with all that it may have had in hand, by a thread that comes after
+/// it.
 fn covers_nothing(server: &Server) {
     say(server, "last", 0, 25);
     covers(server, "last", 25 - WINDOW);
@@ -259,7 +260,8 @@ fn what_is_forgotten_while_a_model_sums_it_up_stays_forgotten() {
     let answered = "novelo_model_calls_total{job=\"summary\",outcome=\"ok\"}";
     assert!(eventually(|| server.metric(answered) == 1));
     server.get(&at("t")).refused(404, "not_found");
-    // The next summary of a thread waits for the one in progress, so a late write would be part of its prompt.
+    // The next summary of a thread waits for the one in progress, so a late write would be part of its
+    // prompt.
     server.say("u", "t", &["a", "b", "c", "d", "e"]);
     assert_eq!(covers(&server, "t", 3)["text"], "Hello there.");
     let asked = models.asked();

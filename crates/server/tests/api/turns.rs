@@ -5,7 +5,8 @@ use serde_json::value::RawValue;
 
 use crate::support::{Client, Home, Server, Value, eventually, json, says, thread};
 
-/// What a careless server would tidy up: spacing, unknown fields, the order of keys, spelling, parts and nulls.
+/// What a careless server would tidy up: spacing, unknown fields, the order of keys, spelling, parts and
+/// nulls.
 const ODD: [&str; 9] = [
     r#"{ "role" : "user" ,"content":"spaced  out"   }"#,
     r#"{"z":1,"role":"user","a":[1,2, 3],"content":"order","x_unknown":{"deep":[null,true]}}"#,

@@ -34,7 +34,7 @@ fn an_answer_is_seen_to_grow() {
     browser.screenshot("streaming");
     browser.until(RESTS);
     assert!(browser.text(".answer").starts_with("word1 word2 ") && browser.text(".answer").ends_with("word20"));
-    assert!(browser.text("#status").contains("word20"), "a screen reader is told the whole once");
+    assert!(browser.text("#status").contains("word20"), "a screen reader gets the whole text once");
     assert_eq!(browser.see("document.querySelector('.answer').ariaLive"), "off");
     assert!(browser.text(".foot").contains("of 24,000 tokens") && browser.text(".foot").contains("answered by tiny"));
     assert!(!browser.shows("#stop"));
@@ -169,7 +169,7 @@ fn an_answer_can_be_stopped() {
     assert!(browser.text(".note").starts_with("You stopped the answer here."));
     assert!(browser.text(".answer").contains("word3") && browser.focus() == "question");
     browser.screenshot("stopped");
-    assert!(eventually(|| models.hangups().len() == 1), "the model is told to stop, too");
+    assert!(eventually(|| models.hangups().len() == 1), "the request to the model is cancelled, too");
     answered(&browser, "And then?", 2);
     let turns = server.get(&thread("anonymous", &thread_id(&browser), "/turns")).ok();
     let partial: Vec<_> = turns["turns"].as_array().unwrap().iter().map(|turn| &turn["message"]["partial"]).collect();

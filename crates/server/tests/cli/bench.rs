@@ -1,5 +1,5 @@
-//! `novelo bench` and `novelo eval` start `novelo-bench`, which lies beside `novelo`. Its own work is tested in
-//! `crates/bench`.
+//! `novelo bench` and `novelo eval` start `novelo-bench`, which lies beside `novelo`. Its own work is tested
+//! in `crates/bench`.
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -17,8 +17,8 @@ fn installed() -> (TempDir, PathBuf) {
     (dir, novelo)
 }
 
-/// As a user runs it. Below the target directory of a checkout it would build `novelo-bench`, which a missing cargo
-/// prevents.
+/// As a user runs it. Below the target directory of a checkout it would build `novelo-bench`, which a missing
+/// cargo prevents.
 fn run(novelo: &Path, args: &[&str]) -> Ran {
     let mut command = Command::new(novelo);
     command.args(args).env("CARGO", "/nonexistent/cargo").env_remove("CARGO_MANIFEST_DIR").env("FROM", "here");

@@ -7,7 +7,8 @@ use std::sync::{Arc, Mutex};
 use crate::support::{Home, Server, eventually, files, json, says};
 use crate::{arg, stopped};
 
-/// A home whose server was killed: its note is left behind. Another server, of another home, listens on its port now.
+/// A home whose server was killed: its note is left behind. Another server, of another home, listens on its
+/// port now.
 fn two_homes() -> (Arc<Home>, Server) {
     let server = Server::start();
     server.say("ana", "t", &["of the first"]);
@@ -86,7 +87,8 @@ fn a_directory_that_was_moved_is_still_that_of_its_server() {
     std::fs::rename(&moved, server.home.data()).unwrap();
 }
 
-/// Something that listens and answers every request with the same bytes, or with none; it keeps what it was sent.
+/// Something that listens and answers every request with the same bytes, or with none; it keeps what it was
+/// sent.
 fn stranger(answer: &'static str) -> (SocketAddr, Arc<Mutex<Vec<u8>>>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let (addr, heard) = (listener.local_addr().unwrap(), Arc::new(Mutex::new(Vec::new())));

@@ -1,4 +1,5 @@
-//! What must hold of a thread after a client was through with it, and of every prompt that the model was sent.
+//! What must hold of a thread after a client was through with it, and of every prompt that the model was
+//! sent.
 
 use std::collections::BTreeSet;
 

@@ -1,5 +1,5 @@
-//! What goes wrong behind the server, as clients see it: their own error classes, few requests, and a thread that still
-//! works afterwards.
+//! What goes wrong behind the server, as clients see it: their own error classes, few requests, and a thread
+//! that still works afterwards.
 
 use std::time::Duration;
 
@@ -11,8 +11,8 @@ use crate::support::{eventually, json};
 const PYTHON: Script = Script::Python("openai_failures.py");
 const NODE: Script = Script::Node("openai.mjs");
 
-/// The class of error of each status, and how many requests of the model's server one call of the client costs: clients ask
-/// three times where another try may help, and the server adds none of its own.
+/// The class of error of each status, and how many requests of the model's server one call of the client
+/// costs: clients ask three times where another try may help, and the server adds none of its own.
 const EXPECTED: [(u16, &[&str], usize); 5] = [
     (400, &["BadRequestError"], 1),
     (401, &["AuthenticationError", "PermissionDeniedError"], 1),

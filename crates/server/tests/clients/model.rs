@@ -1,7 +1,9 @@
-//! The model behind the server: it calls the tools that it is offered, and then answers with what they returned.
+//! The model behind the server: it calls the tools that it is offered, and then answers with what they
+//! returned.
 //!
-//! It decides by the request alone, as a real model does: a question that has no results yet gets calls, their arguments
-//! spelt as models spell them; one that has gets its answer. Words in the question ask for a status or for silence.
+//! It decides by the request alone, as a real model does: a question that has no results yet gets calls,
+//! their arguments spelt as models spell them; one that has gets its answer. Words in the question ask for a
+//! status or for silence.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -13,7 +15,8 @@ use crate::support::models::{Act, Asked, Models, words};
 pub const NAME: &str = "gpt-4o-mini";
 pub const FINGERPRINT: &str = "fp_44709d6fcb";
 
-/// Arguments that a client which parses them writes differently: escapes, spaces, numbers, the order of members.
+/// Arguments that a client which parses them writes differently: escapes, spaces, numbers, the order of
+/// members.
 const ESCAPED: &str = r#"{"city": "S\u00e3o Paulo", "days": 1.0}"#;
 const SPACED: &str = r#"{ "days":1e1 , "city":"Belém 🌴",
   "options": { "units" : "metric", "nested" :{"deep":[1, 2.50,{"x":null}], "empty": {}, "z": "a\/b" } } }"#;

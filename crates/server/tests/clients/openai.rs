@@ -1,5 +1,5 @@
-//! OpenAI's own clients with nothing changed but the address: names of models, threads, and what the model tells
-//! beside its text.
+//! OpenAI's own clients with nothing changed but the address: names of models, threads, and what the model
+//! tells beside its text.
 
 use crate::conversation::{ONE_CALL, TWO_CALLS};
 use crate::model::{FINGERPRINT, NAME};

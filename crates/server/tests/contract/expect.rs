@@ -94,7 +94,8 @@ fn objects(expected: &Map<String, Value>, actual: &Map<String, Value>, now: f64,
     }
 }
 
-/// The elements from the place `from` on. With `"..."` among the expected ones, any number of elements may stand in its place.
+/// The elements from the place `from` on. With `"..."` among the expected ones, any number of elements may
+/// stand in its place.
 fn elements(expected: &[Value], actual: &[Value], from: usize, now: f64, at: &str) -> Result<(), String> {
     match (expected.split_first(), actual.get(from)) {
         (None, None) => Ok(()),

@@ -39,7 +39,8 @@ pub fn week_end(time: i64) -> i64 {
     FIRST_S + ((time - FIRST_S).div_euclid(WEEK_S) + 1) * WEEK_S
 }
 
-/// `{name}` or `{name+1}` at the front of a text. JSON has no such thing: there a brace is followed by a quote.
+/// `{name}` or `{name+1}` at the front of a text. JSON has no such thing: there a brace is followed by a
+/// quote.
 fn named(text: &str) -> Option<(&str, &str)> {
     let (inside, after) = text.strip_prefix('{')?.split_once('}')?;
     let is_name = inside.starts_with(|c: char| c.is_ascii_lowercase())

@@ -8,30 +8,30 @@
 //! WRITE repo/a.txt "two\nlines"                      a file below the server's directory, which is {home}
 //! DATABASE own.db "CREATE TABLE …; INSERT …"         a SQLite file there, made or changed by a script
 //!
-//! POST /context/topicContextYoj/run?userId=ana       method and address
-//! authorization: {ana}                               headers, if any; {ana} is a key of ana's, {admin} an admin's, {guest} and {service} keys of these kinds
-//! {"kala": {"kind": "Topic", "topicId": "t"}}        the body, if any, sent byte for byte
-//! => 200 {"yoj": []}                                 the status, and the answer where it matters
-//! has "role":"system","content"                      the raw answer holds this text; `lacks` is the opposite
-//! save trace = header x-novelo-trace                 or `save id = body /yoj/0/docId`; used later as {trace}
+//! POST /context/topicContextYoj/run?userId=ana       method and address authorization: {ana}
+//! headers, if any; {ana} is a key of ana's, {admin} an admin's, {guest} and {service} keys of these kinds
+//! {"kala": {"kind": "Topic", "topicId": "t"}}        the body, if any, sent byte for byte => 200 {"yoj": []}
+//! the status, and the answer where it matters has "role":"system","content"                      the raw
+//! answer holds this text; `lacks` is the opposite save trace = header x-novelo-trace                 or
+//! `save id = body /yoj/0/docId`; used later as {trace}
 //!
-//! RESTART                                            the server ends as by `kill -9` and starts on the same data
+//! RESTART                                            the server ends as by `kill -9` and starts on the same
+//! data
 //!
-//! GET /health/ready
-//! => until 200                                       the call is made again until this comes, or 30 seconds passed
-//! ```
-//! ````
+//! GET /health/ready => until 200                                       the call is made again until this
+//! comes, or 30 seconds passed ``` ````
 //!
-//! Answers compare by value: `"<any>"`, `"<number>"`, `"<string>"`, `"<now>"`, `"<uuid4>"`, `"<chars:9>"` (a text of at most 9
-//! characters), `"<below:9>"` (a number) and `"<text:a...b>"` stand for many values, an element `"..."` for any number of elements, a member
-//! `"..."` for any other members. `{now}` and `{week}` are times in seconds, with `+60` or `-60` where needed.
-//! `{{list 3 TEXT}}` writes a text three times with commas, `{{repeat 3 TEXT}}` without; `{{list 2-4 TEXT}}` counts
-//! from 2 to 4, and `{n}` is the number. In a text for a file, `\u007bname}` is a `{name}` that nothing is filled in for.
-//! `{embedder}` is the address of a server of embeddings that knows a few words, refuses what is unspeakable, and takes its time
-//! over what is ponderous.
-//! A stream of events compares as the array of its frames, `[{"id", "event", "data"}]`, comments left out.
+//! Answers compare by value: `"<any>"`, `"<number>"`, `"<string>"`, `"<now>"`, `"<uuid4>"`, `"<chars:9>"` (a
+//! text of at most 9 characters), `"<below:9>"` (a number) and `"<text:a...b>"` stand for many values, an
+//! element `"..."` for any number of elements, a member `"..."` for any other members. `{now}` and `{week}`
+//! are times in seconds, with `+60` or `-60` where needed. `{{list 3 TEXT}}` writes a text three times with
+//! commas, `{{repeat 3 TEXT}}` without; `{{list 2-4 TEXT}}` counts from 2 to 4, and `{n}` is the number. In a
+//! text for a file, `\u007bname}` is a `{name}` that nothing is filled in for. `{embedder}` is the address of
+//! a server of embeddings that knows a few words, refuses what is unspeakable, and takes its time over what
+//! is ponderous. A stream of events compares as the array of its frames, `[{"id", "event", "data"}]`,
+//! comments left out.
 //!
-//! `{model}` is the address of a model server that does as it is told, a line for each request to come:
+//! `{model}` is the address of a scripted model server, with a line for each request to come:
 //!
 //! ````text
 //! SET models.answer.url = {model}

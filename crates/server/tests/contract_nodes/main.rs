@@ -36,7 +36,8 @@ fn serve(home: &Arc<Home>, settings: &[(&str, &str)], scenario: &Scenario) -> Se
     if stays { nodes.staying() } else { nodes }
 }
 
-/// The clauses that are about one process by their nature, and why: there the client stays with one of the three nodes.
+/// The clauses that are about one process by their nature, and why: there the client stays with one of the
+/// three nodes.
 const ON_ONE_NODE: &[(&str, &str)] = &[
     ("AS-DAT-7", "rows of the database are kept ready by the node that read them"),
     ("AS-ISO-4", "rows of the database are kept ready by the node that read them"),

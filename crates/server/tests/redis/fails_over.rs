@@ -1,4 +1,5 @@
-//! A server of the cluster that dies: its replica goes on with all that was acknowledged, or it comes back with it itself.
+//! A server of the cluster that dies: its replica goes on with all that was acknowledged, or it comes back
+//! with it itself.
 
 use crate::support::nodes::{NODES, Nodes};
 use crate::support::redis::{Cluster, Redis};

@@ -98,7 +98,8 @@ fn an_answer_that_broke_off_is_asked_for_again_and_there_once() {
     let settings = [models.talking().as_slice(), &[("NOVELO_MODELS_REWRITE_URL", "none")]].concat();
     let mut nodes = Nodes::start(&eco::home(), &cluster().url(), &settings);
     let question = says("user", eco::LIGHT);
-    // With the conversation in the request, the one who asks again is known to do so; without, it is one more question.
+    // With the conversation in the request, the one who asks again is known to do so; without, it is one more
+    // question.
     for (path, body, asked_twice) in [
         ("/ask-eco", eco::asks("ana", "eco", eco::LIGHT), false),
         ("/v1/chat/completions", json!({"user": "ana", "messages": [question]}), false),

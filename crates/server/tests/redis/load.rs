@@ -1,6 +1,8 @@
-//! Many threads at once while nodes and a server of Redis are killed; then every acknowledged turn is counted.
+//! Many threads at once while nodes and a server of Redis are killed; then every acknowledged turn is
+//! counted.
 //!
-//! `NOVELO_SOAK_SECONDS=60 NOVELO_SOAK_THREADS=1000 cargo test -p novelo-server --test redis load -- --nocapture` runs for longer.
+//! `NOVELO_SOAK_SECONDS=60 NOVELO_SOAK_THREADS=1000 cargo test -p novelo-server --test redis load --
+//! --nocapture` runs for longer.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
@@ -24,7 +26,8 @@ fn user_of(thread: usize) -> String {
     format!("u{}", thread % USERS)
 }
 
-/// Says one thing after the other until told otherwise; the seq that each was acknowledged with, which never goes back.
+/// Says one thing after the other until told otherwise; the seq that each was acknowledged with, which never
+/// goes back.
 fn talk(client: &Client, thread: usize, done: &AtomicBool, count: &AtomicUsize) -> Vec<u64> {
     let _ends_the_others = SetOnDrop(done);
     let mut seqs = Vec::new();
@@ -44,8 +47,8 @@ fn talk(client: &Client, thread: usize, done: &AtomicBool, count: &AtomicUsize) 
     seqs
 }
 
-/// Kills one node after the other, and once a server of Redis, for as long as the load is to last; how many of each. What
-/// comes between is time for the others, and nothing is asserted about it.
+/// Kills one node after the other, and once a server of Redis, for as long as the load is to last; how many
+/// of each. What comes between is time for the others, and nothing is asserted about it.
 fn trouble(nodes: &mut Nodes, cluster: &mut Cluster, seconds: usize) -> (usize, usize) {
     let (started, pause) = (Instant::now(), Duration::from_millis(700));
     let lasts = |share: f64| started.elapsed() < Duration::from_secs_f64(seconds as f64 * share);

@@ -1,5 +1,5 @@
-//! Several nodes over one Redis: what one wrote the others read at once, and neither a node nor a server of Redis that is
-//! killed takes anything along that was acknowledged.
+//! Several nodes over one Redis: what one wrote the others read at once, and neither a node nor a server of
+//! Redis that is killed takes anything along that was acknowledged.
 
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "a panic is how a test fails")]
 
@@ -37,8 +37,8 @@ fn insist(client: &Client, method: &str, path: &str, body: &Value) -> Answer {
     }
 }
 
-/// Ends the threads that run until `done` is set, also when the thread that holds this panics: a scope waits for its
-/// threads, so without this a failed assertion would hang the test.
+/// Ends the threads that run until `done` is set, also when the thread that holds this panics: a scope waits
+/// for its threads, so without this a failed assertion would hang the test.
 struct SetOnDrop<'a>(&'a AtomicBool);
 
 impl Drop for SetOnDrop<'_> {

@@ -1,4 +1,5 @@
-//! Redis gone for a while: every surface says so at once in its own form, nothing is half-written, and all nodes heal.
+//! Redis gone for a while: every surface says so at once in its own form, nothing is half-written, and all
+//! nodes heal.
 
 use std::sync::Arc;
 
@@ -155,7 +156,8 @@ fn redis_that_hangs_is_told_from_one_that_answers() {
     check_health(&nodes);
     redis.signal("CONT");
     check_healed(&nodes);
-    // What was on its way when it stopped may have come through or not, but not in part, and is not there twice when it is sent again.
+    // What was on its way when it stopped may have come through or not, but not in part, and is not there
+    // twice when it is sent again.
     for n in 0..12 {
         let of = format!("c{n}");
         let there = nodes.said("u", &of);

@@ -1,5 +1,5 @@
-//! What was written through one node is in the next answer of another, on every surface. The other one has read before, so
-//! that whatever it keeps ready is old.
+//! What was written through one node is in the next answer of another, on every surface. The other one has
+//! read before, so that whatever it keeps ready is old.
 
 use crate::support::asking::{self, tickers};
 use crate::support::models::Models;

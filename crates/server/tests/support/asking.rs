@@ -1,4 +1,5 @@
-//! Questions about data: how they are asked, what is kept of them, and the database that the answers must agree with.
+//! Questions about data: how they are asked, what is kept of them, and the database that the answers must
+//! agree with.
 
 use std::path::PathBuf;
 use std::sync::Arc;

@@ -1,5 +1,5 @@
-//! Messages that are sent together with ids of their own, and the ledger of what was acknowledged: what a thread holds is
-//! compared with it.
+//! Messages that are sent together with ids of their own, and the ledger of what was acknowledged: what a
+//! thread holds is compared with it.
 
 use super::{Client, Value, json, thread};
 
@@ -45,7 +45,8 @@ pub fn turns(client: &Client, user: &str, of: &str) -> Vec<(u64, String)> {
     }
 }
 
-/// What is wrong with a thread: it holds what was acknowledged, and otherwise only whole batches that came next.
+/// What is wrong with a thread: it holds what was acknowledged, and otherwise only whole batches that came
+/// next.
 pub fn fault(of: &str, turns: &[(u64, String)], sent: &[Vec<Batch>]) -> Option<String> {
     if !turns.iter().map(|(seq, _)| *seq).eq(1..=turns.len() as u64) {
         return Some(format!("seqs have gaps: {turns:?}"));

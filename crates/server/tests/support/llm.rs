@@ -1,5 +1,5 @@
-//! A real language model: llama.cpp with SmolLM2-135M, which `make model` installs. Tests that use it have `llm` in their
-//! names, so that one runs at a time.
+//! A real language model: llama.cpp with SmolLM2-135M, which `make model` installs. Tests that use it have
+//! `llm` in their names, so that one runs at a time.
 
 use std::io::{BufRead, BufReader};
 use std::path::PathBuf;

@@ -42,7 +42,8 @@ pub const CONFIRM: (&str, &str) = ("x-novelo-confirm", "create-first-key");
 
 const READY: &str = "novelo is ready at http://";
 
-/// The program under test. `crates/bench` uses these modules too, for the commands that `novelo-bench` carries out.
+/// The program under test. `crates/bench` uses these modules too, for the commands that `novelo-bench`
+/// carries out.
 const PROGRAM: &str = match (option_env!("CARGO_BIN_EXE_novelo"), option_env!("CARGO_BIN_EXE_novelo-bench")) {
     (Some(program), _) | (None, Some(program)) => program,
     (None, None) => panic!("cargo names the program to integration tests of its own package only"),
@@ -308,7 +309,8 @@ pub fn files(dir: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// What a file holds, without the zeros that a journal is allocated with. One that was removed meanwhile holds nothing.
+/// What a file holds, without the zeros that a journal is allocated with. One that was removed meanwhile
+/// holds nothing.
 pub fn contents(file: &Path) -> Vec<u8> {
     const ZEROS: [u8; 4096] = [0; 4096];
     let mut bytes = match std::fs::read(file) {

@@ -1,4 +1,5 @@
-//! A model server in OpenAI's form, over a real socket: it does what its script says, and keeps what it was asked.
+//! A model server in OpenAI's form, over a real socket: it does what its script says, and keeps what it was
+//! asked.
 
 use std::collections::VecDeque;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -37,7 +38,8 @@ pub enum Act {
     StallsAfter(usize, Vec<String>),
     /// The same bytes again and again, after a pause each.
     Repeats(Vec<u8>, Duration),
-    /// Calls tools: name and arguments, the arguments in two pieces; a text stands for itself, also where it is no JSON.
+    /// Calls tools: name and arguments, the arguments in two pieces; a text stands for itself, also where it
+    /// is no JSON.
     Calls(Vec<(String, Value)>),
     /// JSON in one piece, though a stream was asked for.
     Whole(Value),

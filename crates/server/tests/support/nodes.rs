@@ -1,6 +1,7 @@
 //! Several nodes over one Redis, and a client that goes to the next of them with every connection.
 //!
-//! Each node is a process with a port and a data directory of its own; they share the policies and the keys of a prefix.
+//! Each node is a process with a port and a data directory of its own; they share the policies and the keys
+//! of a prefix.
 
 use std::ops::Deref;
 use std::sync::{Arc, OnceLock};

@@ -1,5 +1,6 @@
-//! Qdrant: a real server, started here or named by `QDRANT_URL`, behind a line that can be cut; and for failures alone, one of
-//! our own that gives the answers a real one would give to empty collections, and knows how to misbehave.
+//! Qdrant: a real server, started here or named by `QDRANT_URL`, behind a line that can be cut; and for
+//! failures alone, one of our own that gives the answers a real one would give to empty collections, and
+//! knows how to misbehave.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream, ToSocketAddrs};
@@ -144,8 +145,8 @@ fn well(line: &str, body: &Value, state: &mut State) -> (u16, String) {
     }
 }
 
-/// A real server, if there is one, reached through a line of our own. Collections that begin with its prefix are dropped at
-/// the end.
+/// A real server, if there is one, reached through a line of our own. Collections that begin with its prefix
+/// are dropped at the end.
 pub struct Real {
     pub url: String,
     pub prefix: String,

@@ -1,5 +1,5 @@
-//! A real Qdrant server, which `make qdrant` fetches: on loopback, without telemetry, in a temporary directory. It ends with
-//! its handle, and also where the test process is killed.
+//! A real Qdrant server, which `make qdrant` fetches: on loopback, without telemetry, in a temporary
+//! directory. It ends with its handle, and also where the test process is killed.
 
 use std::fs::File;
 use std::net::SocketAddr;

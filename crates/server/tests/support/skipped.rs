@@ -1,4 +1,5 @@
-//! Tests that cannot run for lack of a part. Each one is named at the end of `make test`; in CI it is a failure.
+//! Tests that cannot run for lack of a part. Each one is named at the end of `make test`; in CI it is a
+//! failure.
 
 use std::fs::{OpenOptions, create_dir_all};
 use std::io::Write;

@@ -11,7 +11,7 @@ use serde_json::value::RawValue;
 const PASSAGES: &str = "passages";
 
 #[derive(Serialize)]
-pub struct ReplyBody<'r> {
+pub(crate) struct ReplyBody<'r> {
     answer: &'r str,
     #[serde(flatten)]
     question: QuestionBody<'r>,
@@ -32,7 +32,7 @@ pub struct ReplyBody<'r> {
 }
 
 #[derive(Serialize)]
-pub struct QuestionBody<'r> {
+pub(crate) struct QuestionBody<'r> {
     #[serde(skip_serializing_if = "Option::is_none")]
     thread_id: Option<&'r str>,
     standalone_question: &'r str,
@@ -40,7 +40,7 @@ pub struct QuestionBody<'r> {
 }
 
 #[derive(Serialize)]
-pub struct SourcesBody<'r> {
+pub(crate) struct SourcesBody<'r> {
     sources: Vec<SourceBody<'r>>,
     tokens: u32,
     budget_tokens: Option<u32>,
@@ -61,7 +61,7 @@ struct SourceBody<'r> {
 }
 
 #[derive(Serialize)]
-pub struct CallBody<'r> {
+pub(crate) struct CallBody<'r> {
     name: &'r str,
     arguments: &'r str,
     result: &'r RawValue,

@@ -1,4 +1,5 @@
-//! Files of `/ask` that are broken, at the start and while the server runs: told with file, line and field, and no harm done.
+//! Files of `/ask` that are broken, at the start and while the server runs: told with file, line and field,
+//! and no harm done.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -14,7 +15,7 @@ struct Case {
     own: (&'static str, &'static str),
     /// What breaks it: the first `from` becomes `to`.
     fault: (&'static str, &'static str),
-    /// Where the fault is: the text of its line begins with this, and the field that is told.
+    /// Where the fault is: the text of its line begins with this, and the field that is named.
     line: &'static str,
     field: &'static str,
     /// What shows whether the own file is in force.
@@ -202,7 +203,7 @@ impl Case {
         assert!(told.starts_with(self.told), "{}, {:?}: {answer}", self.file, self.fault);
     }
 
-    /// Asserts that the fault is told, as a health page and a doctor do.
+    /// Asserts that the health page and the doctor report the fault.
     #[track_caller]
     fn is_told(&self, server: &Server) {
         let about = format!("{}, {:?}", self.file, self.fault);

@@ -45,7 +45,7 @@ fn converse(client: &Client, models: Option<&Models>) -> Vec<String> {
 fn check(texts: &[(usize, String)]) {
     for (n, text) in texts {
         for canary in (0..*n).flat_map(canaries) {
-            assert!(!text.contains(&canary), "{canary} is in what came of question {n}: {text}");
+            assert!(!text.contains(&canary), "{canary} is in the answer to question {n}: {text}");
         }
     }
 }

@@ -1,4 +1,5 @@
-//! Many conversations at once never see each other's references; many questions in one are all answered and kept.
+//! Many conversations at once never see each other's references; many questions in one are all answered and
+//! kept.
 
 use std::collections::BTreeSet;
 

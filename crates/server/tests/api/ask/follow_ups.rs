@@ -36,7 +36,7 @@ fn a_conversation_about_funds_has_the_rows_of_the_database() {
     let sql = format!("{PRICES}WHERE ticker = ?1 AND day LIKE '2024-%' ORDER BY day DESC");
     let of = |ticker: &str| rows(&database, &sql, &[&ticker]).as_array().unwrap().clone();
     assert_eq!(year["results"], json!([of("HGLG11"), of("XPML11")].concat()));
-    assert_eq!(year["meta"]["rows"]["cut"], false, "a stretch that was named is told whole");
+    assert_eq!(year["meta"]["rows"]["cut"], false, "a period that was named is returned whole");
     assert_eq!(year["meta"]["reference"]["used"], true, "several are inherited together");
 }
 

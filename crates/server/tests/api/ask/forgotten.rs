@@ -17,7 +17,11 @@ fn forget_meanwhile(server: &Server, models: &Models, path: &str) {
     server.delete(path).ok();
     let answer = asking.join().unwrap().ok();
     assert_eq!((&answer["answer"], tickers(&answer)), (&json!("canary-of-the-model"), vec!["KNRI11"]));
-    assert_eq!(answer["meta"]["notes"].as_array().unwrap().len(), 1, "it is told that this was not kept: {answer}");
+    assert_eq!(
+        answer["meta"]["notes"].as_array().unwrap().len(),
+        1,
+        "the answer says that this was not stored: {answer}"
+    );
 }
 
 #[test]

@@ -1,4 +1,5 @@
-//! Hostile texts, in whatever way they come in: nothing of them is ever SQL, and nobody sees the rows of others.
+//! Hostile texts, in whatever way they come in: nothing of them is ever SQL, and nobody sees the rows of
+//! others.
 
 use crate::support::asking::{
     ask, is_decent, never_panicked, question, reason, references, rows, sample, sample_file, serve, tickers,

@@ -1,4 +1,5 @@
-//! Data of one's own: a database, an ontology, parameters and entities in English, with nothing of what is shipped.
+//! Data of one's own: a database, an ontology, parameters and entities in English, with nothing of what is
+//! shipped.
 
 use std::sync::Arc;
 
@@ -86,7 +87,7 @@ queries:
   list: {sql: "WITH RECURSIVE up(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM up) SELECT max(n) AS n FROM up", table: {}}
 "#;
 
-/// So many boats, each with a sailor and three catches of which each says whose it is.
+/// So many boats, each with a sailor and three catches that name the boat.
 pub fn database(at: &std::path::Path, boats: usize, kilos: usize) {
     let database = Connection::open(at).unwrap();
     let tables = "CREATE TABLE boats (boat TEXT PRIMARY KEY, name TEXT, sailor TEXT);

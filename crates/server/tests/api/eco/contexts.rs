@@ -48,7 +48,7 @@ fn the_same_moment_finds_its_context_and_the_model_is_told_the_same() {
         let kept = modules.into_iter().filter(|module| module["name"] != "__context_cache");
         kept.map(|module| (module["name"].clone(), module["status"].clone())).collect::<Vec<_>>()
     };
-    assert_eq!(names(&again), names(&first), "what became of each module is told as well");
+    assert_eq!(names(&again), names(&first), "the trace lists what became of each module");
     let key = again["caches"].as_array().unwrap().iter().find_map(|cache| cache["key"].as_str()).unwrap();
     assert!(key.starts_with("ctx:ana:1:0:ms0:v1:d0:a0:h0:e0:m"), "{key}");
     assert_eq!(found(&guided(&server, "bia", LIGHT)), MISS, "another's is not found");

@@ -132,7 +132,7 @@ fn where_both_fail_a_sentence_stands_in() {
         if !way.shown.is_empty() {
             expected.push(json!({"role": "assistant", "content": way.shown, "partial": "model_failed"}));
         }
-        assert_eq!(turns(&server, &of, "t"), expected, "{}: the sentence is nobody's words", way.name);
+        assert_eq!(turns(&server, &of, "t"), expected, "{}: the fallback sentence is not stored as a turn", way.name);
         leaves_nothing(&server, &models, &of, way);
     }
 }

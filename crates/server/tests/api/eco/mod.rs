@@ -1,4 +1,5 @@
-//! `/ask-eco` on the real binary: streams that break, clients that leave, what is answered again, and who sees what.
+//! `/ask-eco` on the real binary: streams that break, clients that leave, what is answered again, and who
+//! sees what.
 
 mod cache;
 mod contexts;

@@ -1,5 +1,5 @@
-//! Files of `policies/eco` that are broken, at the start and while the server runs: told with file and line, and no harm
-//! done.
+//! Files of `policies/eco` that are broken, at the start and while the server runs: told with file and line,
+//! and no harm done.
 
 use crate::support::eco::{FILES, LIGHT, NO_MODEL, ask, asks, home, write};
 use crate::support::{Home, Server, Value, json};
@@ -9,11 +9,11 @@ struct Case {
     file: &'static str,
     from: &'static str,
     to: &'static str,
-    /// The file that is told, where it is another one.
+    /// The file that is reported, if it is another one.
     told: &'static str,
-    /// What the line of the fault holds; empty where no line is told, or any is right.
+    /// What the line of the fault holds; empty if no line is reported, or any is right.
     line: &'static str,
-    /// What is said of it: the field, or words.
+    /// What the report contains: the field, or words.
     says: &'static str,
 }
 
@@ -116,7 +116,7 @@ impl Case {
         }
     }
 
-    /// The number of the line that is at fault, in the file that is told.
+    /// The number of the line that is at fault, in the file that is reported.
     fn line(&self) -> Option<usize> {
         let told = match self.told == self.file {
             true => self.bad(),
@@ -131,7 +131,7 @@ impl Case {
         FILES[5].1.lines().position(|line| line.contains(self.line)).unwrap()
     }
 
-    /// Asserts that the fault is told by the doctor, by the health page, and in the log.
+    /// Asserts that the doctor, the health page and the log report the fault.
     #[track_caller]
     fn is_told(&self, server: &Server) {
         let about = format!("{}, {:?}", self.file, self.to);

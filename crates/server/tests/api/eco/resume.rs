@@ -1,4 +1,4 @@
-//! Streams that are lost and come back to: each chunk once, one end, and nothing asked anew.
+//! Streams that are lost and resumed: each chunk once, one end, and no second request to the model.
 
 use std::time::Duration;
 

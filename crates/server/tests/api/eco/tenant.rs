@@ -1,4 +1,5 @@
-//! Whatever the ids contain, nobody is answered with what is another's: not its words, memories, answers or courses.
+//! Whatever the ids contain, nobody is answered with what is another's: not its words, memories, answers or
+//! courses.
 
 use crate::support::eco::{
     DEBUG, HEAVY, PATH, ask, asks, course, course_of, end, heard, memories, open, serve, turns, with,
@@ -77,7 +78,7 @@ fn nothing_that_one_confides_reaches_another() {
         }
     }
     for asked in &models.asked()[before..] {
-        has_none(&asked.body.to_string(), "what the model is told");
+        has_none(&asked.body.to_string(), "what the model receives");
     }
     for path in
         [user("bia", "/memories"), user("bia", "/threads"), thread("bia", "t", "/turns"), user("bia", "/export")]

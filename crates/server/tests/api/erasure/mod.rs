@@ -1,4 +1,5 @@
-//! The second table of `docs/security.md`, cell by cell: a canary is planted in every copy, and looked for afterwards.
+//! The second table of `docs/security.md`, cell by cell: a canary is planted in every copy, and looked for
+//! afterwards.
 //!
 //! The table drives the tests: a row that they do not know, or a word that is not so, fails.
 

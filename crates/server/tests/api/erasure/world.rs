@@ -187,7 +187,8 @@ impl World {
         }
     }
 
-    /// The raw files hold nothing of it once they are said to be clean. While they are rewritten, a look may miss a file.
+    /// The raw files hold nothing of it once they are said to be clean. While they are rewritten, a look may
+    /// miss a file.
     #[track_caller]
     pub fn files_are_clean(&self) {
         assert!(eventually(|| self.server.get("/health/ready").ok()["erasing"] == false));

@@ -91,7 +91,8 @@ fn a_server_that_is_not_there_may_come() {
         let question = ask("hi");
         let asking = model.complete(&question);
         let coming = async {
-            // The first try finds nobody. No event tells of it: nothing listens, and a failed try is not reported.
+            // The first try finds nobody. No event tells of it: nothing listens, and a failed try is not
+            // reported.
             tokio::time::sleep(Duration::from_millis(50)).await;
             Models::start_at(&addr)
         };
