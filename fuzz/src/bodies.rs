@@ -1,4 +1,5 @@
-//! Bodies of requests, sent to the whole server in this process: any bytes are answered, never with a fault of the server.
+//! Bodies of requests, sent to the whole server in this process: any bytes are answered, never with a fault
+//! of the server.
 
 use std::cell::RefCell;
 

@@ -1,7 +1,7 @@
 //! What must hold for any bytes at all.
 //!
-//! One function per fuzz target, so that an input that broke one can be replayed from a test or a debugger. Each
-//! panics when an invariant is broken, and returns otherwise.
+//! One function per fuzz target, so that an input that broke one can be replayed from a test or a debugger.
+//! Each panics when an invariant is broken, and returns otherwise.
 
 mod bodies;
 #[path = "../../crates/engine/tests/laws/mod.rs"]

@@ -1,7 +1,8 @@
 //! What `novelo bench` and `novelo eval` measure.
 //!
-//! Owns every figure in the README: `speed` beside a raw equivalent, `quality` on data that says what is right. The
-//! command line of both is `novelo_server::cli`; this crate only carries the commands out. Nothing depends on it.
+//! Owns every figure in the README: `speed` beside a raw equivalent, `quality` on data that says what is
+//! right. The command line of both is `novelo_server::cli`; this crate only carries the commands out. Nothing
+//! depends on it.
 
 #![deny(clippy::print_stdout, clippy::print_stderr, reason = "a closed pipe would be a panic: use say! and complain!")]
 

@@ -1,4 +1,5 @@
-//! `novelo eval rewrite`: by rules and by a model. `novelo eval routing`: by the shipped ontology and by one's own.
+//! `novelo eval rewrite`: by rules and by a model. `novelo eval routing`: by the shipped ontology and by
+//! one's own.
 
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "a panic is how a test fails")]
 

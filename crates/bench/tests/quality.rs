@@ -1,5 +1,5 @@
-//! How well passages are found and questions are rewritten, on cases of our own and on the data sets where they are at
-//! hand.
+//! How well passages are found and questions are rewritten, on cases of our own and on the data sets where
+//! they are at hand.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "a panic is how a test fails")]
 
 use std::path::Path;

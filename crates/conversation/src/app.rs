@@ -1,8 +1,8 @@
 //! What every request shares.
 //!
-//! Owns the open store, the keys, the presets and the recorder, and the tasks behind them: the writer of traces, the
-//! writer of summaries, the sweeper of what has expired, and the one that embeds. `close` ends them all and leaves the
-//! store flushed.
+//! Owns the open store, the keys, the presets and the recorder, and the tasks behind them: the writer of
+//! traces, the writer of summaries, the sweeper of what has expired, and the one that embeds. `close` ends
+//! them all and leaves the store flushed.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,8 +1,8 @@
 //! What every room uses: the store, the settings, and parts that stand on their own.
 //!
-//! Each room above adds its own state and reaches those below by `Deref`: `Base`, `Search`, `Threads`, `Contexts`,
-//! `UserMemory`, and `Shared` at the top. A function takes the lowest room that has what it needs, so that no room
-//! can use one above it.
+//! Each room above adds its own state and reaches those below by `Deref`: `Base`, `Search`, `Threads`,
+//! `Contexts`, `UserMemory`, and `Shared` at the top. A function takes the lowest room that has what it
+//! needs, so that no room can use one above it.
 
 use std::sync::Arc;
 

@@ -1,7 +1,7 @@
 //! The one kind of cache: bounded by bytes, with no clock and no list.
 //!
-//! Owns two generations of entries. What is used is young; when the young ones fill half of the room, the old ones go
-//! and the young ones become old. Whether an entry is still true is for its reader to say.
+//! Owns two generations of entries. What is used is young; when the young ones fill half of the room, the old
+//! ones go and the young ones become old. Whether an entry is still true is for its reader to say.
 
 use std::hash::Hash;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -38,7 +38,8 @@ impl<K: Hash + Eq + Clone, V: Clone> Cache<K, V> {
         Some(value)
     }
 
-    /// Keeps a value that takes so many bytes, and says whether it did; one that would fill the cache by itself is not kept.
+    /// Keeps a value that takes so many bytes, and says whether it did; one that would fill the cache by
+    /// itself is not kept.
     pub fn insert(&self, key: K, value: V, bytes: usize) -> bool {
         let mut generations = self.lock();
         generations.old.remove(&key);

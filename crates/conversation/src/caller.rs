@@ -1,6 +1,7 @@
 //! Who a caller is, and what it may do.
 //!
-//! Owns the caller of a request and the checks made of it, and the roots of the store that no document call can name.
+//! Owns the caller of a request and the checks made of it, and the roots of the store that no document call
+//! can name.
 
 use novelo_engine::path::check_id;
 use novelo_engine::scope::Scope;
@@ -65,8 +66,9 @@ impl Caller {
         }
     }
 
-    /// The user that a request is about: the one that it names in `field`, which the caller must be allowed, else the
-    /// key's own. A service key must name one, so that what is of several customers never gets the same owner.
+    /// The user that a request is about: the one that it names in `field`, which the caller must be allowed,
+    /// else the key's own. A service key must name one, so that what is of several customers never gets the
+    /// same owner.
     pub fn subject(&self, field: &str, named: Option<String>) -> Result<Option<String>> {
         if let Some(user) = &named {
             check_id(user).map_err(|e| Error::bad_id(field, &e))?;

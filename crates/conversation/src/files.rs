@@ -110,8 +110,9 @@ impl<T> WatchedPart<T> {
         }
     }
 
-    /// The same with something else that they are read beside, told by its state. What is in order is not read again for it; what
-    /// is not, is read again when that changes, and now and then, since it may have been locked.
+    /// The same with something else that they are read beside, told by its state. What is in order is not
+    /// read again for it; what is not, is read again when that changes, and now and then, since it may have
+    /// been locked.
     pub(crate) fn renew_with(
         &mut self,
         files: Vec<WatchedFile>,

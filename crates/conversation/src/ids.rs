@@ -1,7 +1,7 @@
 //! New ids.
 //!
-//! Owns the one generator: UUIDv7, sorted by time. Randomness is drawn once per process and then counted on, so that
-//! an id costs no call to the operating system. Ids are unique, not secret; secrets come from `auth`.
+//! Owns the one generator: UUIDv7, sorted by time. Randomness is drawn once per process and then counted on,
+//! so that an id costs no call to the operating system. Ids are unique, not secret; secrets come from `auth`.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -1,7 +1,8 @@
 //! Calls to other servers.
 //!
-//! Owns the one way out: TLS by rustls, no redirects, a deadline and a cap on every answer that is read here. Addresses
-//! come from the operator's settings, or from other nodes by way of the store, never from a request. A call that is dropped closes its connection.
+//! Owns the one way out: TLS by rustls, no redirects, a deadline and a cap on every answer that is read here.
+//! Addresses come from the operator's settings, or from other nodes by way of the store, never from a
+//! request. A call that is dropped closes its connection.
 
 use std::sync::OnceLock;
 use std::time::Duration;
@@ -25,7 +26,8 @@ const AGENT: &str = concat!("novelo/", env!("CARGO_PKG_VERSION"));
 
 type Connector = HttpsConnector<HttpConnector>;
 
-/// An address of a server of the operator's choice; clones, and others at the same server, share its connections.
+/// An address of a server of the operator's choice; clones, and others at the same server, share its
+/// connections.
 #[derive(Debug, Clone)]
 pub struct Outbound {
     client: Client<Connector, Full<Bytes>>,
@@ -90,7 +92,8 @@ impl Outbound {
         there.within(deadline, there.exchange(method, body.into())).await
     }
 
-    /// Sends JSON and gives the answer as it begins, whatever its status; the caller has the deadline and the caps.
+    /// Sends JSON and gives the answer as it begins, whatever its status; the caller has the deadline and the
+    /// caps.
     pub async fn begin(&self, body: Bytes) -> Result<Response<Incoming>, Unanswered> {
         self.send(Method::POST, body).await
     }
@@ -142,8 +145,8 @@ impl Passing {
         Ok(Self(Client::builder(TokioExecutor::new()).build(connector()?)))
     }
 
-    /// Sends a request as it is and gives the answer as it begins, whatever it is. The deadline is for its beginning: who
-    /// reads it reads as it comes.
+    /// Sends a request as it is and gives the answer as it begins, whatever it is. The deadline is for its
+    /// beginning: who reads it reads as it comes.
     pub async fn pass(
         &self,
         request: Request<Full<Bytes>>,

@@ -1,6 +1,7 @@
 //! What a new store holds: a thread to look at, and documents to ask about. All of it is made up.
 //!
-//! Invariant: in a store that several nodes share it is written by one of them, and once, also where all start together.
+//! Invariant: in a store that several nodes share it is written by one of them, and once, also where all
+//! start together.
 
 use bytes::Bytes;
 use novelo_engine::path::{CollectionPath, DocumentPath, Prefix};
@@ -28,8 +29,8 @@ const WRITING_S_MAX: f64 = 60.0;
 const WRITING: &[u8] = br#"{"written":false}"#;
 const WRITTEN: &[u8] = br#"{"written":true}"#;
 
-/// Puts it into a store that others have too, if that is new and nobody else does. A mark tells, and stays: what was removed
-/// does not come back with the next node.
+/// Puts it into a store that others have too, if that is new and nobody else does. A mark tells, and stays:
+/// what was removed does not come back with the next node.
 pub async fn write_once(app: &Shared) -> anyhow::Result<()> {
     let mark = CollectionPath::new(&["novelo.sample"])?.document("welcome")?;
     let is_ours = match app.store.get(&mark).await? {

@@ -1,7 +1,8 @@
 //! Settings: where each comes from, and what is in force.
 //!
-//! Owns one registry that feeds the file, the environment, `novelo config` and the docs. A flag beats the environment,
-//! which beats the file, which beats the default. An unknown key is an error that names the nearest known one.
+//! Owns one registry that feeds the file, the environment, `novelo config` and the docs. A flag beats the
+//! environment, which beats the file, which beats the default. An unknown key is an error that names the
+//! nearest known one.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -131,7 +132,8 @@ pub struct Config {
 }
 
 impl Config {
-    /// Gathers the settings. `file` was asked for and must be there; without it, `novelo.toml` is read if it is there.
+    /// Gathers the settings. `file` was asked for and must be there; without it, `novelo.toml` is read if it
+    /// is there.
     pub fn gather(
         file: Option<&Path>,
         env: impl Fn(&str) -> Option<String>,
@@ -261,7 +263,8 @@ impl Config {
         self.text("store") == "redis"
     }
 
-    /// Where other nodes reach this one, which listens here; none where that is every address and no other is set.
+    /// Where other nodes reach this one, which listens here; none where that is every address and no other is
+    /// set.
     pub fn node_url(&self, listens: std::net::SocketAddr) -> Option<String> {
         let set = Some(self.text("node.url")).filter(|url| !url.is_empty()).map(str::to_owned);
         set.or_else(|| (!listens.ip().is_unspecified()).then(|| format!("http://{listens}")))
@@ -281,7 +284,8 @@ impl Config {
     }
 }
 
-/// An address as anybody may see it. A password may hold any mark, so that all before the last `@` is taken for one.
+/// An address as anybody may see it. A password may hold any mark, so that all before the last `@` is taken
+/// for one.
 pub fn without_password(url: &str) -> Cow<'_, str> {
     let (scheme, rest) = url.split_once("://").map_or(("", url), |(scheme, rest)| (scheme, rest));
     match (rest.rsplit_once('@'), scheme) {

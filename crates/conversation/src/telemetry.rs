@@ -1,6 +1,7 @@
 //! What the server says about itself: metrics, logs and the clock.
 //!
-//! Owns the counters behind `/metrics` and the set-up of logging. The clock is read here and passed on as a value.
+//! Owns the counters behind `/metrics` and the set-up of logging. The clock is read here and passed on as a
+//! value.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;

@@ -1,7 +1,7 @@
 //! YAML files, read as JSON values that know their lines.
 //!
-//! Owns what is told of a broken file: its line, and the field. Refuses more than one document, keys that are no text, and keys
-//! that stand twice.
+//! Owns what is told of a broken file: its line, and the field. Refuses more than one document, keys that are
+//! no text, and keys that stand twice.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -118,8 +118,8 @@ impl Yaml {
     }
 }
 
-/// Bytes of a line before anything is said: each level of nesting takes at least one, but for those in brackets, which the
-/// parser counts itself.
+/// Bytes of a line before anything is said: each level of nesting takes at least one, but for those in
+/// brackets, which the parser counts itself.
 fn opening(line: &str) -> usize {
     line.len() - line.trim_start_matches([' ', '\t', '-', '?']).len()
 }

@@ -1,13 +1,13 @@
 //! Everything Novelo remembers: JSON documents in collections, addressed by a path.
 //!
-//! A [`Store`] is a handle on one of three back-ends, which obey the same laws: a model in memory, a directory
-//! of this machine, and a Redis server or cluster that several nodes share. A path alternates between
-//! collections and documents: `users/ana/convo.sessions/s1/messages` is a collection. The documents of a
-//! collection have ids, and are numbered by `seq` in the order in which they were added. A *thread* is a
+//! A [`Store`] is a handle on one of three back-ends, which obey the same laws: a model in memory, a
+//! directory of this machine, and a Redis server or cluster that several nodes share. A path alternates
+//! between collections and documents: `users/ana/convo.sessions/s1/messages` is a collection. The documents
+//! of a collection have ids, and are numbered by `seq` in the order in which they were added. A *thread* is a
 //! collection that is read by seq; its documents are *turns*.
 //!
-//! A value is opaque bytes; only a merge parses it. The store has no clock and makes no ids: both come from the
-//! caller, so that the same call can be repeated.
+//! A value is opaque bytes; only a merge parses it. The store has no clock and makes no ids: both come from
+//! the caller, so that the same call can be repeated.
 //!
 //! ```
 //! use novelo_engine::path::CollectionPath;
@@ -41,8 +41,8 @@
 //! Each law is tested by `tests/conformance` on every back-end, with a fresh store per test.
 //!
 //! - **L1** An acknowledged write survives `kill -9` and power loss, unless `LocalOptions::relaxed` is set.
-//! - **L2** An append is atomic, costs the same in a long thread as in a short one, and gives seqs without gaps.
-//!   Concurrent appends never interleave inside a batch.
+//! - **L2** An append is atomic, costs the same in a long thread as in a short one, and gives seqs without
+//!   gaps. Concurrent appends never interleave inside a batch.
 //! - **L3** A write is visible to every later read, from any node.
 //! - **L4** An append that is repeated with the same id and the same bytes gets the first answer again. Other
 //!   bytes under the same id are a conflict.
@@ -50,8 +50,8 @@
 //!   stored.
 //! - **L6** A put merges deeply if asked to. `if_version` refuses a lost update.
 //! - **L7** A path names its own documents only, whatever the ids contain.
-//! - **L8** A forget removes documents, index entries, caches and traces. Afterwards the raw files hold none of
-//!   the text.
+//! - **L8** A forget removes documents, index entries, caches and traces. Afterwards the raw files hold none
+//!   of the text.
 //! - **L9** A write is all or nothing. Where a back-end keeps users on several servers, this holds for each
 //!   user's part of the write.
 //! - **L10** What any released version stored can be opened.

@@ -74,8 +74,8 @@ impl LabelledTurn {
 }
 
 impl LabelledConversation {
-    /// Sessions are numbered by their first turn. Turns with a role but no session are one conversation; turns with
-    /// neither are facts that have no neighbours.
+    /// Sessions are numbered by their first turn. Turns with a role but no session are one conversation;
+    /// turns with neither are facts that have no neighbours.
     pub fn group(&self, turn: &LabelledTurn) -> u64 {
         match &turn.session {
             Some(session) => {

@@ -49,7 +49,8 @@ pub struct ByDepth {
 /// Embeds texts, each to the same number of dimensions.
 pub type EmbedFn<'e> = dyn FnMut(&[&str]) -> Vec<Vec<f32>> + 'e;
 
-/// Asks each question in its own conversation. `progress` gets the number of finished conversations and of all.
+/// Asks each question in its own conversation. `progress` gets the number of finished conversations and of
+/// all.
 pub fn run(
     conversations: &[LabelledConversation],
     mut embed: Option<&mut EmbedFn<'_>>,

@@ -1,7 +1,7 @@
 //! `novelo bench`: speed, as ratios.
 //!
-//! Owns the measurements behind every figure in the README. Each is taken side by side with a raw equivalent in the
-//! same run, in turns, and the median of the ratios counts: machines are noisy, ratios are less so.
+//! Owns the measurements behind every figure in the README. Each is taken side by side with a raw equivalent
+//! in the same run, in turns, and the median of the ratios counts: machines are noisy, ratios are less so.
 
 mod context;
 mod data;

@@ -1,8 +1,8 @@
 //! W1 on Redis: the cost of turns in a store that several nodes share.
 //!
-//! The raw equivalent is `RPUSH` and `LRANGE` of the same bytes at the same server, pipelined through the same
-//! connections. The server is the one that `redis.url` names, or else a temporary one. All keys have a prefix of
-//! their own and are removed at the end; no others are touched.
+//! The raw equivalent is `RPUSH` and `LRANGE` of the same bytes at the same server, pipelined through the
+//! same connections. The server is the one that `redis.url` names, or else a temporary one. All keys have a
+//! prefix of their own and are removed at the end; no others are touched.
 
 use std::io::{BufRead, BufReader};
 use std::net::TcpListener;

@@ -2,9 +2,9 @@
 //!
 //! `reply` answers questions from documents, assists with skills and relays to a named model; `guide` answers
 //! guided conversations; `data` answers from a database. The first two make a prompt (`prompt`), let a model
-//! answer (`generate`) and log events (`log`) that clients read at their own pace. Invariants: the question is
-//! stored before the model that answers is asked; an answer is stored whole, or marked as partial; the last
-//! event is `Done`, `Guided` or `Failed`, and there is exactly one.
+//! answer (`generate`) and log events (`log`) that clients read at their own pace. Invariants: the question
+//! is stored before the model that answers is asked; an answer is stored whole, or marked as partial; the
+//! last event is `Done`, `Guided` or `Failed`, and there is exactly one.
 
 pub mod data;
 mod ended;

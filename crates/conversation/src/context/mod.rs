@@ -1,7 +1,7 @@
 //! The main path, in the order in which it runs.
 //!
-//! Request → plan → load → assemble → render → record. Each stage consumes its predecessor's value; data never flows
-//! back. From `load` to the bytes everything is pure.
+//! Request → plan → load → assemble → render → record. Each stage consumes its predecessor's value; data
+//! never flows back. From `load` to the bytes everything is pure.
 
 pub mod answer;
 pub mod collapse;
@@ -104,8 +104,8 @@ pub async fn replay(app: &Contexts, trace: &Trace) -> Result<(Vec<u8>, Explanati
     Ok((messages, assembly.explain(), identical))
 }
 
-/// Chooses the recipe and the budget. Without a thread only the given filters run, and nothing bounds the answer that
-/// the request does not name; with a thread, and nothing said, the preset `chat` does.
+/// Chooses the recipe and the budget. Without a thread only the given filters run, and nothing bounds the
+/// answer that the request does not name; with a thread, and nothing said, the preset `chat` does.
 fn plan(app: &Contexts, request: &mut Request) -> Result<Arc<Preset>> {
     let chosen = match std::mem::take(&mut request.recipe) {
         RecipeChoice::Given(value) => Arc::new(Preset::given("recipe", value)?),

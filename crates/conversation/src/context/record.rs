@@ -13,8 +13,8 @@ use crate::policy::Preset;
 use crate::telemetry::now;
 use crate::trace::{Trace, TraceId, digest, fingerprint};
 
-/// The fingerprint of everything that goes into a prompt. The turns count by their seqs, in their order. A field is
-/// ignored here only where the comment says what covers it.
+/// The fingerprint of everything that goes into a prompt. The turns count by their seqs, in their order. A
+/// field is ignored here only where the comment says what covers it.
 pub fn inputs_fingerprint(plan: &Preset, request: &Request, inputs: &ContextInputs, loaded: &Loaded<'_>) -> u128 {
     let Request {
         user,
@@ -59,9 +59,9 @@ pub enum Traced {
     No,
 }
 
-/// Records a prompt, unless it was recorded lately; returns the id of its trace in both cases. An empty prompt without
-/// warnings leaves no trace. The trace of a prompt that contains legacy documents has no owner; only admins can read
-/// it.
+/// Records a prompt, unless it was recorded lately; returns the id of its trace in both cases. An empty
+/// prompt without warnings leaves no trace. The trace of a prompt that contains legacy documents has no
+/// owner; only admins can read it.
 pub fn record(app: &Contexts, request: Request, prompt: MadePrompt<'_>) -> (TraceId, Traced) {
     let MadePrompt { plan, inputs, fingerprint, assembly, messages, started } = prompt;
     let Request { user: subject, reach, question, query, budget_tokens, made_from, .. } = request;

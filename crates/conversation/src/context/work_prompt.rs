@@ -1,7 +1,7 @@
 //! Prompts for the background work of a model: rewriting, narrating and summing up.
 //!
-//! Such a prompt is an instruction and one text. It is a recipe like any other: it has a trace, it can be explained,
-//! and it stays within the window of its model.
+//! Such a prompt is an instruction and one text. It is a recipe like any other: it has a trace, it can be
+//! explained, and it stays within the window of its model.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -40,8 +40,8 @@ const WINDOW_WAIT: Duration = Duration::from_millis(500);
 const HALVINGS_MAX: u32 = 8;
 
 impl WorkPrompt<'_> {
-    /// Makes the prompt. `text` writes its text with all its caps divided by a number: 1 first, then 2, 4 and so on
-    /// until the prompt fits.
+    /// Makes the prompt. `text` writes its text with all its caps divided by a number: 1 first, then 2, 4 and
+    /// so on until the prompt fits.
     pub async fn make(self, app: &Contexts, text: impl Fn(usize) -> String) -> Result<ContextResponse> {
         let room_tokens = tokio::time::timeout(WINDOW_WAIT, self.model.room_tokens()).await.ok().flatten();
         let room_tokens = room_tokens.unwrap_or(BUDGET_TOKENS).min(BUDGET_TOKENS);

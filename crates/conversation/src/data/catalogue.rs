@@ -1,7 +1,8 @@
 //! The catalogue: what can be asked, with which parameters, and by which queries it is looked up.
 //!
-//! Owns the files of an ontology, its parameters and its entities as one thing, that is checked as a whole against the
-//! database. Invariant: what is in force fits together; a catalogue with a fault never replaces one without.
+//! Owns the files of an ontology, its parameters and its entities as one thing, that is checked as a whole
+//! against the database. Invariant: what is in force fits together; a catalogue with a fault never replaces
+//! one without.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -51,7 +52,8 @@ pub struct Catalogue {
     pub ontology: Ontology,
     pub rules: ParameterRules,
     entities: BTreeMap<String, Entity>,
-    /// The known subjects, and the state of the database that they are of. Whoever asks first after a change reads them.
+    /// The known subjects, and the state of the database that they are of. Whoever asks first after a change
+    /// reads them.
     subjects: Mutex<(u64, Arc<Subjects>)>,
     /// Tells it from every other of this process.
     pub edition: u64,

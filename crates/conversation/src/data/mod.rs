@@ -1,7 +1,8 @@
 //! Data that questions are answered from: the catalogue that users write, and the database.
 //!
-//! Owns the ontology, its parameters and its entities, and the connections to the database. Refuses to write: the
-//! database is opened read-only, and every value is bound. How a question is answered is in `answer::data`.
+//! Owns the ontology, its parameters and its entities, and the connections to the database. Refuses to write:
+//! the database is opened read-only, and every value is bound. How a question is answered is in
+//! `answer::data`.
 
 pub mod catalogue;
 pub mod database;

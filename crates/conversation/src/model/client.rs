@@ -1,8 +1,9 @@
 //! A call to a model: begun, tried again, read on, ended.
 //!
-//! Owns deadlines and retries. A call is tried again only before its first byte, and one that is made because another
-//! failed not even then. A call that is passed on for a client is tried again once, and only where it did not reach a model:
-//! the client tries again by itself. What is dropped is cancelled: it closes its connection and gives its place to the next.
+//! Owns deadlines and retries. A call is tried again only before its first byte, and one that is made because
+//! another failed not even then. A call that is passed on for a client is tried again once, and only where it
+//! did not reach a model: the client tries again by itself. What is dropped is cancelled: it closes its
+//! connection and gives its place to the next.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -357,7 +358,8 @@ impl Deltas {
         }
     }
 
-    /// The server has said that this was all: reads to the end of its body, so that the connection can be used again.
+    /// The server has said that this was all: reads to the end of its body, so that the connection can be
+    /// used again.
     async fn close(&mut self) {
         let rest = async { while let Some(Ok(_)) = self.body.frame().await {} };
         if timeout(CLOSING_WAIT, rest).await.is_err() {

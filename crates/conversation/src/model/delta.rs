@@ -1,8 +1,8 @@
 //! From the frames of a server to the pieces of an answer.
 //!
-//! Pure, and lenient where servers differ: null contents, empty choices, calls without an index, a whole message instead
-//! of a delta. What a model only thinks is skipped, unless all that the server says is to be passed on. Refuses what is
-//! not JSON, and answers of more than `MODEL_ANSWER_BYTES_MAX`.
+//! Pure, and lenient where servers differ: null contents, empty choices, calls without an index, a whole
+//! message instead of a delta. What a model only thinks is skipped, unless all that the server says is to be
+//! passed on. Refuses what is not JSON, and answers of more than `MODEL_ANSWER_BYTES_MAX`.
 
 use std::collections::VecDeque;
 

@@ -1,7 +1,7 @@
 //! Why there is no answer of a model, or no more of it.
 //!
-//! Owns two tellings of each failure: one for the log, which names the setting and the address, and what the model's server
-//! itself said, without secrets, for the client whose request it was.
+//! Owns two tellings of each failure: one for the log, which names the setting and the address, and what the
+//! model's server itself said, without secrets, for the client whose request it was.
 
 use std::fmt;
 use std::ops::Deref;
@@ -78,8 +78,8 @@ impl Failure {
 }
 
 impl UpstreamError {
-    /// Whether it is about what a message says: the same message would be refused again. Not where the server blames
-    /// another part of the request, or the caller's means.
+    /// Whether it is about what a message says: the same message would be refused again. Not where the server
+    /// blames another part of the request, or the caller's means.
     pub fn refuses_content(&self) -> bool {
         let is_about_messages =
             |param: &str| ["messages", "input", "content", "prompt"].iter().any(|p| param.starts_with(p));

@@ -1,8 +1,8 @@
 //! Models: servers that speak OpenAI's chat completions.
 //!
-//! Owns the one client for them, and which model does which job. Addresses come from the operator's settings only. A
-//! call that is dropped is cancelled. Bytes become frames (`sse`), frames pieces of an answer (`delta`), both by
-//! `reading`, which is pure; `client` waits, tries again and gives up.
+//! Owns the one client for them, and which model does which job. Addresses come from the operator's settings
+//! only. A call that is dropped is cancelled. Bytes become frames (`sse`), frames pieces of an answer
+//! (`delta`), both by `reading`, which is pure; `client` waits, tries again and gives up.
 
 mod client;
 mod delta;
@@ -208,8 +208,8 @@ impl Models {
         tally::page(self.0.iter().map(|model| (model.job, &*model.tally)))
     }
 
-    /// Asks each server whether it is there, and those that are for their windows; the setting and what is wrong, for
-    /// those that are not.
+    /// Asks each server whether it is there, and those that are for their windows; the setting and what is
+    /// wrong, for those that are not.
     pub async fn check(&self) -> Vec<(String, Failure)> {
         let mut findings = Vec::new();
         for (index, model) in self.0.iter().enumerate() {

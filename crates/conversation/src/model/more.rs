@@ -1,7 +1,8 @@
 //! What a server says beside the words, the calls and the end of an answer.
 //!
-//! Pure. Log probabilities, fingerprints, thoughts, annotations and whatever else there is belong to the client that asked:
-//! they are passed on, and put together where the answer is wanted in one piece. A null says nothing.
+//! Pure. Log probabilities, fingerprints, thoughts, annotations and whatever else there is belong to the
+//! client that asked: they are passed on, and put together where the answer is wanted in one piece. A null
+//! says nothing.
 
 use serde_json::{Map, Value};
 

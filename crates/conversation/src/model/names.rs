@@ -1,8 +1,8 @@
 //! Which model a caller means by a name.
 //!
-//! A name is that of a job, of a configured model, or of a model that one of the configured servers lists. A name that nobody
-//! knows goes to the server of `models.answer` as it is, and to no other: text must not reach a provider that does not
-//! know the name.
+//! A name is that of a job, of a configured model, or of a model that one of the configured servers lists. A
+//! name that nobody knows goes to the server of `models.answer` as it is, and to no other: text must not
+//! reach a provider that does not know the name.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -13,7 +13,8 @@ use tokio::sync::Mutex;
 use super::server::Server;
 use super::{Job, Model, Models};
 
-/// How long a list is taken for true, and how long a server is left alone that lacked a name or did not answer.
+/// How long a list is taken for true, and how long a server is left alone that lacked a name or did not
+/// answer.
 const KEPT: Duration = Duration::from_secs(300);
 const REST: Duration = Duration::from_secs(10);
 const PATIENCE: Duration = Duration::from_secs(2);

@@ -1,7 +1,7 @@
 //! Which server and which model do a job, by the settings.
 //!
-//! Pure. Owns the rules for addresses, and for what a job takes from `models.answer`. Refuses addresses that could hold a
-//! secret, without repeating them.
+//! Pure. Owns the rules for addresses, and for what a job takes from `models.answer`. Refuses addresses that
+//! could hold a secret, without repeating them.
 
 use std::time::Duration;
 

@@ -1,7 +1,7 @@
 //! From the bytes of an answer to its pieces.
 //!
-//! Pure. Takes a stream of events as well as a completion in one piece, whatever was asked for and whatever the header
-//! says: the first byte tells. An end without a reason and without `[DONE]` is no end.
+//! Pure. Takes a stream of events as well as a completion in one piece, whatever was asked for and whatever
+//! the header says: the first byte tells. An end without a reason and without `[DONE]` is no end.
 
 use std::collections::VecDeque;
 

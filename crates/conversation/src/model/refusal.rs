@@ -1,7 +1,7 @@
 //! What servers say when they refuse.
 //!
-//! Pure: reads the forms of their error objects, and recognises that a prompt was too long for the window, with the
-//! numbers where they are told.
+//! Pure: reads the forms of their error objects, and recognises that a prompt was too long for the window,
+//! with the numbers where they are told.
 
 use serde_json::Value;
 

@@ -1,7 +1,7 @@
 //! A model server: where it is, and what it has told of itself.
 //!
-//! Owns what is asked of it once: the name of its first model, its windows, whether it takes `stream_options`. Jobs at the
-//! same address share it. Its key is in its requests and nowhere else.
+//! Owns what is asked of it once: the name of its first model, its windows, whether it takes
+//! `stream_options`. Jobs at the same address share it. Its key is in its requests and nowhere else.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;

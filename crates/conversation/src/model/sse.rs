@@ -1,7 +1,7 @@
 //! Server-sent events, from bytes to frames.
 //!
-//! Pure: bytes come in as the network cuts them, frames go out. Lines end with LF, CRLF or CR; comments are skipped; a
-//! frame that the stream ends in is a frame. Refuses frames of more than `MODEL_FRAME_BYTES_MAX`.
+//! Pure: bytes come in as the network cuts them, frames go out. Lines end with LF, CRLF or CR; comments are
+//! skipped; a frame that the stream ends in is a frame. Refuses frames of more than `MODEL_FRAME_BYTES_MAX`.
 
 use novelo_engine::limits::MODEL_FRAME_BYTES_MAX;
 

@@ -1,7 +1,7 @@
 //! What calls to models came to: how many, how they ended, tokens and times.
 //!
-//! Owns the counters of one job and its last failure. Each call is counted once, however it ends; one that is dropped
-//! before its end was cancelled.
+//! Owns the counters of one job and its last failure. Each call is counted once, however it ends; one that is
+//! dropped before its end was cancelled.
 
 use std::fmt::Write;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -1,7 +1,8 @@
 //! How many tokens a model sees at once, asked of its server.
 //!
-//! Owns the questions that servers of each kind answer, and what they said. A model is asked about once; after a failure,
-//! or a guess, again when some time has passed. A question never takes longer than `PATIENCE`.
+//! Owns the questions that servers of each kind answer, and what they said. A model is asked about once;
+//! after a failure, or a guess, again when some time has passed. A question never takes longer than
+//! `PATIENCE`.
 
 use std::time::{Duration, Instant};
 
@@ -20,7 +21,8 @@ const OLLAMA_WINDOW: u64 = 4096;
 const ANSWER_SHARE: u32 = 4;
 const ANSWER_TOKENS_MAX: u32 = 2_048;
 
-/// What is known of the windows of a server's models; held while the server is asked, so that it is asked once.
+/// What is known of the windows of a server's models; held while the server is asked, so that it is asked
+/// once.
 #[derive(Debug, Default)]
 pub struct Windows(Mutex<FxHashMap<String, Known>>);
 
@@ -55,7 +57,8 @@ impl Windows {
     }
 }
 
-/// The tokens that a prompt may have in a window: some are for the answer, and counts of other tokenizers are a guess.
+/// The tokens that a prompt may have in a window: some are for the answer, and counts of other tokenizers are
+/// a guess.
 pub(crate) fn room_tokens(window_tokens: u32) -> u32 {
     (window_tokens - (window_tokens / ANSWER_SHARE).min(ANSWER_TOKENS_MAX)) / 10 * 9
 }

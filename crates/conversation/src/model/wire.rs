@@ -1,7 +1,8 @@
 //! What is sent to a model.
 //!
-//! Pure. A message keeps its bytes; members that OpenAI's form does not know are left out of it, since servers refuse them. Thoughts
-//! go with the calls that they led to: some servers want them there, and some refuse them elsewhere.
+//! Pure. A message keeps its bytes; members that OpenAI's form does not know are left out of it, since
+//! servers refuse them. Thoughts go with the calls that they led to: some servers want them there, and some
+//! refuse them elsewhere.
 
 use std::fmt;
 

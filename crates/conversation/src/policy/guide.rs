@@ -1,8 +1,8 @@
 //! The guide: what decides how someone is answered who is being guided, and with which texts.
 //!
-//! Owns the files of `eco/` and the texts of `eco/modules/` as one thing, that is checked as a whole: each file, or what is
-//! shipped in its place. Refuses files that nobody knows. Invariant: what is in force fits together; a guide with a fault never
-//! replaces one without.
+//! Owns the files of `eco/` and the texts of `eco/modules/` as one thing, that is checked as a whole: each
+//! file, or what is shipped in its place. Refuses files that nobody knows. Invariant: what is in force fits
+//! together; a guide with a fault never replaces one without.
 
 use std::collections::BTreeMap;
 use std::hash::{Hash, Hasher};

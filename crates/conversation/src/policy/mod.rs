@@ -1,8 +1,9 @@
 //! Policies: what users edit while the server runs.
 //!
-//! Owns the presets, the prompts, what a conversation remembers, the catalogue of what can be asked, and what guides an answer:
-//! those shipped inside the binary, and files of the policy directory, which add to them and override them. Files are read again
-//! when they change; a broken one keeps the last good one and says so.
+//! Owns the presets, the prompts, what a conversation remembers, the catalogue of what can be asked, and what
+//! guides an answer: those shipped inside the binary, and files of the policy directory, which add to them
+//! and override them. Files are read again when they change; a broken one keeps the last good one and says
+//! so.
 
 mod answers;
 mod guide;
@@ -79,7 +80,8 @@ impl Policies {
         self.current().remembering.value.clone()
     }
 
-    /// What can be asked of the database; `None` where there is no database, or never was a catalogue that fits it.
+    /// What can be asked of the database; `None` where there is no database, or never was a catalogue that
+    /// fits it.
     pub fn catalogue(&self) -> Option<Arc<Catalogue>> {
         self.current().catalogue.value.clone()
     }

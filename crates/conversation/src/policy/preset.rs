@@ -1,4 +1,5 @@
-//! Presets: recipes by name, those shipped inside the binary and those of files, which add to them and override them.
+//! Presets: recipes by name, those shipped inside the binary and those of files, which add to them and
+//! override them.
 
 use std::sync::{Arc, OnceLock};
 

@@ -1,7 +1,8 @@
-//! What a conversation remembers: the policy of `context.yaml`, shipped inside the binary or from a file of that name.
+//! What a conversation remembers: the policy of `context.yaml`, shipped inside the binary or from a file of
+//! that name.
 //!
-//! A field that is null has its default. A key that is not known is a warning, since policies are written for several programs; a
-//! value of a wrong type is an error, and the file is not used.
+//! A field that is null has its default. A key that is not known is a warning, since policies are written for
+//! several programs; a value of a wrong type is an error, and the file is not used.
 
 use std::path::Path;
 use std::sync::Arc;

@@ -1,7 +1,7 @@
 //! Arguments of a skill: what it takes, as a schema for models and as a check of what they send.
 //!
-//! Owns the one description that both are made from. Refuses what is not described, naming `arguments.x`. Invariant:
-//! what was accepted has every required argument, and each is of its kind.
+//! Owns the one description that both are made from. Refuses what is not described, naming `arguments.x`.
+//! Invariant: what was accepted has every required argument, and each is of its kind.
 
 use novelo_engine::decode::nearest;
 use serde_json::{Map, Value, json};

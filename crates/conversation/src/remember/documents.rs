@@ -1,8 +1,8 @@
 //! Documents and repositories that can be searched.
 //!
-//! Owns `documents/{id}`, what is known of each, and `documents/{id}/passages`, what it says. Invariant: a document is
-//! replaced in one write, passages and all, so that no reader sees half of the old and half of the new; what did not
-//! change is not written.
+//! Owns `documents/{id}`, what is known of each, and `documents/{id}/passages`, what it says. Invariant: a
+//! document is replaced in one write, passages and all, so that no reader sees half of the old and half of
+//! the new; what did not change is not written.
 
 use std::collections::BTreeSet;
 use std::path::Path;

@@ -1,6 +1,7 @@
 //! Memories: texts that a user's conversations may come back to.
 //!
-//! Owns `memories/{id}`: `{text, meta?}`, appended. The same id with the same text and meta is the first answer again.
+//! Owns `memories/{id}`: `{text, meta?}`, appended. The same id with the same text and meta is the first
+//! answer again.
 
 use novelo_engine::Turn;
 use novelo_engine::path::DocumentPath;

@@ -1,9 +1,9 @@
-//! What is remembered of a user beside the turns: memories, documents and repositories, tasks and their results, and
-//! the summaries of threads.
+//! What is remembered of a user beside the turns: memories, documents and repositories, tasks and their
+//! results, and the summaries of threads.
 //!
-//! Owns where each lives, what is accepted, and how it is found again. Every surface calls these functions, so that a
-//! memory is the same whichever way it came. Has none of the wire: no routes, no bodies. Invariant: what was refused has
-//! stored nothing, and what was stored is found by the next search.
+//! Owns where each lives, what is accepted, and how it is found again. Every surface calls these functions,
+//! so that a memory is the same whichever way it came. Has none of the wire: no routes, no bodies. Invariant:
+//! what was refused has stored nothing, and what was stored is found by the next search.
 
 mod arguments;
 pub mod check;

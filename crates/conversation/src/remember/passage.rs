@@ -1,7 +1,8 @@
 //! Passages of a document, as they are stored.
 //!
-//! Owns the way from text to passages and the ids of these. An id is made from what a passage says and where it stands,
-//! so that the same document again gives the same ids. Invariant: no two passages of a document share an id.
+//! Owns the way from text to passages and the ids of these. An id is made from what a passage says and where
+//! it stands, so that the same document again gives the same ids. Invariant: no two passages of a document
+//! share an id.
 
 use novelo_engine::limits::DOCUMENT_PASSAGES_MAX;
 use novelo_recall::split;

@@ -1,8 +1,8 @@
 //! Files of a directory as passages.
 //!
-//! Owns which files count: those that git would not ignore, hidden ones and links left out. What is no text, too large
-//! or unreadable is skipped and counted. Takes as long as the disk takes: not for the request's thread. Invariant: the
-//! same files give the same passages in the same order.
+//! Owns which files count: those that git would not ignore, hidden ones and links left out. What is no text,
+//! too large or unreadable is skipped and counted. Takes as long as the disk takes: not for the request's
+//! thread. Invariant: the same files give the same passages in the same order.
 
 use std::fs::File;
 use std::io::Read;

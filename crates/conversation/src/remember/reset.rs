@@ -1,7 +1,7 @@
 //! Resetting what is remembered of a user, by scope.
 //!
-//! Owns what each scope names. Tasks and documents are in none of them. Invariant: a summary that outlives the turns it
-//! was made from covers no turn.
+//! Owns what each scope names. Tasks and documents are in none of them. Invariant: a summary that outlives
+//! the turns it was made from covers no turn.
 
 use novelo_engine::loaded::{summary_path, user_data_path};
 use novelo_engine::path::{CollectionPath, PathError, Prefix};

@@ -1,7 +1,7 @@
 //! Task memory: what tools answered while a task was worked on.
 //!
-//! Owns `task_memory/{task}/results/{id}`, appended and kept for `memory.task_ttl_seconds`. A task here is any id: it
-//! needs no document among the tasks.
+//! Owns `task_memory/{task}/results/{id}`, appended and kept for `memory.task_ttl_seconds`. A task here is
+//! any id: it needs no document among the tasks.
 
 use novelo_engine::limits::TASK_RESULT_BYTES_MAX;
 use novelo_engine::path::DocumentPath;

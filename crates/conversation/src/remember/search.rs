@@ -35,7 +35,8 @@ pub struct Hits {
     pub notes: Vec<String>,
 }
 
-/// A found passage as an answer to a search shows it. Each source fills the fields that it has; the order is the wire's.
+/// A found passage as an answer to a search shows it. Each source fills the fields that it has; the order is
+/// the wire's.
 #[derive(Debug, Default, Serialize)]
 pub struct HitRow {
     pub id: Box<str>,

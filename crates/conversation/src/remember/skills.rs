@@ -1,7 +1,7 @@
 //! Skills: what a model may do with the memory by itself.
 //!
-//! Owns the one table of them: a name, what a model is told, the arguments, and the function behind it. Each calls what
-//! the native API calls. Invariant: a skill reaches what its user may reach, and nothing else.
+//! Owns the one table of them: a name, what a model is told, the arguments, and the function behind it. Each
+//! calls what the native API calls. Invariant: a skill reaches what its user may reach, and nothing else.
 
 use novelo_store::PutTerms;
 use serde::Serialize;
@@ -118,8 +118,8 @@ impl Skill {
         Self::ALL.iter().copied().find(|skill| skill.name() == name)
     }
 
-    /// Whether a model may call it by itself. What reads the disk of the server is for people: a document can talk a
-    /// model into anything.
+    /// Whether a model may call it by itself. What reads the disk of the server is for people: a document can
+    /// talk a model into anything.
     pub fn is_for_models(self) -> bool {
         self != Self::IndexRepo
     }

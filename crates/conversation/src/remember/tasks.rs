@@ -1,7 +1,7 @@
 //! Tasks of a user.
 //!
-//! Owns `tasks/{id}`. A task is never put into a context by itself: whoever wants it asks for it. Invariant: a task has
-//! `done_at` exactly while it is done.
+//! Owns `tasks/{id}`. A task is never put into a context by itself: whoever wants it asks for it. Invariant:
+//! a task has `done_at` exactly while it is done.
 
 use novelo_engine::path::DocumentPath;
 use novelo_store::{Cursor, Document, Error as StoreError, PutTerms, Stamp, Window};

@@ -1,7 +1,7 @@
 //! Where embeddings come from: nowhere, a model in this process, or a server that speaks OpenAI's form.
 //!
-//! Owns the choice, and what is known of it. An embedder that cannot be used is as good as none, and says why; one that
-//! fails is left alone for a while, so that a search never waits for it twice.
+//! Owns the choice, and what is known of it. An embedder that cannot be used is as good as none, and says
+//! why; one that fails is left alone for a while, so that a search never waits for it twice.
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -62,7 +62,8 @@ enum Kind {
 }
 
 impl Embedder {
-    /// Opens what the settings ask for. What cannot be opened is a fault, not an error: the server starts without it.
+    /// Opens what the settings ask for. What cannot be opened is a fault, not an error: the server starts
+    /// without it.
     pub async fn open(config: &Config) -> Self {
         let opened = match config.text("embed") {
             "local" => local(config.text("embedding.dir").into()).await,

@@ -70,8 +70,8 @@ impl Ranking<'_> {
         self.part.newest_from(count)
     }
 
-    /// The best `k` of those within that speak to the query, and the few behind them: what a prompt may be given.
-    /// Of equal documents the best stands for all.
+    /// The best `k` of those within that speak to the query, and the few behind them: what a prompt may be
+    /// given. Of equal documents the best stands for all.
     pub(crate) fn pick_relevant(&self, k: usize, within: impl Fn(Place<'_>) -> bool) -> Picked {
         let mut picked = Picked::default();
         let mut seen = Vec::new();
@@ -181,8 +181,8 @@ pub async fn current(app: &Search, user: &str, source: RecallSource) -> Result<A
     Ok(part)
 }
 
-/// Brings an index up to date, in a task of its own: a caller who hangs up must not leave it half done. How much
-/// memory it takes then, and whether there is something to embed.
+/// Brings an index up to date, in a task of its own: a caller who hangs up must not leave it half done. How
+/// much memory it takes then, and whether there is something to embed.
 async fn sync(app: &Search, part: &Arc<RwLock<Part>>, user: &str) -> Result<(usize, bool)> {
     let (part, store, user) = (part.clone(), app.store.clone(), user.to_owned());
     let print = app.indexes.embedder.fingerprint().map(str::to_owned);

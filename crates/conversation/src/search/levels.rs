@@ -1,7 +1,7 @@
 //! The three levels of a user's memories.
 //!
-//! A text that is added goes to all levels, and of each the oldest go first. So a level is no place of its own but a
-//! view: the newest so many of all memories; the last holds every one.
+//! A text that is added goes to all levels, and of each the oldest go first. So a level is no place of its
+//! own but a view: the newest so many of all memories; the last holds every one.
 
 use novelo_recall::Hit;
 use serde::Serialize;

@@ -1,9 +1,10 @@
 //! Finding what a user's documents say.
 //!
-//! Owns one index per user and kind of passage, kept in step with the store. A search first takes in what was written
-//! since the last one, so a write is found by the next request and costs nothing itself. Nothing of an index is stored
-//! but the vectors; the rest is made again from the documents. With `index = qdrant` the vectors are searched there
-//! (`points`), and the words still here. A user's index holds that user's documents alone.
+//! Owns one index per user and kind of passage, kept in step with the store. A search first takes in what was
+//! written since the last one, so a write is found by the next request and costs nothing itself. Nothing of
+//! an index is stored but the vectors; the rest is made again from the documents. With `index = qdrant` the
+//! vectors are searched there (`points`), and the words still here. A user's index holds that user's
+//! documents alone.
 
 mod embedder;
 mod find;
@@ -62,7 +63,8 @@ impl Indexes {
         }
     }
 
-    /// Keeps an index, also one that is larger than all should be together: making it anew for every search costs more.
+    /// Keeps an index, also one that is larger than all should be together: making it anew for every search
+    /// costs more.
     fn keep(&self, key: (String, RecallSource), part: Arc<RwLock<Part>>, bytes: usize) {
         self.parts.insert(key, part, bytes.min(self.bytes_max / 4));
     }

@@ -54,8 +54,8 @@ pub struct Part {
 struct Indexed {
     of: CollectionPath,
     version: Option<Version>,
-    /// The documents that were looked at, by seq, strictly rising, with a digest of each. They may be ahead of the
-    /// version, which is taken first: what was written meanwhile comes again, and is passed over.
+    /// The documents that were looked at, by seq, strictly rising, with a digest of each. They may be ahead
+    /// of the version, which is taken first: what was written meanwhile comes again, and is passed over.
     seen: Vec<(u64, u64)>,
     /// The stretch of conversation that the newest belongs to, and when that was.
     stretch: u64,
@@ -89,7 +89,8 @@ impl Part {
         Ok(self.pulse == Some(change_counter(self.source, store, user).await?))
     }
 
-    /// Takes in what was written since. Whoever begins this must see it to its end: half of it is no index. Vectors of the model with this print are taken in too.
+    /// Takes in what was written since. Whoever begins this must see it to its end: half of it is no index.
+    /// Vectors of the model with this print are taken in too.
     pub async fn sync(&mut self, store: &Store, user: &str, print: Option<&str>) -> Result<()> {
         self.embeds = print.is_some();
         let pulse = change_counter(self.source, store, user).await?;

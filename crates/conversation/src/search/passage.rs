@@ -41,7 +41,8 @@ impl FoundPassage {
             id: turn.id.clone(),
             seq: turn.seq,
             create_time: turn.create_time,
-            // A copy: the stored bytes may be a slice of a larger buffer, which a cached passage would keep alive.
+            // A copy: the stored bytes may be a slice of a larger buffer, which a cached passage would keep
+            // alive.
             document: Bytes::copy_from_slice(turn.message.raw()),
             text: passage_text(source, turn)?.into_owned(),
             score,

@@ -68,7 +68,8 @@ pub async fn collections(source: RecallSource, store: &Store, user: &str) -> Res
     }
 }
 
-/// The group that a passage belongs to: a stretch of conversation, a document, or a file of one. A memory has none.
+/// The group that a passage belongs to: a stretch of conversation, a document, or a file of one. A memory has
+/// none.
 pub(crate) fn passage_group(source: RecallSource, number: usize, stretch: u64, document: &Turn) -> u64 {
     let collection = (number as u64 + 1) << 32;
     match source {

@@ -1,8 +1,9 @@
 //! Vectors as documents.
 //!
-//! Owns their place and their form. The vectors of a collection lie beside it, in a collection `vectors`, by the seq of
-//! the passage: so forgetting the thread, the document or the user forgets them too. Each says which model it is of, and
-//! of which bytes: one of another model, or of a text that was changed since, is none.
+//! Owns their place and their form. The vectors of a collection lie beside it, in a collection `vectors`, by
+//! the seq of the passage: so forgetting the thread, the document or the user forgets them too. Each says
+//! which model it is of, and of which bytes: one of another model, or of a text that was changed since, is
+//! none.
 
 use novelo_engine::path::{CollectionPath, DocumentPath};
 use novelo_recall::embed::{decode, encode};

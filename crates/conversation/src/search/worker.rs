@@ -1,9 +1,9 @@
 //! Embedding in the background.
 //!
-//! Owns the list of indexes whose passages lack vectors, and the task that embeds them, a few at a time, so that a
-//! question in between waits for a few only. What is on the list is lost with the process; the index that lacks vectors
-//! puts itself on it again when it is next used, and after a change of the model all users are gone through once. What
-//! another node has embedded is taken from the store.
+//! Owns the list of indexes whose passages lack vectors, and the task that embeds them, a few at a time, so
+//! that a question in between waits for a few only. What is on the list is lost with the process; the index
+//! that lacks vectors puts itself on it again when it is next used, and after a change of the model all users
+//! are gone through once. What another node has embedded is taken from the store.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -47,8 +47,8 @@ pub struct Waiting {
     list: Mutex<List>,
     wake: Notify,
     closed: AtomicBool,
-    /// Held by the task from looking whether passages are there to having stored their vectors, and by a forget, so
-    /// that none slips past it.
+    /// Held by the task from looking whether passages are there to having stored their vectors, and by a
+    /// forget, so that none slips past it.
     pen: tokio::sync::Mutex<()>,
     /// Passages that were embedded since the start, and how many of the index at hand wait.
     done: AtomicU64,
@@ -134,7 +134,8 @@ impl Waiting {
     }
 }
 
-/// Embeds what lacks vectors, and keeps points, until `close`. Without an embedder and without points there is nothing to do.
+/// Embeds what lacks vectors, and keeps points, until `close`. Without an embedder and without points there
+/// is nothing to do.
 pub async fn run(app: &Search) -> anyhow::Result<()> {
     if app.indexes.embedder.fingerprint().is_none() && app.indexes.points.is_none() {
         return Ok(());
@@ -227,7 +228,8 @@ async fn unembedded(app: &Search, part: &RwLock<Part>, lacking: Vec<Lacking>) ->
     Ok(left)
 }
 
-/// Embeds some passages; `false` when the embedder failed. Texts that it refuses are found one by one, and left alone.
+/// Embeds some passages; `false` when the embedder failed. Texts that it refuses are found one by one, and
+/// left alone.
 async fn embed_batch(app: &Search, user: &str, source: RecallSource, lacking: Vec<Lacking>) -> Result<bool> {
     let (mut texts, mut documents) = (Vec::new(), Vec::new());
     for Lacking { of, seq, .. } in &lacking {
@@ -277,8 +279,8 @@ struct Made {
     vector: Vec<f32>,
 }
 
-/// Stores the vectors of those passages that are still what was embedded, and gives them to the index; `false` when they
-/// are of another size than those it has.
+/// Stores the vectors of those passages that are still what was embedded, and gives them to the index;
+/// `false` when they are of another size than those it has.
 async fn store(app: &Search, user: &str, source: RecallSource, made: Vec<Made>) -> Result<bool> {
     let Some(size) = made.first().map(|made| made.vector.len()) else { return Ok(true) };
     let _pen = app.indexes.waiting.pause().await;
@@ -302,8 +304,8 @@ async fn store(app: &Search, user: &str, source: RecallSource, made: Vec<Made>) 
     Ok(true)
 }
 
-/// Stores vectors, each only while its document is there; how many that are. Where one is gone all are refused, and
-/// each is stored for itself.
+/// Stores vectors, each only while its document is there; how many that are. Where one is gone all are
+/// refused, and each is stored for itself.
 async fn write(store: &Store, puts: Vec<[Op; 2]>) -> Result<u64> {
     if puts.is_empty() {
         return Ok(0);

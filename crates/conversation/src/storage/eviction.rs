@@ -1,7 +1,8 @@
 //! Whether the Redis servers of a shared store drop documents when memory is short.
 //!
-//! Owns the refusal to start on such a server, and a look at it every few seconds, since an operator can change it at any time: a
-//! node over a server that drops documents is not ready. `redis.allow_eviction` switches both off.
+//! Owns the refusal to start on such a server, and a look at it every few seconds, since an operator can
+//! change it at any time: a node over a server that drops documents is not ready. `redis.allow_eviction`
+//! switches both off.
 
 use std::sync::{Mutex, PoisonError};
 

@@ -1,7 +1,8 @@
 //! A store that is still being filled by a restore, an import or a migration.
 //!
-//! Owns where that is noted: in a data directory in the file of `novelo_store::Incomplete`, in Redis in a document beside those of
-//! the nodes, which no export holds. A marked store is opened only by the command that resumes.
+//! Owns where that is noted: in a data directory in the file of `novelo_store::Incomplete`, in Redis in a
+//! document beside those of the nodes, which no export holds. A marked store is opened only by the command
+//! that resumes.
 
 use std::path::{Path, PathBuf};
 

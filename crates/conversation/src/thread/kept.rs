@@ -1,7 +1,7 @@
 //! A question and its answer, as they are stored.
 //!
-//! Invariant: once the question was forgotten, on whichever node, nothing more of its answer is stored. Each write says
-//! itself what must still be there.
+//! Invariant: once the question was forgotten, on whichever node, nothing more of its answer is stored. Each
+//! write says itself what must still be there.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -33,8 +33,8 @@ struct Place {
     newest: Mutex<Newest>,
 }
 
-/// What must still be there: the newest turn of the question, or of what was added to it. An older one may have been
-/// trimmed.
+/// What must still be there: the newest turn of the question, or of what was added to it. An older one may
+/// have been trimmed.
 #[derive(Clone)]
 struct Newest {
     seq: u64,
@@ -45,8 +45,9 @@ struct Newest {
 const TRIES_MAX: usize = 100;
 
 impl Kept {
-    /// Stores what is said, where there is a thread for it, and in the same write what is to be kept beside it. Nothing
-    /// said: it was stored by a call that failed. What is traced of the request goes when this does.
+    /// Stores what is said, where there is a thread for it, and in the same write what is to be kept beside
+    /// it. Nothing said: it was stored by a call that failed. What is traced of the request goes when this
+    /// does.
     pub async fn begin(
         app: &Threads,
         tracer: &Tracer,
@@ -93,8 +94,9 @@ impl Kept {
         self.0.as_ref().map(|place| place.newest().at)
     }
 
-    /// Adds the answer to a client that sends its conversation again. Where the thread has moved on meanwhile, the client has
-    /// said what it heard of this answer by itself; what it did not wait for has no place there.
+    /// Adds the answer to a client that sends its conversation again. Where the thread has moved on
+    /// meanwhile, the client has said what it heard of this answer by itself; what it did not wait for has no
+    /// place there.
     pub async fn add_relayed(&self, app: &Threads, message: Message, is_left: bool) -> Result<bool> {
         let Some(place) = &self.0 else { return Ok(true) };
         let Newest { seq: last, at } = place.newest();
@@ -111,8 +113,9 @@ impl Kept {
         }
     }
 
-    /// Marks what the model refused. What is more than text is the likely reason: of what the question added, else of older
-    /// questions that nobody answered. Text is marked only where the server blames the messages: it may mean an option.
+    /// Marks what the model refused. What is more than text is the likely reason: of what the question added,
+    /// else of older questions that nobody answered. Text is marked only where the server blames the
+    /// messages: it may mean an option.
     pub async fn refuse(&self, app: &Threads, why: &str, blames_messages: bool) -> Result<()> {
         let Some(place) = &self.0 else { return Ok(()) };
         let Newest { seq: last, at } = place.newest();
@@ -147,7 +150,8 @@ impl Kept {
         place.kept(thread::append_with(app, &place.user, &place.thread, messages, None, beside).await)
     }
 
-    /// Adds a turn and, in the same write, what is said of it by its number; whether they are kept as they should be.
+    /// Adds a turn and, in the same write, what is said of it by its number; whether they are kept as they
+    /// should be.
     pub async fn add_with(&self, app: &Threads, message: Message, beside: impl Fn(u64) -> Option<Op>) -> Result<bool> {
         let Some(place) = &self.0 else { return Ok(true) };
         let Place { user, thread, of, .. } = place;
@@ -173,7 +177,8 @@ impl Place {
         self.newest.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Whether turns were added, unless the question was forgotten; the last of them is the newest from here on.
+    /// Whether turns were added, unless the question was forgotten; the last of them is the newest from here
+    /// on.
     fn kept(&self, added: Result<Vec<Stamp>>) -> Result<bool> {
         let Some(stamps) = unless_forgotten(added)? else { return Ok(false) };
         if let Some(stamp) = stamps.last() {

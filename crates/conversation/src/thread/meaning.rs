@@ -1,8 +1,8 @@
 //! Fingerprints of JSON by its meaning.
 //!
-//! Pure. Blanks, the order of members and the spelling of strings and numbers do not count: `1`, `1.0` and `1e0` are one
-//! number. Numbers are compared as decimals, so that long ones stay apart; as doubles only where that is asked for. Refuses
-//! what is not JSON, and what nests deeper than `DEPTH_MAX`.
+//! Pure. Blanks, the order of members and the spelling of strings and numbers do not count: `1`, `1.0` and
+//! `1e0` are one number. Numbers are compared as decimals, so that long ones stay apart; as doubles only
+//! where that is asked for. Refuses what is not JSON, and what nests deeper than `DEPTH_MAX`.
 
 use std::borrow::Cow;
 
@@ -51,7 +51,8 @@ impl Walk {
         if depth(text) > DEPTH_MAX { None } else { self.value(text) }
     }
 
-    /// Of JSON that is valid and not too deep; `None` where a string cannot be read, as with half of a surrogate pair.
+    /// Of JSON that is valid and not too deep; `None` where a string cannot be read, as with half of a
+    /// surrogate pair.
     fn value(self, text: &str) -> Option<u128> {
         match text.as_bytes().first()? {
             b'{' => self.object(text),
@@ -84,8 +85,8 @@ impl Walk {
     }
 }
 
-/// A number as its sign, its digits without zeros at the ends, and the power of ten of the last digit. An exponent of
-/// more digits than any number has is left as it is spelt.
+/// A number as its sign, its digits without zeros at the ends, and the power of ten of the last digit. An
+/// exponent of more digits than any number has is left as it is spelt.
 fn decimal(text: &str) -> (bool, String, Result<i64, String>) {
     let (mantissa, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
     let (is_negative, unsigned) = mantissa.strip_prefix('-').map_or((false, mantissa), |rest| (true, rest));

@@ -1,7 +1,7 @@
 //! Adding turns: the one way in which a thread grows by itself.
 //!
-//! Owns what every new turn gets: its id, its time, its end, and that background tasks learn of it. What of a conversation
-//! that a client sends again is new is in `unsaid`.
+//! Owns what every new turn gets: its id, its time, its end, and that background tasks learn of it. What of a
+//! conversation that a client sends again is new is in `unsaid`.
 
 pub mod due;
 pub mod kept;

@@ -1,7 +1,8 @@
 //! Messages that a model refused.
 //!
 //! They stay stored as they came and are left out of later prompts. Owns the marks: one document of a thread,
-//! `…/memory/refused`, which names the turns by their seqs and says why. The marks go when the thread is forgotten.
+//! `…/memory/refused`, which names the turns by their seqs and says why. The marks go when the thread is
+//! forgotten.
 
 use novelo_engine::loaded::{RefusedTurn, refused_path};
 use novelo_engine::path::{DocumentPath, PathError};

@@ -1,7 +1,7 @@
 //! The last turns of a thread, and the lines of conversation in them.
 //!
-//! Owns the one way to read the end of a thread in words. How far back to read, which roles count and how much of a
-//! message is taken are parameters. Invariant: no line comes from a turn that a model refused.
+//! Owns the one way to read the end of a thread in words. How far back to read, which roles count and how
+//! much of a message is taken are parameters. Invariant: no line comes from a turn that a model refused.
 
 use std::borrow::Cow;
 

@@ -1,7 +1,8 @@
 //! Which messages of a conversation that a client sends again are new.
 //!
-//! A client may send all of a conversation, its end, or only what is new. From the first message that differs from the stored
-//! thread, messages are treated as new. Messages are compared by what they say (`words`); the first bytes stay stored.
+//! A client may send all of a conversation, its end, or only what is new. From the first message that differs
+//! from the stored thread, messages are treated as new. Messages are compared by what they say (`words`); the
+//! first bytes stay stored.
 
 use novelo_engine::path::DocumentPath;
 use novelo_engine::{Message, Role};
@@ -22,11 +23,13 @@ pub struct Unsaid {
     /// The last turn that the thread holds; 0 where it holds none.
     pub last_seq: u64,
     pub newest: Option<DocumentPath>,
-    /// The turns at the end of the thread that a model refused, where nothing new comes after them: they are asked again.
+    /// The turns at the end of the thread that a model refused, where nothing new comes after them: they are
+    /// asked again.
     pub asked_again: Vec<u64>,
 }
 
-/// Turns of a thread that are compared with the messages that a caller sends again, beside as many as it sends.
+/// Turns of a thread that are compared with the messages that a caller sends again, beside as many as it
+/// sends.
 const LOOK_BACK: usize = 200;
 
 pub async fn unsaid(app: &Threads, user: &str, thread: &str, said: &[Message]) -> Result<Unsaid> {
@@ -85,9 +88,9 @@ impl StoredThread {
         Self { turns: in_order(turns.collect(), |turn: &StoredWords| &turn.words), is_trimmed }
     }
 
-    /// How many of the messages the thread holds already: those of the longest run, from the first message on, that is a
-    /// run of the thread too. A single message in the middle of a thread is the same words said again, and so is a
-    /// question that was answered already.
+    /// How many of the messages the thread holds already: those of the longest run, from the first message
+    /// on, that is a run of the thread too. A single message in the middle of a thread is the same words said
+    /// again, and so is a question that was answered already.
     fn known(&self, sent: &[&Words]) -> usize {
         let run = |from: usize| {
             let (length, end) = self.run(from, sent);
@@ -104,7 +107,8 @@ impl StoredThread {
         }
     }
 
-    /// The same where the first messages are older than all that the thread still holds: the rest must be all of it.
+    /// The same where the first messages are older than all that the thread still holds: the rest must be all
+    /// of it.
     fn known_behind_trimmed(&self, sent: &[&Words]) -> usize {
         let run = |before: &usize| {
             let (length, end) = self.run(0, sent.get(*before..).unwrap_or_default());
@@ -113,8 +117,9 @@ impl StoredThread {
         (1..sent.len()).find_map(|before| run(&before)).unwrap_or(0)
     }
 
-    /// The same where the thread holds turns that the client dropped: an answer that was made again, a question that was
-    /// edited, a middle that was trimmed. The last turn of the thread must be among the messages, with an answer in its run.
+    /// The same where the thread holds turns that the client dropped: an answer that was made again, a
+    /// question that was edited, a middle that was trimmed. The last turn of the thread must be among the
+    /// messages, with an answer in its run.
     fn known_with_gaps(&self, sent: &[&Words]) -> usize {
         let is_known = |count: &usize| self.ends_with(sent.get(..*count).unwrap_or_default());
         (2..=sent.len()).rev().find(is_known).unwrap_or(0)

@@ -1,9 +1,9 @@
 //! What a message says, for comparing it with another.
 //!
-//! Clients send messages back in a spelling of their own: arguments with other blanks, a null that was missing, a text as a
-//! part of its own, members that only a server writes. Owns what of a message counts: who speaks, what is said, what is
-//! called with which arguments, and which call is answered.
-//! Numbers in arguments are compared exactly, but for a client that has rounded them under the id of the call.
+//! Clients send messages back in a spelling of their own: arguments with other blanks, a null that was
+//! missing, a text as a part of its own, members that only a server writes. Owns what of a message counts:
+//! who speaks, what is said, what is called with which arguments, and which call is answered. Numbers in
+//! arguments are compared exactly, but for a client that has rounded them under the id of the call.
 
 use novelo_engine::json::{elements, member, unescape};
 use novelo_engine::{Message, Role};
@@ -50,7 +50,8 @@ impl Words {
         let called =
             present(text, "function_call").map(|called| Call { id: None, ..Call::of(called, "arguments", called) });
         let calls: Vec<CallWords> = calls(text).chain(called).map(Call::words).collect();
-        // Others put names on what the model and tools say; who among several users speaks is part of what is said.
+        // Others put names on what the model and tools say; who among several users speaks is part of what is
+        // said.
         let name = string(text, "name").filter(|_| role == Some(Role::User));
         let content = match content(text, role) {
             Content::Text(said) if said.is_empty() => Content::Text(refusal(text)),
@@ -65,7 +66,8 @@ impl Words {
         Self { role, print, calls, answers, text: said, is_partial: present(text, "partial").is_some() }
     }
 
-    /// Whether a message that was sent says what this stored one says. An id that one of them lacks is no difference.
+    /// Whether a message that was sent says what this stored one says. An id that one of them lacks is no
+    /// difference.
     pub fn is_alike(&self, sent: &Self) -> bool {
         let is_same = self.print == sent.print || (self.is_partial && self.was_heard_as(sent));
         let calls = self.calls.iter().zip(&sent.calls);
@@ -92,7 +94,8 @@ impl Words {
 }
 
 impl CallWords {
-    /// Numbers that a client without long ones has rounded are the same under the model's own id: it names one call only.
+    /// Numbers that a client without long ones has rounded are the same under the model's own id: it names
+    /// one call only.
     fn is_alike(&self, other: &Self) -> bool {
         let has_same_id = self.id.is_some() && self.id == other.id;
         let has_same_arguments =

@@ -1,8 +1,8 @@
 //! What is kept of a request: how it went, from its first byte to its last.
 //!
-//! Owns the course of a request as a document, and its caps. Whatever a surface does (caches, heuristics, modules, embeddings,
-//! what it remembers, how long each part took, what went wrong) stands here and nowhere else. Refuses what was said: a
-//! course names and counts, and quotes no message.
+//! Owns the course of a request as a document, and its caps. Whatever a surface does (caches, heuristics,
+//! modules, embeddings, what it remembers, how long each part took, what went wrong) stands here and nowhere
+//! else. Refuses what was said: a course names and counts, and quotes no message.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

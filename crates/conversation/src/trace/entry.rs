@@ -1,6 +1,7 @@
 //! What the recorder takes: the trace of a prompt, or the course of a request.
 //!
-//! Both live below their thread, under one kind of id. A stored course is told from a stored prompt by its `surface`.
+//! Both live below their thread, under one kind of id. A stored course is told from a stored prompt by its
+//! `surface`.
 
 use std::sync::Arc;
 
@@ -84,7 +85,8 @@ impl Entry {
         }
     }
 
-    /// The same, speaking of the thread that it lies in and of no other: its document may have been written by its user.
+    /// The same, speaking of the thread that it lies in and of no other: its document may have been written
+    /// by its user.
     fn of(self, id: &TraceId) -> Self {
         let (user, thread) = id.thread.clone().unzip();
         match self {

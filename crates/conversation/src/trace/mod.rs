@@ -1,9 +1,9 @@
 //! What is kept of an assembly, so that it can be made again, and of a request, so that it can be understood.
 //!
-//! Owns the trace of a prompt as a document: the recipe, the numbers and the mutable documents that went in, and a digest of the bytes
-//! that came out. Turns are named by their seqs, so that a long log makes no large trace. Its id
-//! follows from the inputs and says where it lives; a caller may treat it as opaque. The course of a request has an id of the
-//! same kind, that is fresh, and lies beside the prompts that were made for it.
+//! Owns the trace of a prompt as a document: the recipe, the numbers and the mutable documents that went in,
+//! and a digest of the bytes that came out. Turns are named by their seqs, so that a long log makes no large
+//! trace. Its id follows from the inputs and says where it lives; a caller may treat it as opaque. The course
+//! of a request has an id of the same kind, that is fresh, and lies beside the prompts that were made for it.
 
 mod course;
 mod entry;

@@ -1,10 +1,10 @@
 //! Traces on their way to the store: of prompts and, from their first mark on, of requests.
 //!
-//! Owns what was recorded and is not stored yet. A request leaves its trace here and goes on; one task writes what has
-//! gathered, so that many traces share one flush. A trace can be read here from the moment it is recorded, the course of a
-//! request from the moment it begins. Traces of stateless assemblies, and courses of which it is not known whose they are, stay
-//! here, the newest of them, and are never stored. Invariant: a trace is not stored after the turn was forgotten that it
-//! was made from, on whichever node that was.
+//! Owns what was recorded and is not stored yet. A request leaves its trace here and goes on; one task writes
+//! what has gathered, so that many traces share one flush. A trace can be read here from the moment it is
+//! recorded, the course of a request from the moment it begins. Traces of stateless assemblies, and courses
+//! of which it is not known whose they are, stay here, the newest of them, and are never stored. Invariant: a
+//! trace is not stored after the turn was forgotten that it was made from, on whichever node that was.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
@@ -39,7 +39,8 @@ const COURSES_BYTES_MAX: usize = 8 * 1024 * 1024;
 pub struct Recorder {
     state: Mutex<State>,
     wake: Notify,
-    /// Held by the writer from taking traces to having stored them, and by a forget, so that none slips past it.
+    /// Held by the writer from taking traces to having stored them, and by a forget, so that none slips past
+    /// it.
     pen: tokio::sync::Mutex<()>,
     metrics: Arc<Metrics>,
 }
@@ -85,8 +86,8 @@ impl Recorder {
         !state.is_old() && state.recent.contains(id)
     }
 
-    /// Takes a trace, and what it was made from, and says whether it is kept. One too many or too large is counted as
-    /// lost.
+    /// Takes a trace, and what it was made from, and says whether it is kept. One too many or too large is
+    /// counted as lost.
     pub fn record(&self, id: &TraceId, trace: Trace, of: Option<DocumentPath>) -> bool {
         let in_memory = id.thread.is_none();
         let is_kept = self.lock().keep(id, trace.into(), of, in_memory);
@@ -99,8 +100,8 @@ impl Recorder {
         self.lock().running.insert(running.uuid, running.clone());
     }
 
-    /// A request is over: its course is recorded as a trace is, unless that was done, or it was forgotten. A forget comes
-    /// before all of this or after it.
+    /// A request is over: its course is recorded as a trace is, unless that was done, or it was forgotten. A
+    /// forget comes before all of this or after it.
     pub fn end(&self, running: &Running) {
         let mut state = self.lock();
         state.running.remove(&running.uuid);
@@ -111,8 +112,8 @@ impl Recorder {
         self.took_in(is_kept, in_memory);
     }
 
-    /// Says what these prompts go with that still wait, where they were made from no turn: they are of a question that was
-    /// stored since.
+    /// Says what these prompts go with that still wait, where they were made from no turn: they are of a
+    /// question that was stored since.
     pub fn made_from(&self, prompts: &[String], of: &DocumentPath) {
         let mut state = self.lock();
         let of_none = state.waiting.iter_mut().filter(|waiting| waiting.of.is_none());
@@ -149,7 +150,8 @@ impl Recorder {
         self.pen.lock().await
     }
 
-    /// Forgets what is on its way to documents that are being forgotten, and what was to become of requests that still run.
+    /// Forgets what is on its way to documents that are being forgotten, and what was to become of requests
+    /// that still run.
     pub fn forget(&self, user: &str, thread: Option<&str>) -> u64 {
         let mut state = self.lock();
         let before = state.count();
@@ -340,8 +342,8 @@ impl Unstored {
     }
 }
 
-/// What stores a trace. It is put, not appended: what is appended is read as a turn and kept hot. None for one that is
-/// larger than a document may be.
+/// What stores a trace. It is put, not appended: what is appended is read as a turn and kept hot. None for
+/// one that is larger than a document may be.
 fn ops(waiting: &Waiting, ttl_seconds: u64) -> Option<Vec<Op>> {
     let Waiting { id, entry, of } = waiting;
     let at = entry.at();

@@ -63,7 +63,8 @@ fn traces_in_memory_are_bounded_by_all_that_they_hold() {
     assert_eq!(recorder.forget("u", None), 0);
 }
 
-/// Another node forgets a thread while traces of it wait here, and traces of others of the same user and of others.
+/// Another node forgets a thread while traces of it wait here, and traces of others of the same user and of
+/// others.
 #[tokio::test]
 async fn what_another_node_forgot_is_not_stored_and_costs_no_other() {
     let (store, metrics) = (Store::memory(), Arc::new(Metrics::default()));

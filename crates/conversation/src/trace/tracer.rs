@@ -1,7 +1,7 @@
 //! The hand that writes the course of a request.
 //!
-//! Owns the courses of requests that are still running. Invariants: a course is recorded once, when its request ends, however
-//! it ends; one whose thread was forgotten meanwhile is not recorded at all.
+//! Owns the courses of requests that are still running. Invariants: a course is recorded once, when its
+//! request ends, however it ends; one whose thread was forgotten meanwhile is not recorded at all.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -19,7 +19,8 @@ use super::record::Recorder;
 use crate::error::{Code, Error};
 use crate::telemetry::now;
 
-/// Writes the course of one request; clones write the same one. With the last clone the course ends, if nobody ended it.
+/// Writes the course of one request; clones write the same one. With the last clone the course ends, if
+/// nobody ended it.
 #[derive(Debug, Clone)]
 pub struct Tracer(Arc<Inner>);
 
@@ -71,8 +72,8 @@ impl Tracer {
         Self(Arc::new(Inner { recorder: recorder.clone(), running }))
     }
 
-    /// Says whose request it is, once it is known that the caller may speak for them and before the id is told: that is
-    /// where it lives.
+    /// Says whose request it is, once it is known that the caller may speak for them and before the id is
+    /// told: that is where it lives.
     pub fn about(&self, user: &str, thread: &str) {
         let thread = (user.to_owned(), thread.to_owned());
         let id = TraceId { uuid: self.0.running.uuid, thread: Some(thread.clone()) };
@@ -87,8 +88,8 @@ impl Tracer {
         self.mark("in_memory", |marks| marks.in_memory = true);
     }
 
-    /// The request read or stored this turn of its thread: what is told of it, prompts and all, is not stored once that
-    /// is forgotten. The first one counts.
+    /// The request read or stored this turn of its thread: what is told of it, prompts and all, is not stored
+    /// once that is forgotten. The first one counts.
     pub fn made_from(&self, turn: &DocumentPath) {
         self.mark("made_from", |marks| {
             marks.of.get_or_insert_with(|| turn.clone());

@@ -1,8 +1,10 @@
-//! How near a rewritten question comes to what a human wrote, and whether it finds more than the question as asked.
+//! How near a rewritten question comes to what a human wrote, and whether it finds more than the question as
+//! asked.
 //!
-//! Owns the file format, the figures and the search. The caller rewrites: rules and models are measured alike. The
-//! figures are those of the published tables: ROUGE-1 over lower-case words without stems, averaged over questions,
-//! and BLEU over all questions at once, in lower case, with the words of `sacrebleu`'s `13a`.
+//! Owns the file format, the figures and the search. The caller rewrites: rules and models are measured
+//! alike. The figures are those of the published tables: ROUGE-1 over lower-case words without stems,
+//! averaged over questions, and BLEU over all questions at once, in lower case, with the words of
+//! `sacrebleu`'s `13a`.
 
 mod data;
 mod retrieval;

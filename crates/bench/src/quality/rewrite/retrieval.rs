@@ -1,7 +1,8 @@
 //! Whether a rewritten question finds what answers it.
 //!
-//! The corpus of a set is every different passage of its lines. Where no line has one, every different question as the
-//! human wrote it stands in for the passage that answers it: the human's own questions then find themselves.
+//! The corpus of a set is every different passage of its lines. Where no line has one, every different
+//! question as the human wrote it stands in for the passage that answers it: the human's own questions then
+//! find themselves.
 
 use std::collections::BTreeMap;
 

@@ -1,7 +1,7 @@
 //! Answers from data: a question in words becomes a query, and its rows become words again.
 //!
-//! Owns the path of `/ask`; `run` is its order. The catalogue and the database are in `crate::data`. Invariant: an
-//! answer contains nothing of earlier turns except what the question inherits by policy.
+//! Owns the path of `/ask`; `run` is its order. The catalogue and the database are in `crate::data`.
+//! Invariant: an answer contains nothing of earlier turns except what the question inherits by policy.
 
 mod lookup;
 mod narrate;

@@ -86,8 +86,8 @@ impl Past {
         metas.filter(|meta| policy.planner.allows(meta.entity.as_deref())).collect()
     }
 
-    /// What a model is told of the conversation; nothing, where the policy does not allow it for this entity. What was said
-    /// of entities that are kept from models is left out.
+    /// What a model is told of the conversation; nothing, where the policy does not allow it for this entity.
+    /// What was said of entities that are kept from models is left out.
     pub(crate) fn to_wire(&self, policy: &Policy, entity: &str, is_told: impl Fn(&str) -> bool) -> Option<Value> {
         let of = |line: &Line| Meta::deserialize(&line.meta).ok().and_then(|meta| meta.entity);
         let told = self.recent.iter().filter(|line| of(line).is_none_or(|entity| is_told(&entity))).cloned();
@@ -106,8 +106,8 @@ fn bad_id(error: PathError) -> Error {
     Error::bad_id("client_id or conversation_id", &error)
 }
 
-/// The write that makes a reference the last one, of the conversation and of its bucket; merged with what is there, or in its
-/// place.
+/// The write that makes a reference the last one, of the conversation and of its bucket; merged with what is
+/// there, or in its place.
 pub(crate) fn refer(app: &Shared, at: DocumentPath, reference: Reference, merge: bool) -> Op {
     let now = reference.updated_at;
     let ttl = app.config.number("threads.ttl_seconds");

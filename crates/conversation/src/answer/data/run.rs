@@ -109,7 +109,8 @@ impl<'a> Work<'a> {
         Kept::begin(self.app, self.tracer, place, said, Vec::new()).await
     }
 
-    /// Takes the subjects from the text, else from the conversation, and the parameters of the intent that won.
+    /// Takes the subjects from the text, else from the conversation, and the parameters of the intent that
+    /// won.
     fn plan(&self, past: &Past, understood: &Understood, turns: u64) -> Planned {
         let routed = understood.scores.routed();
         let entity = routed.map(|routed| routed.entity.as_str());
@@ -125,7 +126,8 @@ impl<'a> Work<'a> {
             };
         };
         let may_look_back = self.policy.planner.allows(entity);
-        // A question that says what it is about says all that it means: only one that takes up another takes after it.
+        // A question that says what it is about says all that it means: only one that takes up another takes
+        // after it.
         let earlier = understood.answers.iter().find(|meta| meta.intent.as_ref() == Some(&chosen.intent));
         let earlier = earlier.filter(|_| self.catalogue.ontology.takes_up(&understood.question, &chosen));
         // What it would inherit if it named none, for "compare com XPML11".

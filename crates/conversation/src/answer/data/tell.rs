@@ -172,7 +172,8 @@ pub(crate) fn mark_narration(tracer: &Tracer, narration: &Narration) {
     }
 }
 
-/// Whether subjects were inherited: the reference may apply to a question that then takes none, or is not routed.
+/// Whether subjects were inherited: the reference may apply to a question that then takes none, or is not
+/// routed.
 fn inherits(planned: &Planned) -> bool {
     let Planned { resolved, parameters, .. } = planned;
     resolved.used() && !parameters.subjects.is_empty()

@@ -28,8 +28,8 @@ fn quotable(passage: &FoundPassage) -> quote::Source<'_> {
     quote::Source { name: passage.name(), text: &passage.text, score: passage.score }
 }
 
-/// What an answer speaks of: of one that was made here, what is quoted, without the names of sources; that nothing was
-/// found speaks of nothing.
+/// What an answer speaks of: of one that was made here, what is quoted, without the names of sources; that
+/// nothing was found speaks of nothing.
 pub fn words(answer: &str) -> Cow<'_, str> {
     if Language::ALL.into_iter().any(|it| nothing(it) == answer) {
         return "".into();

@@ -1,7 +1,8 @@
 //! The question made self-contained: by a model where one is set and answers in time, else by rules.
 //!
-//! No model is asked for the first question of a thread, which is taken as it is, nor where a caller asked for one call of
-//! one model. What a model says is not trusted to be the question: what cannot be is left to the rules.
+//! No model is asked for the first question of a thread, which is taken as it is, nor where a caller asked
+//! for one call of one model. What a model says is not trusted to be the question: what cannot be is left to
+//! the rules.
 
 use bytes::Bytes;
 use novelo_engine::Tokenizer;
@@ -119,7 +120,8 @@ fn lines(history: &[Utterance<'_>], tokens_max: u32) -> String {
     lines.join("\n")
 }
 
-/// Whether a rewrite speaks of what was asked, or, where that says nothing by itself, of what was said before.
+/// Whether a rewrite speaks of what was asked, or, where that says nothing by itself, of what was said
+/// before.
 fn is_about(history: &[Utterance<'_>], question: &str, rewrite: &str) -> bool {
     shares_word(question, rewrite) || history.iter().any(|said| shares_word(said.text, rewrite))
 }

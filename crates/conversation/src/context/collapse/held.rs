@@ -1,8 +1,8 @@
 //! The index of a thread as it stands.
 //!
-//! Owns reading it, page by page, and what its documents say. Keeps only what concerns the responses and messages that
-//! it is asked about, so that a long thread costs time and not memory. Invariant: a document that is not of the
-//! expected shape says nothing, and is no error.
+//! Owns reading it, page by page, and what its documents say. Keeps only what concerns the responses and
+//! messages that it is asked about, so that a long thread costs time and not memory. Invariant: a document
+//! that is not of the expected shape says nothing, and is no error.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};

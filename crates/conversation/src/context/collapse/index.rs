@@ -1,8 +1,10 @@
-//! Writing the index: what the groups of a response say, as documents that a thread's messages are looked up in.
+//! Writing the index: what the groups of a response say, as documents that a thread's messages are looked up
+//! in.
 //!
-//! Owns a run: read, plan, write in batches. Batches are all or nothing each; a run that ends early leaves an index that
-//! the next run of the same response puts right. Invariant: after a run the index has of its response what the
-//! response has, and of other responses what it had, except for groups of the same name, where the latest wins.
+//! Owns a run: read, plan, write in batches. Batches are all or nothing each; a run that ends early leaves an
+//! index that the next run of the same response puts right. Invariant: after a run the index has of its
+//! response what the response has, and of other responses what it had, except for groups of the same name,
+//! where the latest wins.
 
 use std::collections::BTreeSet;
 
@@ -26,9 +28,10 @@ pub struct Indexed {
     pub batches: usize,
 }
 
-/// Makes the index say what the stored response says, which stands in the first of these places that has it; the index
-/// stands in the first. One that is gone leaves nothing; `None` when nothing of it was there either. Whoever deletes a
-/// response waits for the pen too, so what is read here is still true when it is written.
+/// Makes the index say what the stored response says, which stands in the first of these places that has it;
+/// the index stands in the first. One that is gone leaves nothing; `None` when nothing of it was there
+/// either. Whoever deletes a response waits for the pen too, so what is read here is still true when it is
+/// written.
 pub async fn run(store: &Store, places: &[Places], response: &str, now: f64) -> Result<Option<Indexed>> {
     let Some(own) = places.first() else { return Ok(None) };
     let _pens = pens(places.iter()).await;
@@ -38,7 +41,8 @@ pub async fn run(store: &Store, places: &[Places], response: &str, now: f64) -> 
     }
 }
 
-/// Makes the index say what these groups say. Without a response they are added to those that came without one before.
+/// Makes the index say what these groups say. Without a response they are added to those that came without
+/// one before.
 pub async fn run_given(
     store: &Store,
     places: &Places,
@@ -101,8 +105,8 @@ pub async fn response_of(store: &Store, places: &Places, group: &str) -> Result<
     Ok(found.and_then(|document| super::held::response_of(&document).map(|response| response.into_owned())))
 }
 
-/// Expands or collapses a group. What was chosen before is replaced as a whole: a choice for one response does not
-/// linger in one for any.
+/// Expands or collapses a group. What was chosen before is replaced as a whole: a choice for one response
+/// does not linger in one for any.
 pub async fn set_state(
     store: &Store,
     places: &Places,

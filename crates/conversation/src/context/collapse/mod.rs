@@ -106,8 +106,8 @@ async fn spilling(store: &Store, places: &Places) -> Result<Vec<Box<str>>, novel
 /// How often a write is tried when the index was changed while it was read.
 const TRIES_MAX: usize = 8;
 
-/// Waits for the pens of these threads' indexes, so that each run counts what the one before wrote: without it two runs
-/// at once could both fill up the same document.
+/// Waits for the pens of these threads' indexes, so that each run counts what the one before wrote: without
+/// it two runs at once could both fill up the same document.
 async fn pens<'p>(places: impl Iterator<Item = &'p Places>) -> Vec<MutexGuard<'static, ()>> {
     crate::locks::hold(places.map(|places| &places.responses)).await
 }

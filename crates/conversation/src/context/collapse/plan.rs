@@ -1,8 +1,9 @@
 //! What must be written so that the index says what a response says.
 //!
-//! Owns the way from groups and the index as it stands to operations; writes nothing itself. What is added is merged,
-//! so that no other run's entry is lost. What is removed, and what fills up a message's document, names the version that
-//! was read, so that nothing is removed unseen and no run on another node fills up the same. Invariant: applied to its own outcome, a plan changes times only.
+//! Owns the way from groups and the index as it stands to operations; writes nothing itself. What is added is
+//! merged, so that no other run's entry is lost. What is removed, and what fills up a message's document,
+//! names the version that was read, so that nothing is removed unseen and no run on another node fills up the
+//! same. Invariant: applied to its own outcome, a plan changes times only.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -55,8 +56,8 @@ impl<'a> Wanted<'a> {
     }
 }
 
-/// Makes the index say what a response says. Which groups it had and has is written first, so that a run that ends
-/// early can be cleaned up after, and which it has is written last.
+/// Makes the index say what a response says. Which groups it had and has is written first, so that a run that
+/// ends early can be cleaned up after, and which it has is written last.
 pub fn replacement(places: &Places, held: &Held, wanted: &Wanted<'_>) -> Result<Vec<Op>> {
     let mut plan = Plan::new(places, held, BTreeSet::from([wanted.response]), Some(wanted));
     let at = at(&places.response_to_groups, wanted.response)?;
@@ -130,8 +131,9 @@ impl<'a> Plan<'a> {
         messages.into_iter().try_for_each(|message| self.message(message))
     }
 
-    /// The groups of one message: names that are in its document stay there, new ones fill it up, the rest stands in
-    /// documents of their own. The room is counted after what goes, so that the next run finds it as it is.
+    /// The groups of one message: names that are in its document stay there, new ones fill it up, the rest
+    /// stands in documents of their own. The room is counted after what goes, so that the next run finds it
+    /// as it is.
     fn message(&mut self, message: &str) -> Result<()> {
         let wanted = self.wanted.and_then(|wanted| wanted.of.get(message)).map_or(&[][..], Vec::as_slice);
         let asked: BTreeSet<&str> = wanted.iter().copied().collect();

@@ -1,8 +1,9 @@
 //! Looking the groups of a thread up.
 //!
-//! Owns the way from index documents to the engine's groups. The whole index of a thread is read in a few scans and
-//! kept for as long as nothing of it has changed: its collections by their versions, and the spilled ones, of which
-//! there may be new ones, by the pulse of the root. What cannot be read is said, and never an error.
+//! Owns the way from index documents to the engine's groups. The whole index of a thread is read in a few
+//! scans and kept for as long as nothing of it has changed: its collections by their versions, and the
+//! spilled ones, of which there may be new ones, by the pulse of the root. What cannot be read is said, and
+//! never an error.
 
 use std::collections::BTreeMap;
 use std::hash::{Hash, Hasher};
@@ -287,7 +288,8 @@ impl Reader<'_> {
     }
 }
 
-/// The group of each message: its newest, and of equals the first. A group's response is that of its newest entry.
+/// The group of each message: its newest, and of equals the first. A group's response is that of its newest
+/// entry.
 fn chosen(said: &Said) -> (Vec<Group>, Vec<(Box<str>, u32)>) {
     let mut groups: Vec<(Group, f64)> = Vec::new();
     let mut places: FxHashMap<&str, u32> = FxHashMap::default();

@@ -15,8 +15,8 @@ use crate::error::Result;
 /// The responses of each thread that are deleted.
 type Deleted<'o> = BTreeMap<CollectionPath, (Places, BTreeSet<&'o str>)>;
 
-/// Deletes a document, with its index entries if it is a response. Whether there was something to delete; if not, the
-/// index is left alone too.
+/// Deletes a document, with its index entries if it is a response. Whether there was something to delete; if
+/// not, the index is left alone too.
 pub async fn delete(store: &Store, at: DocumentPath, if_version: Option<u64>) -> Result<bool> {
     if Places::response_at(&at).is_some() {
         let actual = store.get(&at).await?.map_or(0, |document| document.version);
@@ -40,7 +40,8 @@ pub async fn write(store: &Store, ops: Vec<Op>) -> Result<Vec<Outcome>> {
     let _pens = pens(deleted.values().map(|(places, _)| places)).await;
     let mut tries = 1;
     loop {
-        // They come first, because they name the versions that were read: the given ones may change the same documents.
+        // They come first, because they name the versions that were read: the given ones may change the same
+        // documents.
         let mut all = retraction(store, &deleted).await?;
         let added = all.len();
         all.extend(ops.iter().cloned());

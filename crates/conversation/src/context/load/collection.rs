@@ -1,7 +1,7 @@
 //! Whole collections, ready to be shown.
 //!
-//! Owns their way from the store to a prompt: read once, kept for as long as the collection's version is the same. A
-//! stretch of time is then a range of what is kept.
+//! Owns their way from the store to a prompt: read once, kept for as long as the collection's version is the
+//! same. A stretch of time is then a range of what is kept.
 
 use std::collections::VecDeque;
 use std::hash::{Hash, Hasher};

@@ -159,7 +159,8 @@ impl ContextInputs {
     }
 }
 
-/// Everything by which one prompt differs from another, but for the turns, which are hashed by their seqs as loaded.
+/// Everything by which one prompt differs from another, but for the turns, which are hashed by their seqs as
+/// loaded.
 impl Hash for ContextInputs {
     fn hash<H: Hasher>(&self, hasher: &mut H) {
         let Self {

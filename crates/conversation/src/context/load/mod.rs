@@ -1,8 +1,8 @@
 //! Loading what components need.
 //!
-//! Owns the way from needs to documents: all at once, and nothing else touches the store during an assembly. What it
-//! gives is owned by the request; the engine borrows it. Documents are kept as they are shown, so that a warm context
-//! parses nothing.
+//! Owns the way from needs to documents: all at once, and nothing else touches the store during an assembly.
+//! What it gives is owned by the request; the engine borrows it. Documents are kept as they are shown, so
+//! that a warm context parses nothing.
 
 mod collection;
 mod inputs;
@@ -79,7 +79,8 @@ pub struct Caches {
     pub groups: FoundGroups,
 }
 
-/// Whose documents a request reads, and where those that belong to no user may stand in for what a user lacks.
+/// Whose documents a request reads, and where those that belong to no user may stand in for what a user
+/// lacks.
 #[derive(Debug, Clone, Copy)]
 pub struct Whose<'a> {
     pub user: Option<&'a str>,
@@ -173,9 +174,9 @@ impl Loader<'_> {
         Ok(())
     }
 
-    /// The newest turns. Of a very long thread, the first one looked at moves in large steps only, so that windows
-    /// which look back stay put from turn to turn; the instructions that lead it come along all the same. Of a stretch
-    /// that ends before them, those that it holds. Says whether there is any turn at all.
+    /// The newest turns. Of a very long thread, the first one looked at moves in large steps only, so that
+    /// windows which look back stay put from turn to turn; the instructions that lead it come along all the
+    /// same. Of a stretch that ends before them, those that it holds. Says whether there is any turn at all.
     async fn turns_of(&mut self, of: &CollectionPath) -> Result<bool> {
         let inputs = &mut self.inputs;
         inputs.turns = self.store.turns(of, Seqs::Last(CONTEXT_TURNS_MAX)).await?;

@@ -1,4 +1,5 @@
-//! Searching for passages: the second round of loading, since the query may depend on the documents of the first.
+//! Searching for passages: the second round of loading, since the query may depend on the documents of the
+//! first.
 
 use std::time::Duration;
 
@@ -119,8 +120,8 @@ impl RecalledPassages {
     }
 }
 
-/// Searches for one recall of a recipe, so that a caller knows what was found before it asks for the prompt. A search
-/// that is late, or that fails, finds nothing and says why.
+/// Searches for one recall of a recipe, so that a caller knows what was found before it asks for the prompt.
+/// A search that is late, or that fails, finds nothing and says why.
 pub(crate) async fn recall_one(
     app: &Contexts,
     user: &str,
@@ -160,8 +161,8 @@ async fn find(
     Ok(found.map(|found| RecalledPassages::new(recall, found)))
 }
 
-/// What a search gave, else what kept it from it, in words; zero is no limit. A request that is at fault itself is
-/// still refused.
+/// What a search gave, else what kept it from it, in words; zero is no limit. A request that is at fault
+/// itself is still refused.
 async fn within<T>(limit: Duration, search: impl Future<Output = Result<T>>) -> Result<std::result::Result<T, String>> {
     let done = match limit.is_zero() {
         true => search.await,

@@ -1,7 +1,8 @@
 //! One connection to the database, which can do nothing but read.
 //!
-//! Owns what is refused (the authorizer, and SQLite's own limits), the end of a query that takes too long, and how values
-//! go in and come out. Invariant: a connection is the same after any query, however that ended.
+//! Owns what is refused (the authorizer, and SQLite's own limits), the end of a query that takes too long,
+//! and how values go in and come out. Invariant: a connection is the same after any query, however that
+//! ended.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -40,8 +41,8 @@ pub struct Connection {
     pub stamp: Stamp,
 }
 
-/// When the running query must end, in nanoseconds after the connection was opened. The query sets it, the handlers that
-/// SQLite calls read it, all on the thread that has the connection.
+/// When the running query must end, in nanoseconds after the connection was opened. The query sets it, the
+/// handlers that SQLite calls read it, all on the thread that has the connection.
 #[derive(Debug, Clone)]
 struct Alarm {
     opened: Instant,
@@ -146,7 +147,8 @@ fn may(asked: AuthContext<'_>) -> Authorization {
     }
 }
 
-/// What is wrong with a statement that the authorizer lets pass: VACUUM answers nothing, EXPLAIN what is not data.
+/// What is wrong with a statement that the authorizer lets pass: VACUUM answers nothing, EXPLAIN what is not
+/// data.
 fn objection(statement: &CachedStatement<'_>) -> Option<String> {
     match statement.column_count() {
         0 => Some("answers no rows".to_owned()),
@@ -156,7 +158,8 @@ fn objection(statement: &CachedStatement<'_>) -> Option<String> {
     }
 }
 
-/// Binds what the statement takes. What it takes and is not given is no null: a condition on it would be another one.
+/// Binds what the statement takes. What it takes and is not given is no null: a condition on it would be
+/// another one.
 fn bind(statement: &mut CachedStatement<'_>, parameters: &[(&str, Value)]) -> Result<(), Refusal> {
     for n in 1..=statement.parameter_count() {
         let name = statement.parameter_name(n).unwrap_or("?");

@@ -20,7 +20,8 @@ pub fn make(script: &str, path: &Path) -> anyhow::Result<()> {
     let named = || path.display().to_string();
     let dir = path.parent().with_context(|| format!("{} is no place for a file", named()))?;
     let partial = partial(&path).with_context(|| format!("{} is no place for a file", named()))?;
-    // One maker at a time. The lock is on the directory, so that nothing is left behind, and ends with its process.
+    // One maker at a time. The lock is on the directory, so that nothing is left behind, and ends with its
+    // process.
     let dir = File::open(dir).with_context(|| format!("cannot make {}", named()))?;
     dir.lock().with_context(|| format!("cannot make {}", named()))?;
     // What a maker that was killed has left.

@@ -1,7 +1,8 @@
 //! The database that questions are answered from.
 //!
-//! Owns the rules of asking: one statement, that reads, with values bound by name. Refuses everything else, and what takes too
-//! long. Invariant: no query changes anything, in the file or beside it, that another query could see.
+//! Owns the rules of asking: one statement, that reads, with values bound by name. Refuses everything else,
+//! and what takes too long. Invariant: no query changes anything, in the file or beside it, that another
+//! query could see.
 
 mod connection;
 mod make;
@@ -59,8 +60,8 @@ impl Database {
         Ok(database)
     }
 
-    /// Makes a database by a script of SQL, in the place of one that is there. It is whole or not there, whatever happens, and
-    /// queries that run meanwhile see the one before it.
+    /// Makes a database by a script of SQL, in the place of one that is there. It is whole or not there,
+    /// whatever happens, and queries that run meanwhile see the one before it.
     pub fn make(script: &str, path: &Path) -> anyhow::Result<()> {
         make::make(script, path)
     }
@@ -69,14 +70,14 @@ impl Database {
         &self.path
     }
 
-    /// A number that is another one after the file was written to or replaced; zero where there is none. Costs two
-    /// looks at the directory.
+    /// A number that is another one after the file was written to or replaced; zero where there is none.
+    /// Costs two looks at the directory.
     pub fn generation(&self) -> u64 {
         stamp::generation(&self.path)
     }
 
-    /// Prepares a query; the columns that it would answer. Refuses one that writes, that is more than one statement, or that
-    /// takes a parameter (written `:name`) that is none of these.
+    /// Prepares a query; the columns that it would answer. Refuses one that writes, that is more than one
+    /// statement, or that takes a parameter (written `:name`) that is none of these.
     pub fn check(&self, sql: &str, parameters: &[&str]) -> Result<Vec<String>, String> {
         let shape = self.pool.with(&self.path, CHECK_WAIT, |connection| connection.shape(sql, CHECK_WAIT));
         let (columns, taken) = shape.map_err(|e| format!("cannot be checked: {e}"))??;
@@ -91,8 +92,8 @@ impl Database {
         }
     }
 
-    /// Runs a query. Waits, so it must not run on a thread that serves requests. Parameters that the query does not
-    /// take are left alone; one that it takes and is not given is an error.
+    /// Runs a query. Waits, so it must not run on a thread that serves requests. Parameters that the query
+    /// does not take are left alone; one that it takes and is not given is an error.
     pub fn query(&self, sql: &str, parameters: &[(&str, Value)], bounds: Bounds) -> Result<Rows, QueryError> {
         self.pool.with(&self.path, bounds.wait, |connection| connection.run(sql, parameters, bounds))?
     }

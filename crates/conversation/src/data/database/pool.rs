@@ -1,7 +1,8 @@
 //! The connections of a database, and whose turn it is.
 //!
-//! Owns how many queries run at once. Refuses a caller who has waited for as long as its query may take. Invariant: a
-//! connection is with one caller or idle, and one to a file that is no longer there in that form is not used again.
+//! Owns how many queries run at once. Refuses a caller who has waited for as long as its query may take.
+//! Invariant: a connection is with one caller or idle, and one to a file that is no longer there in that form
+//! is not used again.
 
 use std::num::NonZero;
 use std::path::Path;

@@ -1,7 +1,7 @@
 //! What can be told of a file without opening it.
 //!
-//! Owns the question whether the database changed on disk. Refuses to open the file: closing it again would drop the locks
-//! that SQLite holds on it in this process.
+//! Owns the question whether the database changed on disk. Refuses to open the file: closing it again would
+//! drop the locks that SQLite holds on it in this process.
 
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -35,8 +35,8 @@ impl Stamp {
     }
 }
 
-/// A number that is another one when the database was written to or replaced; zero where there is none. Writes of a
-/// database with a write-ahead log are in the log first.
+/// A number that is another one when the database was written to or replaced; zero where there is none.
+/// Writes of a database with a write-ahead log are in the log first.
 pub fn generation(path: &Path) -> u64 {
     let Ok(stamp) = Stamp::of(path) else { return 0 };
     let mut mixed = Xxh3::new();

@@ -1,7 +1,7 @@
 //! Numbers in decimal digits, which are rounded as people round.
 //!
-//! Owns rounding: half goes away from zero, on the digits that the number is written with, so 2.675 is 2,68. Refuses
-//! exponents and everything that is no plain number.
+//! Owns rounding: half goes away from zero, on the digits that the number is written with, so 2.675 is 2,68.
+//! Refuses exponents and everything that is no plain number.
 
 use serde_json::Value;
 

@@ -104,8 +104,8 @@ fn write_signed(unit: &str, number: &Decimal, out: &mut String) {
     number.write(true, out);
 }
 
-/// In thousands, millions or milliards: the least of them in which it has at most three digits before the point once it is
-/// rounded, so that 999 950 000 is 1,0 bi and not 1.000,0 mi.
+/// In thousands, millions or milliards: the least of them in which it has at most three digits before the
+/// point once it is rounded, so that 999 950 000 is 1,0 bi and not 1.000,0 mi.
 fn write_short(amount: Decimal, out: &mut String) {
     let plain = amount.clone().round(2);
     if plain.whole_digits() <= 3 {

@@ -1,7 +1,7 @@
 //! An entity: what can be looked up, by which queries, and how the rows are told.
 //!
-//! Owns its file: what may stand in it, and that its templates, columns and queries fit each other. Refuses a file in part:
-//! an entity is right or not there.
+//! Owns its file: what may stand in it, and that its templates, columns and queries fit each other. Refuses a
+//! file in part: an entity is right or not there.
 
 mod columns;
 mod decimal;
@@ -143,8 +143,8 @@ impl Entity {
         })
     }
 
-    /// Whether its queries run on this database and its templates name what they answer. The parameters are those that
-    /// questions come with.
+    /// Whether its queries run on this database and its templates name what they answer. The parameters are
+    /// those that questions come with.
     pub fn check(&self, database: &Database, parameters: &[&str]) -> Result<(), DecodeError> {
         let wrong = |path: String| move |problem: String| DecodeError::new(path, problem);
         if let Some(sql) = &self.last_day {

@@ -1,7 +1,7 @@
 //! Rows in words.
 //!
-//! Owns the three manners of telling: a table, a list, sentences. Invariant: what comes from data stays within its line and its
-//! cell, whatever it holds.
+//! Owns the three manners of telling: a table, a list, sentences. Invariant: what comes from data stays
+//! within its line and its cell, whatever it holds.
 
 use serde_json::Value;
 

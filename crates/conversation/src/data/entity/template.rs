@@ -1,7 +1,8 @@
 //! Sentences with places for values.
 //!
-//! Owns the form `{name}` or `{name|format}`, with `{{` and `}}` for the braces themselves. A template is read once; values are
-//! put in as they are and never read as a template. Refuses names that it does not know.
+//! Owns the form `{name}` or `{name|format}`, with `{{` and `}}` for the braces themselves. A template is
+//! read once; values are put in as they are and never read as a template. Refuses names that it does not
+//! know.
 
 use novelo_engine::decode::nearest;
 use novelo_engine::limits::TEMPLATE_BYTES_MAX;

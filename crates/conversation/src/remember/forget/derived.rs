@@ -1,8 +1,8 @@
-//! What was made from a document and goes with it: vectors, summaries, traces, answers that are kept, memories and the
-//! results of skills.
+//! What was made from a document and goes with it: vectors, summaries, traces, answers that are kept,
+//! memories and the results of skills.
 //!
-//! Owns the list of it for one document that is deleted by itself; a forget of a whole thread or user removes most of it by
-//! its prefix. `docs/security.md` has the table.
+//! Owns the list of it for one document that is deleted by itself; a forget of a whole thread or user removes
+//! most of it by its prefix. `docs/security.md` has the table.
 
 use std::collections::BTreeSet;
 

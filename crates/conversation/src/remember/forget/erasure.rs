@@ -1,7 +1,8 @@
 //! Cleaning the raw files of documents that were deleted one by one.
 //!
-//! Cleaning rewrites files, so single deletions share it: the first one leaves a mark in the store, and a few seconds later the
-//! mark itself is forgotten, which cleans the files of everything that went before. A mark outlives a crash.
+//! Cleaning rewrites files, so single deletions share it: the first one leaves a mark in the store, and a few
+//! seconds later the mark itself is forgotten, which cleans the files of everything that went before. A mark
+//! outlives a crash.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};

@@ -30,8 +30,8 @@ impl RestoreFilter {
         self.all.push(entry);
     }
 
-    /// Whether a document, or something that it lies below, was forgotten since the backup. One of the very same moment
-    /// counts as later.
+    /// Whether a document, or something that it lies below, was forgotten since the backup. One of the very
+    /// same moment counts as later.
     pub fn is_forgotten(&self, path: &DocumentPath) -> bool {
         let Some(taken_at) = self.taken_at.filter(|_| !self.newest.is_empty()) else { return false };
         let segments = path.segments();

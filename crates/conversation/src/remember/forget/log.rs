@@ -1,9 +1,9 @@
 //! The record of forgets, so that a restore does not bring back what was forgotten since its backup.
 //!
-//! Owns `novelo.forgets`, which no document call can name: an entry per forgotten place with its time and a salted digest of the
-//! place, so that no id is kept. For a data directory the entries are also appended to a file beside it, which survives the
-//! loss of the directory. An entry is written before anything is removed: a crash in between leaves an entry too many, which
-//! matters to older backups only.
+//! Owns `novelo.forgets`, which no document call can name: an entry per forgotten place with its time and a
+//! salted digest of the place, so that no id is kept. For a data directory the entries are also appended to a
+//! file beside it, which survives the loss of the directory. An entry is written before anything is removed:
+//! a crash in between leaves an entry too many, which matters to older backups only.
 
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
@@ -28,7 +28,8 @@ const SALT: &str = "salt";
 /// There while the raw files may hold what was deleted.
 const UNERASED: &str = "unerased";
 const PAGE: usize = 1_000;
-/// Bytes of the file beside a data directory that are read at once at most: far more forgets than anyone makes.
+/// Bytes of the file beside a data directory that are read at once at most: far more forgets than anyone
+/// makes.
 const FILE_BYTES_MAX: u64 = 1024 * 1024 * 1024;
 
 /// One forgotten place, as a line of the file and of a restore.
@@ -132,8 +133,8 @@ impl ForgetLog {
         Ok(())
     }
 
-    /// The operations that record it, for the write that removes the places, and the entries for `append` after it. `unerased` says
-    /// that the raw files are to be cleaned later.
+    /// The operations that record it, for the write that removes the places, and the entries for `append`
+    /// after it. `unerased` says that the raw files are to be cleaned later.
     pub async fn prepare(&self, store: &Store, what: &[Prefix], unerased: bool) -> Result<(Vec<Op>, Vec<ForgetEntry>)> {
         let (salt, at) = (salt(store).await?, now());
         let entries: Vec<ForgetEntry> =
@@ -161,7 +162,8 @@ impl ForgetLog {
         Ok(())
     }
 
-    /// A file that cannot be written holds up no forget: the entry is in the store, and the next start tries again.
+    /// A file that cannot be written holds up no forget: the entry is in the store, and the next start tries
+    /// again.
     pub async fn append(&self, entries: Vec<ForgetEntry>) {
         let Some(file) = self.file.clone().filter(|_| !entries.is_empty()) else { return };
         let append = move || {
@@ -195,7 +197,8 @@ fn append_to(path: &Path, entries: &[ForgetEntry]) -> std::io::Result<()> {
     file.sync_all()
 }
 
-/// The entries of such a file that can be read. The store has them all, so a damaged file keeps no server from starting.
+/// The entries of such a file that can be read. The store has them all, so a damaged file keeps no server
+/// from starting.
 fn read_leniently(path: &Path) -> Vec<ForgetEntry> {
     let bytes = match std::fs::read(path) {
         Ok(bytes) => bytes,

@@ -1,8 +1,9 @@
 //! Forgetting: the one way in which documents of a user leave together.
 //!
-//! Owns the order of it. Background writers are paused, the documents are removed, and with them all that was made
-//! from them. Invariant: what was made from a forgotten document is neither stored nor served afterwards: code that stores
-//! such a thing names the document in the same write (`Op::Expect`), so that it holds for a forget on any node.
+//! Owns the order of it. Background writers are paused, the documents are removed, and with them all that was
+//! made from them. Invariant: what was made from a forgotten document is neither stored nor served
+//! afterwards: code that stores such a thing names the document in the same write (`Op::Expect`), so that it
+//! holds for a forget on any node.
 
 mod derived;
 mod erasure;
@@ -28,7 +29,8 @@ pub use erasure::{PendingErasure, erase_when_due};
 pub use filter::RestoreFilter;
 pub use log::{ForgetEntry, ForgetLog};
 
-/// Which traces go along that are on their way to the store; those that are stored go with what they are below.
+/// Which traces go along that are on their way to the store; those that are stored go with what they are
+/// below.
 #[derive(Debug, Clone, Copy)]
 pub enum Traces<'a> {
     Stay,
@@ -114,8 +116,8 @@ fn let_go(app: &UserMemory, user: &str, what: &[Prefix], traces: Traces<'_>) -> 
 /// How often a deletion is tried again because what was made from the document changed meanwhile.
 const TRIES_MAX: usize = 10;
 
-/// Applies operations of a caller. Turns, memories and documents among the deleted take along what was made from them, in the
-/// same write. The raw files are cleaned of them soon after.
+/// Applies operations of a caller. Turns, memories and documents among the deleted take along what was made
+/// from them, in the same write. The raw files are cleaned of them soon after.
 pub async fn write(app: &UserMemory, ops: Vec<Op>) -> Result<Vec<Outcome>> {
     for _ in 0..TRIES_MAX {
         match write_once(app, &ops).await {

@@ -21,8 +21,8 @@ const GATHER: Duration = Duration::from_millis(50);
 /// Threads that are summed up at once: a model takes its time.
 const THREADS_AT_ONCE: usize = 4;
 
-/// Keeps summaries up until `close`. What is left undone then is done after the thread's next turn. A thread is done
-/// round by round, so that a long one does not hold up the others.
+/// Keeps summaries up until `close`. What is left undone then is done after the thread's next turn. A thread
+/// is done round by round, so that a long one does not hold up the others.
 pub async fn run(app: Arc<UserMemory>) {
     let mut running = JoinSet::new();
     while !app.due.is_closed() {

@@ -1,9 +1,9 @@
 //! The rolling summary of a thread: what fell out of its window, in a few sentences.
 //!
-//! Owns the summary document and the task that keeps it up. Whoever adds turns says so, and goes on; the task sums up
-//! what has fallen out since and moves `upto_seq` by exactly that, so that a turn which arrives meanwhile is covered by
-//! the next round. A caller's summary is continued, not replaced. Invariant: between `upto_seq` and the window there is,
-//! once the task has rested, no turn.
+//! Owns the summary document and the task that keeps it up. Whoever adds turns says so, and goes on; the task
+//! sums up what has fallen out since and moves `upto_seq` by exactly that, so that a turn which arrives
+//! meanwhile is covered by the next round. A caller's summary is continued, not replaced. Invariant: between
+//! `upto_seq` and the window there is, once the task has rested, no turn.
 
 mod due;
 mod make;
@@ -78,8 +78,8 @@ impl Summary {
     }
 }
 
-/// The summary that is there, and its version; an empty one of version 0 where there is none. A document that was put
-/// there as something else counts as empty too.
+/// The summary that is there, and its version; an empty one of version 0 where there is none. A document that
+/// was put there as something else counts as empty too.
 async fn held(store: &Store, at: &DocumentPath) -> std::result::Result<(Summary, u64), StoreError> {
     let Some(document) = store.get(at).await? else { return Ok((Summary::default(), 0)) };
     Ok((serde_json::from_slice(&document.value).unwrap_or_default(), document.version))
@@ -132,7 +132,8 @@ pub async fn remove(app: &UserMemory, user: &str, thread: &str) -> Result<bool> 
     Ok(was_there)
 }
 
-/// Says that what lies before the window is done with, so that a summary which was removed does not come back.
+/// Says that what lies before the window is done with, so that a summary which was removed does not come
+/// back.
 pub async fn begin_here(app: &UserMemory, user: &str, thread: &str) -> Result<()> {
     let of = scope::turns(user, thread).map_err(|e| Error::bad_id("thread", &e))?;
     let upto_seq = Window::of(&app.config).before(app.store.version(&of).await?.last_seq);
@@ -160,8 +161,9 @@ pub async fn begin_anew(app: &UserMemory, user: &str, thread: &str) -> Result<()
     Err(Error::new(Code::Busy, "this summary is being changed by others again and again"))
 }
 
-/// What takes a turn out of a thread's summary: what was made is dropped, and made again from the turns that stay; a caller's own words
-/// stay. It also stops a summary that is being made from being stored. `None` where there can be none.
+/// What takes a turn out of a thread's summary: what was made is dropped, and made again from the turns that
+/// stay; a caller's own words stay. It also stops a summary that is being made from being stored. `None`
+/// where there can be none.
 pub async fn without(app: &UserMemory, user: &str, thread: &str, seq: u64) -> Result<Option<Op>> {
     let (at, of) = (path(user, thread)?, scope::turns(user, thread).map_err(|e| Error::bad_id("thread", &e))?);
     let (summary, version) = held(&app.store, &at).await?;

@@ -1,8 +1,9 @@
 //! Forgetting in Qdrant.
 //!
-//! Owns the notes of what is to be erased there (`novelo/points/erasures/{id}`), each written before its documents go and
-//! removed when their points are gone: so that a crash, or a server that is down, delays it and no more. A note says
-//! whose points are to be looked at; what is removed late is what has no document, so nothing new is lost.
+//! Owns the notes of what is to be erased there (`novelo/points/erasures/{id}`), each written before its
+//! documents go and removed when their points are gone: so that a crash, or a server that is down, delays it
+//! and no more. A note says whose points are to be looked at; what is removed late is what has no document,
+//! so nothing new is lost.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;

@@ -1,8 +1,9 @@
 //! Passages in Qdrant: what `index = qdrant` adds.
 //!
-//! Owns the connection to it, and what is known of its collections. It is an index that can be made again from the documents,
-//! never where something is kept: a point has no text, and one whose document is gone is no hit. Invariant: it never
-//! fails a search. One that failed is left alone for a while, so that a search never waits for it twice.
+//! Owns the connection to it, and what is known of its collections. It is an index that can be made again
+//! from the documents, never where something is kept: a point has no text, and one whose document is gone is
+//! no hit. Invariant: it never fails a search. One that failed is left alone for a while, so that a search
+//! never waits for it twice.
 
 mod check;
 pub mod erase;

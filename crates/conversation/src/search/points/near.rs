@@ -10,7 +10,8 @@ use super::{Answer, Fault, Points};
 use super::{point_kind, qdrant_collections};
 use crate::search::Search;
 
-/// Hits of each kind that are asked for. All passages of most users; of the others, more than any prompt shows.
+/// Hits of each kind that are asked for. All passages of most users; of the others, more than any prompt
+/// shows.
 const HITS: usize = 200;
 
 /// What came back, by the keys of an index.

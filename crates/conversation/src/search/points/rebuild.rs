@@ -1,7 +1,8 @@
 //! Making all points anew from the documents, one user at a time.
 //!
-//! Owns how far that is (`novelo/rebuild`): a rebuild that was broken off goes on where it was, whoever asks for the next
-//! step. Invariant: a user is done with when the points that are there are as many as the documents say.
+//! Owns how far that is (`novelo/rebuild`): a rebuild that was broken off goes on where it was, whoever asks
+//! for the next step. Invariant: a user is done with when the points that are there are as many as the
+//! documents say.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -43,7 +44,8 @@ fn failed(fault: &Fault) -> Error {
     Error::new(Code::Unavailable, format!("Qdrant failed: {fault}"))
 }
 
-/// Rebuilds one user, or the next of all; `anew` begins with dropping the collections, as does a rebuild that was not begun.
+/// Rebuilds one user, or the next of all; `anew` begins with dropping the collections, as does a rebuild that
+/// was not begun.
 pub async fn step(app: &Search, points: &Points, user: Option<&str>, anew: bool) -> Result<Value> {
     if let Some(user) = user {
         points.remove_user(user).await.map_err(|fault| failed(&fault))?;

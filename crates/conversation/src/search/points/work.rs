@@ -1,8 +1,9 @@
 //! Keeping points in step with the documents, in the background.
 //!
-//! Owns what is put and what is removed. An index that is new here is compared with the points that are there; from then on
-//! it says itself what it lacks. Invariant: what was put is looked at once more in the store, so that a point of
-//! something that was forgotten meanwhile goes again, on whichever node that happened.
+//! Owns what is put and what is removed. An index that is new here is compared with the points that are
+//! there; from then on it says itself what it lacks. Invariant: what was put is looked at once more in the
+//! store, so that a point of something that was forgotten meanwhile goes again, on whichever node that
+//! happened.
 
 use novelo_engine::Turn;
 use novelo_engine::path::CollectionPath;
@@ -39,7 +40,8 @@ struct Taken {
     vector: Option<Vec<i8>>,
 }
 
-/// Puts all that one index lacks, and removes what it no longer holds; `false` when Qdrant or the embedder failed.
+/// Puts all that one index lacks, and removes what it no longer holds; `false` when Qdrant or the embedder
+/// failed.
 pub async fn work(app: &Search, points: &Points, user: &str, source: RecallSource) -> Result<bool> {
     while !app.indexes.waiting.is_closed() {
         let part = current(app, user, source).await?;
@@ -74,7 +76,8 @@ fn done<T>(answer: Answer<T>) -> Option<T> {
     }
 }
 
-/// Compares an index with the points that are there: those that fit are not put again, those without a document go.
+/// Compares an index with the points that are there: those that fit are not put again, those without a
+/// document go.
 async fn settle(app: &Search, points: &Points, user: &str, source: RecallSource, part: &RwLock<Part>) -> Result<bool> {
     let print = app.indexes.embedder.fingerprint();
     part.read().await.settling();
@@ -110,8 +113,8 @@ fn fits(part: &mut Part, seen: &Seen, print: Option<&str>) -> bool {
     seen.place.as_ref().is_some_and(|(of, seq, digest)| is_of_model && part.given(of, *seq, *digest))
 }
 
-/// The ids of those points whose document is gone, says nothing, or belongs into another collection. A point that says
-/// nothing of itself is not one of ours.
+/// The ids of those points whose document is gone, says nothing, or belongs into another collection. A point
+/// that says nothing of itself is not one of ours.
 pub async fn stale(app: &Search, source: RecallSource, in_: Collection, points: Vec<Seen>) -> Result<Vec<String>> {
     let mut stale = Vec::new();
     for Seen { id, place, .. } in points {
@@ -222,8 +225,8 @@ async fn remove_forgotten(
     Ok(true)
 }
 
-/// Gives passages their vectors: those that are stored, and new ones; `false` when the embedder failed. A text that it refuses
-/// goes without.
+/// Gives passages their vectors: those that are stored, and new ones; `false` when the embedder failed. A
+/// text that it refuses goes without.
 async fn embed(app: &Search, source: RecallSource, print: &str, taken: &mut [Taken]) -> Result<bool> {
     for taken in taken.iter_mut() {
         let stored = vectors::get(&app.store, &taken.lacking.of, taken.lacking.seq).await?;
@@ -266,8 +269,8 @@ async fn embed_some(app: &Search, source: RecallSource, print: &str, some: &mut 
     }
 }
 
-/// Stores new vectors beside what they are of, so that none is made twice. Where one of the passages was forgotten
-/// meanwhile, none is stored.
+/// Stores new vectors beside what they are of, so that none is made twice. Where one of the passages was
+/// forgotten meanwhile, none is stored.
 async fn keep(app: &Search, print: &str, some: &[&mut Taken]) -> Result<bool> {
     let mut ops = Vec::new();
     for Taken { lacking, turn, vector, .. } in some.iter().map(|taken| &**taken) {
