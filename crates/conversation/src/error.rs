@@ -1,6 +1,6 @@
 //! The one table of errors: code, status, whether trying again can help.
 //!
-//! Owns what a caller is told when something is refused. The sentence names the field, the cap and the
+//! Owns what a caller gets when a request is refused. The message names the field, the cap and the
 //! numbers; what only an operator should see goes to the log instead.
 
 use novelo_engine::OverBudget;

@@ -1,7 +1,7 @@
 //! Pens: who reads something in order to write it holds its pen meanwhile.
 //!
 //! Owns a fixed number of locks that keys share. They keep writers of this process from losing races against
-//! each other; what else is written is told by versions. Invariant: nobody who holds pens asks for more.
+//! each other; versions detect other writers. Invariant: a task that holds locks takes no more.
 
 use std::collections::BTreeSet;
 use std::hash::{BuildHasher, Hash};

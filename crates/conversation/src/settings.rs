@@ -70,7 +70,7 @@ settings! {
     "memory.short_term_window" = "10", "newest messages that a memory context shows";
     "memory.summary_threshold_messages" = "20", "messages of a thread after which those before the window are summed up";
     "load.timeout_ms" = "3000", "how long each search for a prompt may take; then the prompt goes without, and says so; 0: no limit";
-    "replies.patience_ms" = "5000", "how long an answer that is streamed goes on when nobody reads it, so that it can be come back to";
+    "replies.patience_ms" = "5000", "how long a streamed answer goes on without a reader, so that it can be resumed";
     "embed" = "none", "where embeddings come from: none, local (a directory), or openai (any server of that form)";
     "embedding.dir" = "./models/all-MiniLM-L6-v2", "sentence-transformers directory for embed = local";
     "embedding.url" = "https://api.openai.com/v1" or "OPENAI_BASE_URL", "base address for embed = openai; /embeddings is added";

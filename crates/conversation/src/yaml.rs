@@ -1,6 +1,6 @@
 //! YAML files, read as JSON values that know their lines.
 //!
-//! Owns what is told of a broken file: its line, and the field. Refuses more than one document, keys that are
+//! Owns the error of a broken file: its line, and the field. Refuses more than one document, keys that are
 //! no text, and keys that stand twice.
 
 use std::collections::HashMap;

@@ -66,7 +66,7 @@ limits! {
     SQL_BYTES_MAX = 16 * 1024, "bytes of a query";
     TEMPLATE_BYTES_MAX = 2 * 1024, "bytes of a template, a label or a name in an entity, and of what it is about";
     ROWS_MAX = 1_000, "rows of what a query answers; an entity may have less";
-    ROWS_BYTES_MAX = 4 * 1024 * 1024, "bytes of what a query answers; rows past them are cut, and that is told";
+    ROWS_BYTES_MAX = 4 * 1024 * 1024, "bytes of what a query answers; rows past them are cut, and the answer says so";
     CELL_BYTES_MAX = 64 * 1024, "bytes of one text in it";
     QUERY_TEXT_BYTES_MAX = 1024 * 1024, "bytes of one value that a query is given or makes on its way";
     QUERY_WAIT_MS_MAX = 5_000, "milliseconds a query may take, and may wait for its turn before that";

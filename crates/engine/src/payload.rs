@@ -17,7 +17,7 @@ pub(crate) struct FilePayload {
     /// The string literal that holds the payload.
     pub literal: Span,
     pub path: Box<str>,
-    /// A hash of the path, so that most paths are told apart at a glance.
+    /// A hash of the path, so that most paths are distinguished by one comparison.
     pub fingerprint: u64,
     /// The literal up to the content, and from it on, compact and escaped as they stand in the message.
     before: Box<str>,

@@ -40,7 +40,7 @@ pub struct Planner {
     pub denied_entities: Vec<String>,
 }
 
-/// What a model that puts rows into words is told of the conversation.
+/// The part of the conversation that a model gets when it puts rows into words.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Narrator {

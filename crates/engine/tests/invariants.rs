@@ -67,7 +67,7 @@ fn turns(raw: &[String]) -> Vec<Turn> {
 }
 
 impl Case {
-    /// Assembles under the laws, and hands on what came of it.
+    /// Assembles, checks the laws, and passes the assembly on.
     fn check(&self, and: impl Fn(&Assembly<'_>)) {
         let recipe = Recipe::decode("recipe", &self.recipe).unwrap();
         let turns = turns(&self.turns);
@@ -264,7 +264,7 @@ proptest! {
     }
 }
 
-/// Which modules stay: again and again the best of those that were not looked at yet.
+/// Which modules stay: repeatedly the best module that was not looked at yet.
 fn slow_walk(modules: &[Value], costs: &[u32], max_tokens: u32) -> Vec<bool> {
     let is_pinned = |at: usize| modules[at]["pinned"] == true;
     let priority = |at: usize| modules[at]["priority"].as_u64().unwrap_or(50);

@@ -166,7 +166,7 @@ fn month(word: &str) -> Option<i32> {
     CALENDAR.months.get(word).copied()
 }
 
-/// Whether a word is a month or a weekday, or one of those that place a story in time.
+/// Whether a word is a month or a weekday, or another word that places a story in time.
 pub fn tells_time(word: &str) -> bool {
     CALENDAR.time_words.contains(word) || month(word).is_some() || word.parse().is_ok_and(|number| is_year(&number))
 }

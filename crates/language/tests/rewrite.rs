@@ -44,7 +44,7 @@ fn talks(text: &'static str) -> Vec<Talk> {
         .collect()
 }
 
-/// How many talks come out as expected, of those that change and of those that stay.
+/// How many talks come out as expected, for talks that change and for talks that stay.
 #[track_caller]
 fn check(text: &'static str, changed_min: usize, stay_min: usize) {
     let (stay, change): (Vec<Talk>, Vec<Talk>) = talks(text).into_iter().partition(|talk| talk.question == talk.expect);

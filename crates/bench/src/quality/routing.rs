@@ -38,7 +38,7 @@ pub struct Confusion {
     pub questions: Vec<String>,
 }
 
-/// The number of questions of an intent, and of those that were routed to it.
+/// The questions of an intent, and how many of them were routed to it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct IntentShare {
     pub questions: usize,

@@ -112,7 +112,8 @@ impl Generation {
     }
 
     /// Takes a text that came in one piece, in place of what there is so far. A guided client cannot take
-    /// back what it was shown: it finds the new text in the last event. Other clients are told to start over.
+    /// back what it was shown: it finds the new text in the last event. Other clients get an event to start
+    /// over.
     pub fn replace(&mut self, text: String, log: &EventLog) -> Result<(), Failure> {
         let Some(filter) = &mut self.filter else {
             if !self.generated.text.is_empty() {

@@ -1,4 +1,4 @@
-//! Each piece once and in order, whoever reads, leaves and comes back.
+//! Each reader gets each event once and in order, also when readers leave and resume.
 
 use std::sync::LazyLock;
 
@@ -23,7 +23,7 @@ static APP: LazyLock<App> = LazyLock::new(|| {
     std::thread::scope(|scope| scope.spawn(|| runtime().block_on(open()).unwrap().0).join().unwrap())
 });
 
-/// Those of a reply that can be come back to.
+/// The options of a reply that can be resumed.
 pub fn options() -> ReplyOptions {
     let (owner, tracer) = (ReplyOwner::default(), Tracer::begin(&APP.recorder, "test"));
     ReplyOptions { owner, format: ResponseFormat::Assist, patience: Patience::Page, tracer }

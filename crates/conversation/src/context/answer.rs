@@ -1,6 +1,6 @@
 //! The answer to a request for a context.
 //!
-//! Owns the bytes around the messages: their name, and what a native caller is told beside them.
+//! Owns the bytes around the messages: their name, and the figures for a native caller.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -113,7 +113,7 @@ impl Draft {
     }
 }
 
-/// What a native caller is told beside the messages.
+/// Writes the figures that a native caller gets beside the messages.
 fn write_figures(out: &mut Vec<u8>, assembly: &Assembly<'_>, id: &TraceId, explain: Explain) -> Result<()> {
     let budget = assembly.budget_tokens.map_or_else(|| "null".to_owned(), |b| b.to_string());
     let (tokens, id) = (assembly.tokens, id.encode());

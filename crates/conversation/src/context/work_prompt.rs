@@ -22,7 +22,7 @@ use crate::model::Model;
 use crate::policy::Preset;
 use crate::telemetry::now;
 
-/// What a model is told to do, and whose conversation it works on.
+/// The instruction for a model, and the conversation that it works on.
 pub(crate) struct WorkPrompt<'p> {
     pub instruction: &'p str,
     pub model: &'p Model,

@@ -52,8 +52,8 @@ pub struct Catalogue {
     pub ontology: Ontology,
     pub rules: ParameterRules,
     entities: BTreeMap<String, Entity>,
-    /// The known subjects, and the state of the database that they are of. Whoever asks first after a change
-    /// reads them.
+    /// The known subjects, and the state of the database that they were read from. The first request after a
+    /// change reads them again.
     subjects: Mutex<(u64, Arc<Subjects>)>,
     /// Tells it from every other of this process.
     pub edition: u64,

@@ -64,10 +64,10 @@ impl Job {
     }
 }
 
-/// How much of what is known is told.
+/// How much of the state is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Detail {
-    /// To whoever asks for health.
+    /// To every caller of the health routes.
     Public,
     /// To admins.
     Full,

@@ -1,7 +1,7 @@
 //! What servers say when they refuse.
 //!
 //! Pure: reads the forms of their error objects, and recognises that a prompt was too long for the window,
-//! with the numbers where they are told.
+//! with the numbers if the server gives them.
 
 use serde_json::Value;
 

@@ -1,4 +1,4 @@
-//! The guide: what is shipped fits together and does what it should, and each way to break a file is told.
+//! The guide: the shipped files fit together, and each way to break a file gives its error.
 
 use std::path::Path;
 
@@ -126,7 +126,7 @@ impl Own {
         self.policies.broken()
     }
 
-    /// What is told of a file that is broken in this way, without the directory.
+    /// Checks the error of a file that is broken in this way, without the directory.
     #[track_caller]
     fn check(&self, name: &str, text: &str, expect: &str) {
         let before = self.policies.guide();

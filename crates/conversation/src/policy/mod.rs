@@ -29,7 +29,7 @@ pub use remembering::{Remembering, Status};
 /// The preset that a thread uses when the request names none.
 pub const DEFAULT: &str = "chat";
 
-/// All of them. Whoever looks one up re-reads the directory when it is time.
+/// All policies. A lookup reads the directory again when it is time.
 #[derive(Debug)]
 pub struct Policies {
     dir: PathBuf,

@@ -1,10 +1,10 @@
-//! Prompts: what a model is told to do, shipped inside the binary or from a file of that name.
+//! Prompts: the instructions for models, shipped inside the binary or from a file of that name.
 
 use std::sync::Arc;
 
 use crate::files::WatchedFile;
 
-/// What a model is told to do.
+/// An instruction for a model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Prompt {
     Rewrite,

@@ -54,7 +54,7 @@ impl Kind {
     }
 }
 
-/// What a model is told of the arguments, in JSON Schema.
+/// The arguments as JSON Schema, for a model.
 pub fn schema(arguments: &[Argument]) -> Value {
     let property = |argument: &Argument| {
         let mut schema = argument.kind.schema();

@@ -170,7 +170,7 @@ async fn replace(app: &UserMemory, user: &str, id: String, head: Stored, passage
     let value = Bytes::from(serde_json::to_vec(&head).map_err(unwritten)?);
     let _pen = locks::hold([&of].into_iter()).await;
     for _ in 0..TRIES_MAX {
-        // The version is read before the passages: whoever replaces them meanwhile changes it.
+        // The version is read before the passages: a replacement in between changes it.
         let if_version = Some(app.store.get(&at).await?.map_or(0, |document| document.version));
         let terms = PutTerms { if_version, now: head.updated_at, ..PutTerms::default() };
         let mut ops = vec![Op::Put { at: at.clone(), value: value.clone(), terms }];
@@ -261,7 +261,7 @@ pub async fn remove(app: &UserMemory, user: &str, id: &str) -> Result<Option<u64
     Ok(was_there.then_some(forgotten.passages))
 }
 
-/// The ids of the documents of a kind, or of those that have this id or name.
+/// The ids of the documents of a kind, or of the documents with this id or name.
 pub async fn among(app: &UserMemory, user: &str, kind: Option<Kind>, named: Option<&str>) -> Result<BTreeSet<String>> {
     let mut among = BTreeSet::new();
     let mut after: Option<String> = None;

@@ -1,4 +1,4 @@
-//! Memories: texts that a user's conversations may come back to.
+//! Memories: texts that a user's later conversations may use.
 //!
 //! Owns `memories/{id}`: `{text, meta?}`, appended. The same id with the same text and meta is the first
 //! answer again.

@@ -1,7 +1,8 @@
 //! Skills: what a model may do with the memory by itself.
 //!
-//! Owns the one table of them: a name, what a model is told, the arguments, and the function behind it. Each
-//! calls what the native API calls. Invariant: a skill reaches what its user may reach, and nothing else.
+//! Owns the one table of them: a name, the description for a model, the arguments, and the function behind
+//! it. Each calls what the native API calls. Invariant: a skill reaches what its user may reach, and nothing
+//! else.
 
 use novelo_store::PutTerms;
 use serde::Serialize;

@@ -1,6 +1,6 @@
 //! Tasks of a user.
 //!
-//! Owns `tasks/{id}`. A task is never put into a context by itself: whoever wants it asks for it. Invariant:
+//! Owns `tasks/{id}`. A task goes into a context only if the recipe asks for it. Invariant:
 //! a task has `done_at` exactly while it is done.
 
 use novelo_engine::path::DocumentPath;

@@ -89,7 +89,7 @@ impl Part {
         Ok(self.pulse == Some(change_counter(self.source, store, user).await?))
     }
 
-    /// Takes in what was written since. Whoever begins this must see it to its end: half of it is no index.
+    /// Takes in what was written since. It must run to its end once it has begun: half of it is no index.
     /// Vectors of the model with this print are taken in too.
     pub async fn sync(&mut self, store: &Store, user: &str, print: Option<&str>) -> Result<()> {
         self.embeds = print.is_some();

@@ -150,8 +150,8 @@ impl Kept {
         place.kept(thread::append_with(app, &place.user, &place.thread, messages, None, beside).await)
     }
 
-    /// Adds a turn and, in the same write, what is said of it by its number; whether they are kept as they
-    /// should be.
+    /// Adds a turn and, in the same write, an operation that depends on its seq. Returns whether both were
+    /// stored.
     pub async fn add_with(&self, app: &Threads, message: Message, beside: impl Fn(u64) -> Option<Op>) -> Result<bool> {
         let Some(place) = &self.0 else { return Ok(true) };
         let Place { user, thread, of, .. } = place;

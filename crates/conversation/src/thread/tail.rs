@@ -77,7 +77,7 @@ impl<'t> Line<'t> {
     }
 }
 
-/// The first characters of what a message says, whoever said it.
+/// The first characters of the text of a message of any role.
 pub fn excerpt(message: &Message, chars_max: usize) -> Option<String> {
     said(message).map(|text| cut(&text, chars_max))
 }

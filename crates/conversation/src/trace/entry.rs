@@ -1,7 +1,7 @@
 //! What the recorder takes: the trace of a prompt, or the course of a request.
 //!
-//! Both live below their thread, under one kind of id. A stored course is told from a stored prompt by its
-//! `surface`.
+//! Both live below their thread, under one kind of id. A stored request trace has a `surface`; a stored
+//! prompt trace has none.
 
 use std::sync::Arc;
 

@@ -72,8 +72,8 @@ impl Tracer {
         Self(Arc::new(Inner { recorder: recorder.clone(), running }))
     }
 
-    /// Says whose request it is, once it is known that the caller may speak for them and before the id is
-    /// told: that is where it lives.
+    /// Sets the owner of the request, once the caller is known to be allowed to act for them and before the
+    /// id is returned: the id contains the owner.
     pub fn about(&self, user: &str, thread: &str) {
         let thread = (user.to_owned(), thread.to_owned());
         let id = TraceId { uuid: self.0.running.uuid, thread: Some(thread.clone()) };
@@ -88,8 +88,8 @@ impl Tracer {
         self.mark("in_memory", |marks| marks.in_memory = true);
     }
 
-    /// The request read or stored this turn of its thread: what is told of it, prompts and all, is not stored
-    /// once that is forgotten. The first one counts.
+    /// The request read or stored this turn of its thread. Once the turn is forgotten, neither this trace nor
+    /// those of its prompts are stored. The first one counts.
     pub fn made_from(&self, turn: &DocumentPath) {
         self.mark("made_from", |marks| {
             marks.of.get_or_insert_with(|| turn.clone());

@@ -92,7 +92,7 @@ mod tests {
         assert_eq!([f64::NAN, 1e300, -1e300].map(|none| iso(none).is_some_and(|at| at.len() != 24)), [false; 3]);
     }
 
-    /// What a course has none of is told too.
+    /// Members without a value are shown too.
     #[test]
     fn every_member_is_always_there() {
         let bare = view(&Course::default());

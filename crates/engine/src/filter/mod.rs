@@ -68,7 +68,7 @@ pub enum Note {
         kept: usize,
         /// Messages that are out.
         dropped: usize,
-        /// Cost of those that stay.
+        /// Cost of the pieces that stay.
         tokens: u32,
         /// The cap.
         max_tokens: u32,
@@ -107,7 +107,7 @@ pub enum Note {
         kept: usize,
         /// Modules that are out.
         dropped: usize,
-        /// Cost of those that stay.
+        /// Cost of the pieces that stay.
         tokens: u32,
         /// The cap.
         max_tokens: u32,

@@ -49,7 +49,7 @@ pub struct Situation<'s> {
     pub guided: bool,
     /// Whether the caller forced the guidance.
     pub forced: bool,
-    /// The names of those that fired.
+    /// The names of the heuristics that fired.
     pub heuristics: &'s [&'s str],
     /// Whether some were found.
     pub memories: bool,

@@ -310,7 +310,7 @@ impl Rules {
     fn ranked(&self, read: &Read, list: List) -> Vec<&str> {
         let (names, is_denied_too) = match list {
             List::Emotion => (&self.emotions, false),
-            // Whoever would rather not talk of their work talks of it.
+            // "I would rather not talk about work" is about work.
             _ => (&self.categories, true),
         };
         let mut counted: Vec<(usize, &str)> = names.iter().map(|name| (0, name.as_str())).collect();

@@ -2,7 +2,7 @@
 
 use crate::syntax::{Class, FollowUp, Token};
 
-/// `Her` before a noun is possessive, and who is told or given something is a person.
+/// `Her` before a noun is possessive, and the receiver of a verb of telling or giving is a person.
 pub fn owns_or_is_told(question: &FollowUp<'_>, at: usize) -> (bool, bool) {
     let (verb, next) = (question.lower_before(at), question.class(at + 1));
     let addressed = question.before(at).has(Class::ADDRESSES);

@@ -62,8 +62,8 @@ fn find(question: &FollowUp<'_>, at: usize, token: &Token<'_>) -> Option<FoundPr
     (question.lexicon.grammar.reading.find_pronoun)(question, at, pronoun)
 }
 
-/// A pronoun as its neighbours show it: `her` before a noun is possessive, and who is told something is a
-/// person.
+/// A pronoun as its neighbours show it: `her` before a noun is possessive, and the receiver of a verb
+/// of telling is a person.
 fn in_place(pronoun: Pronoun, question: &FollowUp<'_>, at: usize) -> Pronoun {
     let reading = &question.lexicon.grammar.reading;
     let (owns, told) = (reading.owns_or_is_told)(question, at);

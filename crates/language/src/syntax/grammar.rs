@@ -193,8 +193,8 @@ pub struct ReadingRules {
     pub is_same_kind: fn(&str, &str) -> bool,
     /// The pronoun at a token, with what its neighbours make of it. The tables' own pronoun is given.
     pub find_pronoun: fn(&FollowUp<'_>, usize, Option<Pronoun>) -> Option<FoundPronoun>,
-    /// Whether a pronoun says whose the next word is, and whether it is somebody who is told or given
-    /// something.
+    /// Whether a pronoun says whose the next word is, and whether it is the receiver of a verb of
+    /// telling or giving.
     pub owns_or_is_told: fn(&FollowUp<'_>, usize) -> (bool, bool),
     /// Whether a verb is of things alone.
     pub is_made: fn(&str) -> bool,

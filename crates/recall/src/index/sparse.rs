@@ -1,8 +1,8 @@
 //! Terms as sparse vectors, for an index that lies elsewhere.
 //!
 //! Owns the numbers of terms and their weights: how often a passage holds them, and how rare they are among
-//! the passages of this index. Both stand in the vectors, so that whoever multiplies them needs no counts of
-//! its own, which would be those of all users. Stop words are in none.
+//! the passages of this index. Both stand in the vectors, so that multiplying them needs no counts,
+//! which would be those of all users. Stop words are in none.
 
 use super::rank::{rarity, saturated_alone};
 use super::{Index, Reading, count};

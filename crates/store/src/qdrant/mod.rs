@@ -1,7 +1,7 @@
 //! Points in Qdrant: the requests that put, find, count and remove them, and what its answers say.
 //!
 //! Owns the names of collections, the ids and bodies of points, and the reading of answers. Sends nothing:
-//! whoever has a connection does. Invariant: a request that reads or removes points names one user; only a
+//! the owner of a connection does. Invariant: a request that reads or removes points names one user; only a
 //! whole collection is looked at, counted, made or dropped without. No text of a document is in any of them.
 
 mod answer;

@@ -1,4 +1,4 @@
-//! One passage as a point: its id, its vectors and what is said of it.
+//! One passage as a point: its id, its vectors and its payload.
 
 use novelo_engine::path::CollectionPath;
 use serde::{Serialize, Serializer};

@@ -115,7 +115,7 @@ pub async fn an_export_tells_what_was_given_and_is_gone(kind: Kind) {
     while export.next().await.transpose().unwrap().is_some() {}
     let reserved = |of: &str| Reserved { of: collection(of), last_seq: 3 };
     assert_eq!(export.take_reserved(), [reserved("users/a/log"), reserved("users/a/log/1/notes")]);
-    assert!(export.take_reserved().is_empty(), "it is told once");
+    assert!(export.take_reserved().is_empty(), "it is returned once");
 }
 
 /// A shared server must not search for what lies between.
@@ -181,7 +181,7 @@ pub async fn what_a_server_lost_is_told_by_nobody(kind: Kind) {
     assert_eq!(turns.iter().map(|turn| &*turn.id).collect::<Vec<_>>(), ["1", "2", "new"]);
     let after = node.version(&of).await.unwrap();
     assert_eq!(after.last_seq, before.0.last_seq);
-    assert_ne!(after.epoch, before.0.epoch, "whoever kept something under the version looks again");
+    assert_ne!(after.epoch, before.0.epoch, "a reader that cached something under the version reads again");
 }
 
 pub async fn what_no_back_end_could_count_is_not_imported(kind: Kind) {

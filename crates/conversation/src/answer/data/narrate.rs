@@ -16,11 +16,11 @@ use crate::policy::Prompt;
 use crate::text::cut;
 use crate::trace::Tracer;
 
-/// Rows that a model is told; more would not be put into words.
+/// Rows in the prompt of a model; it would not put more into words.
 const ROWS_MAX: usize = 50;
 const ANSWER_CHARS_MAX: usize = 8_000;
 
-/// What a model is told, beside the question.
+/// What the prompt contains beside the question.
 pub(crate) struct Told<'a> {
     pub intent: &'a str,
     pub entity: &'a Entity,

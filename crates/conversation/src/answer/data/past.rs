@@ -69,7 +69,7 @@ impl Past {
         let recent = policy.recent(recent, now);
         let stored = app.store.get(&references_at).await?;
         let references = stored.map(|document| serde_json::from_slice(&document.value)).transpose();
-        // Whoever may write documents may have written this one.
+        // A caller who may write documents may have written this one.
         if let Err(error) = &references {
             tracing::warn!(%error, "the references of a conversation cannot be read, it has none");
         }
@@ -86,8 +86,8 @@ impl Past {
         metas.filter(|meta| policy.planner.allows(meta.entity.as_deref())).collect()
     }
 
-    /// What a model is told of the conversation; nothing, where the policy does not allow it for this entity.
-    /// What was said of entities that are kept from models is left out.
+    /// The part of the conversation that goes into a model's prompt; none if the policy does not allow it for
+    /// this entity. Turns about entities that are kept from models are left out.
     pub(crate) fn to_wire(&self, policy: &Policy, entity: &str, is_told: impl Fn(&str) -> bool) -> Option<Value> {
         let of = |line: &Line| Meta::deserialize(&line.meta).ok().and_then(|meta| meta.entity);
         let told = self.recent.iter().filter(|line| of(line).is_none_or(|entity| is_told(&entity))).cloned();

@@ -1,4 +1,4 @@
-//! An answer as it is told, with the reasons for it and nothing of earlier turns.
+//! The response to a question, with the reasons for it and nothing of earlier turns.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

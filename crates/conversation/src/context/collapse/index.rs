@@ -30,8 +30,7 @@ pub struct Indexed {
 
 /// Makes the index say what the stored response says, which stands in the first of these places that has it;
 /// the index stands in the first. One that is gone leaves nothing; `None` when nothing of it was there
-/// either. Whoever deletes a response waits for the pen too, so what is read here is still true when it is
-/// written.
+/// either. Deleting a response takes the same lock, so what is read here is still true when it is written.
 pub async fn run(store: &Store, places: &[Places], response: &str, now: f64) -> Result<Option<Indexed>> {
     let Some(own) = places.first() else { return Ok(None) };
     let _pens = pens(places.iter()).await;

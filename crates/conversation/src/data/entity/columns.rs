@@ -53,8 +53,8 @@ impl Columns {
         self.0.get(name)
     }
 
-    /// The places of those that are shown. Where the question mentions words of some, the rest of those that
-    /// have words is left out.
+    /// The places of the columns that are shown. If the question mentions words of some columns, the other
+    /// columns with words are left out.
     pub fn shown<'a>(&'a self, rows: &'a Rows, question: &Question) -> Vec<(usize, &'a Column)> {
         let answered = rows.columns.iter().enumerate().filter_map(|(at, name)| Some((at, self.get(name)?)));
         let told: Vec<_> = answered.map(|(at, column)| (at, column, column.is_mentioned(question))).collect();

@@ -1,4 +1,4 @@
-//! An entity: what can be looked up, by which queries, and how the rows are told.
+//! An entity: what can be looked up, by which queries, and how the rows are presented.
 //!
 //! Owns its file: what may stand in it, and that its templates, columns and queries fit each other. Refuses a
 //! file in part: an entity is right or not there.

@@ -12,7 +12,7 @@ use super::format::Format;
 use super::template::{Slot, Template};
 use crate::data::database::Rows;
 
-/// How rows are told.
+/// How rows are presented.
 #[derive(Debug)]
 pub enum Manner {
     Table {

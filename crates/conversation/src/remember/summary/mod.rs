@@ -1,6 +1,6 @@
 //! The rolling summary of a thread: what fell out of its window, in a few sentences.
 //!
-//! Owns the summary document and the task that keeps it up. Whoever adds turns says so, and goes on; the task
+//! Owns the summary document and the task that keeps it up. An append notifies the task and goes on; the task
 //! sums up what has fallen out since and moves `upto_seq` by exactly that, so that a turn which arrives
 //! meanwhile is covered by the next round. A caller's summary is continued, not replaced. Invariant: between
 //! `upto_seq` and the window there is, once the task has rested, no turn.

@@ -1,7 +1,7 @@
 //! Making all points anew from the documents, one user at a time.
 //!
-//! Owns how far that is (`novelo/rebuild`): a rebuild that was broken off goes on where it was, whoever asks
-//! for the next step. Invariant: a user is done with when the points that are there are as many as the
+//! Owns how far that is (`novelo/rebuild`): an interrupted rebuild continues with the next step that
+//! any client asks for. Invariant: a user is done with when the points that are there are as many as the
 //! documents say.
 
 use std::collections::{BTreeMap, VecDeque};
@@ -74,7 +74,7 @@ pub async fn step(app: &Search, points: &Points, user: Option<&str>, anew: bool)
     Ok(answer)
 }
 
-/// What is told where there are no points.
+/// The answer if there is no Qdrant.
 pub fn nothing() -> Value {
     told(&Done::default(), 0, 0, true)
 }

@@ -1,6 +1,6 @@
 //! The rules as they stand in their file.
 //!
-//! Owns what is told of a file that is wrong: where, and what would fit. Refuses unknown fields, intents and
+//! Owns the errors of a file that is wrong: where, and what would fit. Refuses unknown fields, intents and
 //! values, windows that are none, and names that a query could not bind.
 
 use std::cmp::Reverse;
@@ -277,7 +277,7 @@ impl ChoiceWire {
     }
 }
 
-/// Whether the conversation may give it: not, where nothing is said of it.
+/// Whether the conversation may give the value; not by default.
 fn inherits(path: &str, source: Option<&[Source]>) -> Result<bool, DecodeError> {
     match source {
         None | Some([Source::Text]) => Ok(false),

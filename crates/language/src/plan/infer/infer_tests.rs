@@ -207,7 +207,7 @@ fn limits_are_read_and_capped() {
         check("news", text, 5, Taken::Default);
     }
     check("dividends", "dividendos", 12, Taken::Default);
-    // All of a stretch that was named is told.
+    // A named stretch of time is answered whole.
     assert_eq!(infer("dividends", "dividendos nos últimos 3 meses").limit, None);
     assert_eq!(infer("dividends", "dividendos até 2024").limit, Some(12));
     assert_eq!(infer("terms", "top 5").limit, None);

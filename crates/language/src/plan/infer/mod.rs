@@ -220,7 +220,7 @@ impl Parameters {
     }
 
     /// What nobody said gives way: the newest row to a maximum, which is of all; the usual number of rows to
-    /// a stretch that was named, all of which is told, and to the rows of the window.
+    /// a named stretch of time, which is answered whole, and to the rows of the window.
     fn settle(&mut self) {
         let is_usual = |of: &Self, name: &str| of.taken.get(name).is_some_and(|taken| taken.contains(&Taken::Default));
         let rows = self.window.and_then(Window::rows);

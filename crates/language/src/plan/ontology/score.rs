@@ -1,7 +1,7 @@
 //! How much speaks for each intent.
 //!
-//! Owns the sums and the verdict. Invariant: a score is the sum of its reasons, so that whoever reads them
-//! can follow it.
+//! Owns the sums and the verdict. Invariant: a score is the sum of its reasons, so that a reader can
+//! follow it.
 
 use rustc_hash::FxHashMap;
 

@@ -66,7 +66,7 @@ impl Default for Vocabulary {
 }
 
 impl Vocabulary {
-    /// The number of a word, which is given one where it has none. Whoever asks has a use for the word.
+    /// The number of a word, which is given one where it has none. The caller has a use for the word.
     pub fn learn(&mut self, word: &Word) -> Id {
         let is_stop = LANGUAGE.is_stop(&word.folded);
         let is_whole = is_stop || self.whole.contains_key(&word.folded);

@@ -99,8 +99,8 @@ fn within(tokens: &Tokens<'_>, at: usize) -> Option<(Window, usize)> {
     Some((unit.last(count).filter(|_| is_said)?, next))
 }
 
-/// What is told of a stretch of days, so that a count behind it is that stretch. A metric of the day, such as
-/// the DY or the volatility, has the count in its name.
+/// What is reported for a stretch of days, so that a count behind it is that stretch. A metric of the day,
+/// such as the DY or the volatility, has the count in its name.
 fn is_stretched(word: &str) -> bool {
     const WORDS: [&str; 17] = [
         "maxima",

@@ -131,7 +131,7 @@ fn pointed(tokens: &Tokens<'_>, at: usize) -> Option<(Window, usize)> {
 /// Words behind a period that say more of it.
 const GOES_ON: [&str; 9] = ["de", "do", "da", "a", "em", "que", "por", "retrasado", "retrasada"];
 
-/// `no ano`, `do mês`: the one that runs, unless more is said of it.
+/// `no ano`, `do mês`: the current one, unless the text says more.
 fn bare(tokens: &Tokens<'_>, at: usize) -> Option<(Window, usize)> {
     const PARTS: [&str; 15] = [
         "inicio", "comeco", "fim", "final", "meio", "meados", "resto", "restante", "dia", "dias", "vez", "vezes",

@@ -71,7 +71,7 @@ impl Reader<'_, '_> {
         fits && self.start.is_some() && !self.is_open_name()
     }
 
-    /// Whether the open phrase is the name of somebody who is told or given what follows.
+    /// Whether the open phrase names the receiver of what follows.
     pub(crate) fn is_addressed(&self) -> bool {
         let verb = self.start.and_then(|start| start.checked_sub(1)).map_or(Class::default(), |at| self.class(at));
         verb.has(Class::ADDRESSES) && self.is_open_name()

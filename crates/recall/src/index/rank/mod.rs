@@ -49,7 +49,7 @@ impl<'i> Ranked<'i> {
         Self { index, reading, field, lexical, fused, head, all: OnceLock::new() }
     }
 
-    /// The best of those that are `within`, best first; of equals the newer first. Those that match nothing
+    /// The best passages `within`, best first; of equals the newer first. Those that match nothing
     /// are left out.
     pub fn top(&self, k: usize, within: impl Fn(u64) -> bool) -> Vec<Hit> {
         let best = |hits: &[Hit]| hits.iter().filter(|hit| within(hit.key)).take(k).copied().collect::<Vec<_>>();
