@@ -1,6 +1,32 @@
 //! Conversations without a web server: threads, contexts, memory, search and answers.
 //!
 //! Another Rust program can embed this crate; `novelo-server` puts HTTP and a command line around it.
+//!
+//! ```
+//! use novelo_conversation::context::{self, request::Request};
+//! use novelo_conversation::settings::Config;
+//! use novelo_conversation::telemetry::now;
+//! use novelo_conversation::{app, thread};
+//! use novelo_engine::time_scope::TimeScope;
+//! use novelo_engine::{Message, Role};
+//!
+//! # tokio::runtime::Runtime::new().unwrap().block_on(async {
+//! // In memory; the default is a directory, `./novelo-data`.
+//! let flags = [("store", Some("memory".to_owned())), ("ask.database", Some("none".to_owned()))];
+//! let (app, tasks) = app::open(Config::gather(None, |_| None, &flags)?).await?;
+//!
+//! let turns = ["Olá!", "Do you have books on knots?"].map(|text| Message::text(Role::User, text).into());
+//! thread::append(&app, "ana", "t1", turns, None).await?;
+//!
+//! let reach = TimeScope::thread("t1", now());
+//! let request = Request { user: Some("ana".to_owned()), reach, budget_tokens: Some(200), ..Request::default() };
+//! let context = context::context(&app, request).await?;
+//! assert!(context.tokens <= 200);
+//! assert!(context.messages().ends_with(b"Do you have books on knots?\"}]"));
+//!
+//! app::close(app, tasks).await?;
+//! # anyhow::Ok(()) }).unwrap();
+//! ```
 
 pub mod answer;
 pub mod app;
