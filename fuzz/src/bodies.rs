@@ -41,7 +41,8 @@ const BODIES_MAX: usize = 2_000;
 struct Server {
     router: Router,
     own_secret: String,
-    app: (App, Tasks),
+    /// Keeps the background tasks of the server alive.
+    _app: (App, Tasks),
     runtime: Runtime,
     bodies: usize,
 }
@@ -55,7 +56,7 @@ impl Server {
         let (app, tasks) = runtime.block_on(app::open(config)).expect("a server in memory");
         let shared = runtime.block_on(novelo_server::server::Server::new(app.clone())).expect("a server in memory");
         let own_secret = shared.own_secret.clone();
-        let mut server = Self { router: router::router(shared), own_secret, app: (app, tasks), runtime, bodies: 0 };
+        let mut server = Self { router: router::router(shared), own_secret, _app: (app, tasks), runtime, bodies: 0 };
         // A server that refused everyone would make every body look harmless.
         let turn = br#"{"messages":[{"role":"user","content":"hi"}]}"#;
         assert_eq!(server.send("POST", "/v1/users/u/threads/t/turns", turn), 200);
