@@ -19,7 +19,8 @@
 //! thread::append(&app, "ana", "t1", turns, None).await?;
 //!
 //! let reach = TimeScope::thread("t1", now());
-//! let request = Request { user: Some("ana".to_owned()), reach, budget_tokens: Some(200), ..Request::default() };
+//! let user = Some("ana".to_owned());
+//! let request = Request { user, reach, budget_tokens: Some(200), ..Request::default() };
 //! let context = context::context(&app, request).await?;
 //! assert!(context.tokens <= 200);
 //! assert!(context.messages().ends_with(b"Do you have books on knots?\"}]"));
