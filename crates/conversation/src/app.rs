@@ -1,8 +1,8 @@
-//! What every request shares.
+//! Opening and closing the application.
 //!
-//! Owns the open store, the keys, the presets and the recorder, and the tasks behind them: the writer of
-//! traces, the writer of summaries, the sweeper of what has expired, and the one that embeds. `close` ends
-//! them all and leaves the store flushed.
+//! Opens the store, builds the rooms from the bottom up, and starts the background tasks: one writes traces,
+//! one writes summaries, one removes what has expired, one embeds. `close` ends them all and leaves the store
+//! flushed.
 
 use std::sync::Arc;
 use std::time::Duration;

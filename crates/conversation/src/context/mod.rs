@@ -36,7 +36,7 @@ use crate::trace::{Trace, digest};
 pub struct Contexts {
     pub threads: Threads,
     pub caches: Caches,
-    /// Answers that were asked for again, by all that went into them.
+    /// Responses to requests that came more than once, by the fingerprint of everything they depend on.
     pub made: Cache<(u128, Answer), ContextResponse>,
     pub last: LastPrompts,
 }
@@ -53,7 +53,7 @@ impl Contexts {
 const MADE_BYTES_MAX: usize = 32 * 1024 * 1024;
 const BUDGET_TOKENS_DEFAULT: u32 = 24_000;
 
-/// Makes a context, and answers with its JSON.
+/// Makes a context, and returns its JSON.
 pub async fn context(app: &Contexts, mut request: Request) -> Result<ContextResponse> {
     let started = Instant::now();
     let plan = plan(app, &mut request)?;
@@ -79,7 +79,7 @@ pub async fn context(app: &Contexts, mut request: Request) -> Result<ContextResp
     Ok(made)
 }
 
-/// Says in the log too what an operator should know of.
+/// Logs the notes that an operator should see.
 fn warn(assembly: &Assembly<'_>) {
     for note in &assembly.notes {
         match note {

@@ -168,7 +168,7 @@ async fn replace(app: &UserMemory, user: &str, id: String, head: Stored, passage
     let of = place::passages(user, &id)?;
     let new = blocking(move || written(passages)).await??;
     let value = Bytes::from(serde_json::to_vec(&head).map_err(unwritten)?);
-    let _pen = locks::hold([&of].into_iter()).await;
+    let _lock = locks::hold([&of].into_iter()).await;
     for _ in 0..TRIES_MAX {
         // The version is read before the passages: a replacement in between changes it.
         let if_version = Some(app.store.get(&at).await?.map_or(0, |document| document.version));

@@ -132,7 +132,7 @@ pub async fn add(app: &UserMemory, user: &str, new: NewTask<'_>) -> Result<Task>
 pub async fn change(app: &UserMemory, user: &str, id: &str, change: Change<'_>) -> Result<Option<Task>> {
     change.check()?;
     let at = place::at(&place::tasks(user)?, "id", id)?;
-    let _pen = locks::hold([&at].into_iter()).await;
+    let _lock = locks::hold([&at].into_iter()).await;
     for _ in 0..TRIES_MAX {
         let Some((document, task)) = read(app, &at).await? else { return Ok(None) };
         let stored = change.on(task.stored, now());

@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 
 use super::held::Held;
 use super::plan::{Wanted, at, removal, replacement};
-use super::{Places, TRIES_MAX, pens};
+use super::{Places, TRIES_MAX, lock_places};
 use crate::error::{Error, Result};
 
 /// What a run did.
@@ -33,7 +33,7 @@ pub struct Indexed {
 /// either. Deleting a response takes the same lock, so what is read here is still true when it is written.
 pub async fn run(store: &Store, places: &[Places], response: &str, now: f64) -> Result<Option<Indexed>> {
     let Some(own) = places.first() else { return Ok(None) };
-    let _pens = pens(places.iter()).await;
+    let _locks = lock_places(places.iter()).await;
     match load(store, places, response).await? {
         Some(groups) => replace(store, own, &Wanted::new(Some(response), &groups, now)).await.map(Some),
         None => withdraw(store, own, response).await,
@@ -49,7 +49,7 @@ pub async fn run_given(
     groups: &[GroupDefinition],
     now: f64,
 ) -> Result<Indexed> {
-    let _pens = pens([places].into_iter()).await;
+    let _locks = lock_places([places].into_iter()).await;
     replace(store, places, &Wanted::new(response, groups, now)).await
 }
 
@@ -114,7 +114,7 @@ pub async fn set_state(
     response: Option<&str>,
     now: f64,
 ) -> Result<()> {
-    let _pens = pens([places].into_iter()).await;
+    let _locks = lock_places([places].into_iter()).await;
     let mut state = json!({"expanded": expanded, "updated_at": now});
     if let (Some(response), Some(fields)) = (response, state.as_object_mut()) {
         fields.insert("responseId".into(), response.into());

@@ -1,6 +1,6 @@
 //! The index of collapsed groups: documents beside a thread's turns.
 //!
-//! Owns where they stand, and the pen that those who write them pass on. `index` writes them from a response,
+//! Owns where they stand, and the locks that their writers take. `index` writes them from a response,
 //! `retract` removes them with one, `read` looks a thread's groups up.
 
 mod held;
@@ -106,8 +106,8 @@ async fn spilling(store: &Store, places: &Places) -> Result<Vec<Box<str>>, novel
 /// How often a write is tried when the index was changed while it was read.
 const TRIES_MAX: usize = 8;
 
-/// Waits for the pens of these threads' indexes, so that each run counts what the one before wrote: without
+/// Waits for the locks of these threads' indexes, so that each run counts what the one before wrote: without
 /// it two runs at once could both fill up the same document.
-async fn pens<'p>(places: impl Iterator<Item = &'p Places>) -> Vec<MutexGuard<'static, ()>> {
+async fn lock_places<'p>(places: impl Iterator<Item = &'p Places>) -> Vec<MutexGuard<'static, ()>> {
     crate::locks::hold(places.map(|places| &places.responses)).await
 }

@@ -9,7 +9,7 @@ use novelo_store::{Error, Op, Outcome, Store};
 
 use super::held::Held;
 use super::plan::removal;
-use super::{Places, TRIES_MAX, pens};
+use super::{Places, TRIES_MAX, lock_places};
 use crate::error::Result;
 
 /// The responses of each thread that are deleted.
@@ -37,7 +37,7 @@ pub async fn write(store: &Store, ops: Vec<Op>) -> Result<Vec<Outcome>> {
     if deleted.is_empty() {
         return Ok(store.write(ops).await?);
     }
-    let _pens = pens(deleted.values().map(|(places, _)| places)).await;
+    let _locks = lock_places(deleted.values().map(|(places, _)| places)).await;
     let mut tries = 1;
     loop {
         // They come first, because they name the versions that were read: the given ones may change the same

@@ -50,7 +50,7 @@ pub(crate) async fn admit(app: &Shared, guest: &str, address: &str) -> Result<()
     let address = DocumentPath::new(&[ADDRESSES, &digest]).map_err(bad_id)?;
     let guest = limit(guest, "this guest", "eco.guest_max");
     let address = limit(address, "guests from this address", "eco.address_max");
-    let _pens = locks::hold([&guest.at, &address.at].into_iter()).await;
+    let _locks = locks::hold([&guest.at, &address.at].into_iter()).await;
     guest.count(app).await?;
     let admitted = address.count(app).await;
     if admitted.is_err() {
