@@ -8,7 +8,7 @@ use axum::body::Body;
 use axum::http::Request;
 use http_body_util::BodyExt;
 use novelo_conversation::app::{self, App, Tasks};
-use novelo_conversation::settings::Config;
+use novelo_conversation::settings::Settings;
 use novelo_server::{http, router};
 use tokio::runtime::Runtime;
 use tower::ServiceExt;
@@ -50,10 +50,8 @@ struct Server {
 impl Server {
     fn start() -> Self {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
-        let set = |value: &str| Some(value.to_owned());
-        let flags = [("store", set("memory")), ("ask.database", set("none")), ("policies", set("/nonexistent"))];
-        let config = Config::gather(None, |_| None, &flags).expect("settings that are right");
-        let (app, tasks) = runtime.block_on(app::open(config)).expect("a server in memory");
+        let settings = Settings { policies: "/nonexistent".into(), ..Settings::in_memory() };
+        let (app, tasks) = runtime.block_on(app::open(settings)).expect("a server in memory");
         let shared = runtime.block_on(novelo_server::server::Server::new(app.clone())).expect("a server in memory");
         let own_secret = shared.own_secret.clone();
         let mut server = Self { router: router::router(shared), own_secret, _app: (app, tasks), runtime, bodies: 0 };

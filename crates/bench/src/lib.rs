@@ -10,13 +10,13 @@ mod eval;
 pub mod quality;
 mod speed;
 
-use novelo_conversation::settings::Config;
+use novelo_conversation::settings::Settings;
 use novelo_server::cli::{MeasureCommand, Output};
 
 /// Carries out one command and prints its result.
-pub async fn run(command: MeasureCommand, config: Config, out: Output) -> anyhow::Result<()> {
+pub async fn run(command: MeasureCommand, settings: Settings, out: Output) -> anyhow::Result<()> {
     match command {
-        MeasureCommand::Eval(command) => eval::run(command, &config, &out),
-        MeasureCommand::Bench(args) => speed::run(args, &config, &out).await,
+        MeasureCommand::Eval(command) => eval::run(command, &settings, &out),
+        MeasureCommand::Bench(args) => speed::run(args, &settings, &out).await,
     }
 }

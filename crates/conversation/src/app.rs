@@ -21,7 +21,7 @@ use crate::policy::Policies;
 use crate::remember::forget::{self, ForgetLog, PendingErasure, Traces};
 use crate::remember::{LetGo, UserMemory, summary};
 use crate::search::{Embedder, Indexes, Points, Search};
-use crate::settings::{Config, without_password};
+use crate::settings::{Durability, Settings, StoreKind, without_password};
 use crate::storage::eviction::{self, Evictions};
 use crate::storage::incomplete;
 use crate::telemetry::{Metrics, now};
@@ -43,21 +43,21 @@ const SWEEP_EVERY: Duration = Duration::from_secs(1);
 const LOOK_AT_EVICTIONS_TICKS: u32 = 2;
 
 /// Opens the store and starts the tasks.
-pub async fn open(config: Config) -> anyhow::Result<(App, Tasks)> {
-    let store = open_store(&config, Opens::Complete).await?;
-    open_with(config, store).await
+pub async fn open(settings: Settings) -> anyhow::Result<(App, Tasks)> {
+    let store = open_store(&settings, Opens::Complete).await?;
+    open_with(settings, store).await
 }
 
 /// The same with a data directory that is only read.
-pub async fn open_read_only(config: Config) -> anyhow::Result<(App, Tasks)> {
-    let store = Store::open_read_only(&config.data(), LocalOptions::default()).await?;
-    open_with(config, store).await
+pub async fn open_read_only(settings: Settings) -> anyhow::Result<(App, Tasks)> {
+    let store = Store::open_read_only(&settings.data, LocalOptions::default()).await?;
+    open_with(settings, store).await
 }
 
 /// The same for a command that fills the store: it may be marked as incomplete.
-pub async fn open_to_fill(config: Config) -> anyhow::Result<(App, Tasks)> {
-    let store = open_store(&config, Opens::Any).await?;
-    open_with(config, store).await
+pub async fn open_to_fill(settings: Settings) -> anyhow::Result<(App, Tasks)> {
+    let store = open_store(&settings, Opens::Any).await?;
+    open_with(settings, store).await
 }
 
 /// Whether a store that is still being filled may be opened.
@@ -68,25 +68,25 @@ pub enum Opens {
 }
 
 /// Starts the tasks on a store that is open: one of the nodes that share it.
-pub async fn open_with(config: Config, store: Store) -> anyhow::Result<(App, Tasks)> {
-    let data = Data::open(&config)?;
+pub async fn open_with(settings: Settings, store: Store) -> anyhow::Result<(App, Tasks)> {
+    let data = Data::open(&settings)?;
     let database = data.as_ref().map(|data| data.database.clone());
     let metrics = Arc::new(Metrics::default());
     let base = Base {
-        policies: Policies::open(config.text("policies").into(), database)?,
+        policies: Policies::open(settings.policies.clone(), database)?,
         recorder: Arc::new(Recorder::new(metrics.clone())),
         metrics,
-        models: Models::open(&config)?,
-        evictions: Evictions::new(&config),
+        models: Models::open(&settings)?,
+        evictions: Evictions::new(&settings),
         node: crate::ids::short(),
         data,
         store,
-        config,
+        settings,
     };
     let (forgets, erasure) =
-        (ForgetLog::open(&base.store, &base.config).await?, PendingErasure::open(&base.store).await?);
-    let (embedder, points) = (Embedder::open(&base.config).await, Points::open(&base.config)?);
-    let indexes = Indexes::new(base.config.number("index_bytes") as usize, embedder, points);
+        (ForgetLog::open(&base.store, &base.settings).await?, PendingErasure::open(&base.store).await?);
+    let (embedder, points) = (Embedder::open(&base.settings).await, Points::open(&base.settings)?);
+    let indexes = Indexes::new(base.settings.index_bytes, embedder, points);
     let search = Arc::new(Search { base, indexes });
     let threads = Threads { search, due: Due::default() };
     let (replies, guides) = (Arc::new(Replies::default()), Arc::new(Guides::default()));
@@ -129,51 +129,48 @@ pub async fn close(app: App, tasks: Tasks) -> anyhow::Result<()> {
     Ok(())
 }
 
-async fn open_store(config: &Config, opens: Opens) -> anyhow::Result<Store> {
-    match config.text("store") {
-        "memory" => Ok(Store::memory()),
-        "redis" => {
-            let timeout = Duration::from_millis(config.number("redis.timeout_ms"));
-            open_redis(config, timeout, opens).await
-        }
-        _ => Ok(open_local(config, opens).await?),
+async fn open_store(settings: &Settings, opens: Opens) -> anyhow::Result<Store> {
+    match settings.store {
+        StoreKind::Memory => Ok(Store::memory()),
+        StoreKind::Redis => open_redis(settings, settings.redis.timeout, opens).await,
+        StoreKind::Local => Ok(open_local(settings, opens).await?),
     }
 }
 
 /// The data directory.
-pub async fn open_local(config: &Config, opens: Opens) -> Result<Store, novelo_store::Error> {
+pub async fn open_local(settings: &Settings, opens: Opens) -> Result<Store, novelo_store::Error> {
     let options = LocalOptions {
-        hot_bytes_max: config.number("hot_bytes") as usize,
-        relaxed: config.text("durability") == "relaxed",
-        free_bytes_min: config.number("free_bytes_min"),
+        hot_bytes_max: settings.hot_bytes,
+        relaxed: settings.durability == Durability::Relaxed,
+        free_bytes_min: settings.free_bytes_min,
         opens_incomplete: opens == Opens::Any,
         ..LocalOptions::default()
     };
-    Store::open_local(&config.data(), options).await
+    Store::open_local(&settings.data, options).await
 }
 
 /// The server or cluster that several nodes share, whose answers may take so long.
-pub async fn open_redis(config: &Config, timeout: Duration, opens: Opens) -> anyhow::Result<Store> {
+pub async fn open_redis(settings: &Settings, timeout: Duration, opens: Opens) -> anyhow::Result<Store> {
     let options = RedisOptions {
-        url: config.text("redis.url").to_owned(),
-        prefix: config.text("redis.prefix").to_owned(),
+        url: settings.redis.url.to_string(),
+        prefix: settings.redis.prefix.clone(),
         timeout,
-        hot_bytes_max: config.number("hot_bytes") as usize,
+        hot_bytes_max: settings.hot_bytes,
     };
-    let place = without_password(config.text("redis.url")).into_owned();
+    let place = without_password(&settings.redis.url).into_owned();
     let hint = "start Redis there, or set redis.url (REDIS_URL) to where it is; store = \"local\" needs none";
     let opened = Store::open_redis(options).await;
     let unopened = |error| anyhow::anyhow!("the store at redis.url, {place}, does not open: {error}\nhint: {hint}");
     let store = opened.map_err(unopened)?;
-    eviction::require_none(&store, config).await?;
+    eviction::require_none(&store, settings).await?;
     if opens == Opens::Complete {
-        incomplete::require_complete(&store, config).await?;
+        incomplete::require_complete(&store, settings).await?;
     }
     Ok(store)
 }
 
 async fn record(app: App) {
-    app.recorder.run(&app.store, app.config.number("traces.ttl_seconds")).await;
+    app.recorder.run(&app.store, app.settings.traces.ttl).await;
 }
 
 async fn embed(search: Arc<Search>) {

@@ -11,14 +11,14 @@ use novelo_store::Store;
 use crate::data::Data;
 use crate::model::Models;
 use crate::policy::Policies;
-use crate::settings::Config;
+use crate::settings::Settings;
 use crate::storage::eviction::Evictions;
 use crate::telemetry::Metrics;
 use crate::trace::record::Recorder;
 
 pub struct Base {
     pub store: Store,
-    pub config: Config,
+    pub settings: Settings,
     pub metrics: Arc<Metrics>,
     pub recorder: Arc<Recorder>,
     pub policies: Policies,

@@ -4,16 +4,15 @@
 //!
 //! ```
 //! use novelo_conversation::context::{self, request::Request};
-//! use novelo_conversation::settings::Config;
+//! use novelo_conversation::settings::Settings;
 //! use novelo_conversation::telemetry::now;
 //! use novelo_conversation::{app, thread};
 //! use novelo_engine::time_scope::TimeScope;
 //! use novelo_engine::{Message, Role};
 //!
 //! # tokio::runtime::Runtime::new().unwrap().block_on(async {
-//! // In memory; the default is a directory, `./novelo-data`.
-//! let flags = [("store", Some("memory".to_owned())), ("ask.database", Some("none".to_owned()))];
-//! let (app, tasks) = app::open(Config::gather(None, |_| None, &flags)?).await?;
+//! // `Settings::default()` stores into a directory, `./novelo-data`.
+//! let (app, tasks) = app::open(Settings::in_memory()).await?;
 //!
 //! let turns = ["Olá!", "Do you have books on knots?"].map(|text| Message::text(Role::User, text).into());
 //! thread::append(&app, "ana", "t1", turns, None).await?;

@@ -11,6 +11,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use novelo_store::Health;
 
+use crate::settings::{LogFormat, LogSettings};
+
 /// Seconds since 1970.
 pub fn now() -> f64 {
     SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64()
@@ -99,10 +101,13 @@ fn put(out: &mut String, text: std::fmt::Arguments<'_>) {
 }
 
 /// Starts logging to standard error, as lines for people or as JSON.
-pub fn start_logs(level: &str, json: bool) -> anyhow::Result<()> {
-    let filter = tracing_subscriber::EnvFilter::try_new(format!("{level},fjall=warn,lsm_tree=warn"))?;
+pub fn start_logs(settings: &LogSettings) -> anyhow::Result<()> {
+    let filter = tracing_subscriber::EnvFilter::try_new(format!("{},fjall=warn,lsm_tree=warn", settings.level.name()))?;
     let logs = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
     let logs = logs.with_ansi(std::io::IsTerminal::is_terminal(&std::io::stderr()));
-    let started = if json { logs.json().flatten_event(true).try_init() } else { logs.with_target(false).try_init() };
+    let started = match settings.format {
+        LogFormat::Json => logs.json().flatten_event(true).try_init(),
+        LogFormat::Text => logs.with_target(false).try_init(),
+    };
     started.map_err(|e| anyhow::anyhow!("{e}"))
 }

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use novelo_engine::loaded::show_value;
 use novelo_engine::{Message, json};
 
 /// The words of a message, also where they stand in parts.
@@ -19,6 +20,12 @@ pub fn said(message: &Message) -> Option<Cow<'_, str>> {
 pub fn member<'m>(document: &'m Message, name: &str) -> Option<Cow<'m, str>> {
     let raw = document.as_str();
     json::unescape(json::member(raw, name)?.slice(raw))
+}
+
+/// One member of a document, as a prompt shows it; `None` when it holds nothing.
+pub fn shown_member<'m>(document: &'m Message, name: &str) -> Option<Cow<'m, str>> {
+    let raw = document.as_str();
+    show_value(json::member(raw, name)?.slice(raw))
 }
 
 /// The first characters of a text.

@@ -61,9 +61,7 @@ pub fn assemble<'a>(
     }
     emit_given(loaded, tokenizer, &mut pieces);
     let mut draft = Draft { pieces, notes: Vec::new(), tokenizer };
-    if loaded.turns_before > 0 {
-        draft.notes.push(Note::NotLoaded { turns: loaded.turns_before });
-    }
+    draft.notes.extend(load_notes(loaded));
     for recalled in loaded.recalled {
         draft.notes.extend(recall_notes(recalled));
     }
@@ -81,6 +79,31 @@ pub fn assemble<'a>(
         tokenizer,
         turns_before: loaded.turns_before,
     })
+}
+
+/// The tokens that are in a prompt whatever its budget: instructions, components and the newest user turn.
+pub fn needed_tokens(recipe: &Recipe, loaded: &Loaded<'_>) -> u32 {
+    let counting = Counting { tokenizer: recipe.tokenizer, tag: recipe.doc_ids };
+    let mut pieces = Vec::with_capacity(loaded.turns.len() + loaded.inline.len() + 8);
+    for component in &recipe.components {
+        component.emit(loaded, counting, &mut pieces);
+    }
+    emit_given(loaded, recipe.tokenizer, &mut pieces);
+    let mut draft = Draft { pieces, notes: Vec::new(), tokenizer: recipe.tokenizer };
+    leave_out_refused(&mut draft, loaded);
+    budget::needed_tokens(&mut draft)
+}
+
+/// What was ignored of the request, and what was too old to be looked at.
+fn load_notes(loaded: &Loaded<'_>) -> impl Iterator<Item = Note> {
+    let unknown = loaded.unknown_fields.iter().cloned().map(Note::UnknownField);
+    let turns = (loaded.turns_before > 0).then_some(Note::NotLoaded { turns: loaded.turns_before });
+    let documents = loaded.collections.iter().filter(|read| read.before > 0).map(|read| Note::DocumentsNotLoaded {
+        collection: read.name.to_owned(),
+        level: read.level,
+        documents: read.before,
+    });
+    unknown.chain(turns).chain(documents)
 }
 
 fn recall_notes(recalled: &Recalled) -> impl Iterator<Item = Note> {

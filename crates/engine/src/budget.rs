@@ -2,15 +2,21 @@
 //!
 //! Owns the last word on size. Instructions that lead, what stands around the log, and the newest user turn
 //! stay; then blocks of the log, newest first, until one does not fit; one too large for any prompt is passed
-//! over. A block holds a call with its answers, so nothing is parted. What was recalled goes first when the
-//! rest would not fit. Refuses a prompt whose must-haves alone are over the budget, with the numbers.
+//! over. A block holds a call with its answers, so nothing is parted. The summary is shortened for the sake
+//! of turns, by whole sentences and at most to its share. What was recalled goes first when the rest would
+//! not fit. Refuses a prompt whose must-haves alone are over the budget, with the numbers.
 
 use crate::filter::{Draft, Note};
+use crate::loaded::SUMMARY_LABEL;
+use crate::message::{Message, Role};
 use crate::pairs::Pairs;
-use crate::piece::{Origin, Piece, Why};
+use crate::piece::{Fate, Origin, Piece, Why};
+use crate::shorten::shorten;
 use crate::tokens;
 
 const NAME: &str = "budget";
+/// Where turns must go, a summary has this part of what it shares with them.
+const SUMMARY_PART: u32 = 4;
 
 /// The must-haves do not fit.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -32,11 +38,15 @@ pub(crate) fn apply(mut draft: Draft<'_>, budget_tokens: u32) -> Result<Draft<'_
     let pairs = Pairs::find(&draft.pieces);
     let stays = mark_stays(&mut draft, &pairs);
     let is_in = |at: &usize| stays.get(*at) == Some(&true);
-    let needed_tokens = tokens::total(draft.live().filter(|(at, _)| is_in(at)).map(|(_, p)| p.tokens));
+    let needed_tokens = count_stays(&draft, &stays);
+    let turns_tokens = draft.tokens() - needed_tokens;
+    let needed_tokens = needed_tokens - summary(&mut draft).map_or(0, |piece| piece.tokens);
     let (needed_tokens, mut dropped) = give_up_recalled(&mut draft, needed_tokens, budget_tokens);
-    let Some(shared) = budget_tokens.checked_sub(needed_tokens) else {
+    let Some(room) = budget_tokens.checked_sub(needed_tokens) else {
         return Err(OverBudget { budget_tokens, needed_tokens });
     };
+    let summary_tokens = weigh_summary(&mut draft, room, turns_tokens, &mut dropped);
+    let shared = room - summary_tokens;
     let mut room = shared;
     let mut stopped = false;
     for block in pairs.blocks(&draft.pieces).into_iter().rev() {
@@ -64,6 +74,47 @@ pub(crate) fn apply(mut draft: Draft<'_>, budget_tokens: u32) -> Result<Draft<'_
     Ok(draft)
 }
 
+/// The tokens of a draft that stay whatever the budget.
+pub(crate) fn needed_tokens(draft: &mut Draft<'_>) -> u32 {
+    let pairs = Pairs::find(&draft.pieces);
+    let stays = mark_stays(draft, &pairs);
+    count_stays(draft, &stays)
+}
+
+fn count_stays(draft: &Draft<'_>, stays: &[bool]) -> u32 {
+    tokens::total(draft.live().filter(|(at, _)| stays.get(*at) == Some(&true)).map(|(_, piece)| piece.tokens))
+}
+
+fn summary<'d, 'a>(draft: &'d mut Draft<'a>) -> Option<&'d mut Piece<'a>> {
+    let is_summary = |piece: &Piece<'_>| matches!(piece.origin, Origin::Component { name: "summary", item: None });
+    draft.pieces.iter_mut().find(|piece| is_summary(piece) && !piece.is_out())
+}
+
+/// Leaves the summary the room that the turns do not need, or its share; what it costs then.
+fn weigh_summary(draft: &mut Draft<'_>, room_tokens: u32, turns_tokens: u32, dropped: &mut usize) -> u32 {
+    let tokenizer = draft.tokenizer;
+    let most = room_tokens.saturating_sub(turns_tokens).max(room_tokens / SUMMARY_PART);
+    let Some(piece) = summary(draft) else { return 0 };
+    if piece.tokens <= most {
+        return piece.tokens;
+    }
+    let message = |text: &str| Message::text(Role::System, &format!("{SUMMARY_LABEL}{text}"));
+    let text = piece.base().content_text().unwrap_or_default().into_owned();
+    let text = text.strip_prefix(SUMMARY_LABEL).unwrap_or(&text);
+    match shorten(text, |text| message(text).tokens(tokenizer) <= most) {
+        Some((text, kept, of)) => {
+            piece.replace_text(message(&text), tokenizer);
+            piece.mark(Fate::Cut, NAME, Why::Shortened { kept, of });
+            piece.tokens
+        }
+        None => {
+            *dropped += 1;
+            piece.drop(NAME, Why::NoRoom { tokens: piece.tokens, room_tokens: most });
+            0
+        }
+    }
+}
+
 /// Drops what was recalled, the last of it first, until the rest fits; what is needed then, and how many
 /// went.
 fn give_up_recalled(draft: &mut Draft<'_>, mut needed_tokens: u32, budget_tokens: u32) -> (u32, usize) {
@@ -77,6 +128,14 @@ fn give_up_recalled(draft: &mut Draft<'_>, mut needed_tokens: u32, budget_tokens
         dropped += 1;
         let room_tokens = budget_tokens.saturating_sub(needed_tokens);
         piece.drop(NAME, Why::NoRoom { tokens: piece.tokens, room_tokens });
+    }
+    let is_left = |piece: &Piece<'_>| matches!(piece.origin, Origin::Recall { .. }) && !piece.is_out();
+    if dropped > 0 && !draft.pieces.iter().any(is_left) {
+        for notice in draft.pieces.iter_mut().filter(|piece| piece.is_recall_notice() && !piece.is_out()) {
+            needed_tokens -= notice.tokens;
+            dropped += 1;
+            notice.drop(NAME, Why::NothingRecalled);
+        }
     }
     (needed_tokens, dropped)
 }

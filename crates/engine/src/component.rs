@@ -6,7 +6,7 @@
 use crate::filter::Filter;
 use crate::loaded::{CollectionItem, Loaded, Shape, show_as_data};
 use crate::message::{Message, Turn};
-use crate::piece::{DocIdMode, Framing, Origin, Piece, Why};
+use crate::piece::{DocIdMode, Framing, Origin, Piece, RECALL_NOTICE, Why};
 use crate::recall::Recall;
 use crate::recipe::{Component, Recipe};
 use crate::scope;
@@ -92,9 +92,13 @@ impl Component {
             }
             Self::Recall { recall, empty } => {
                 let mut found = loaded.recalled.iter().filter(|recalled| recalled.recall == *recall);
-                let message = found.find_map(|recalled| recalled.message.as_ref()).or(empty.as_ref());
+                let found = found.find_map(|recalled| recalled.message.as_ref());
+                let is_first = || !out.iter().any(Piece::is_recall_notice);
+                if let Some(notice) = loaded.recall_notice.filter(|_| found.is_some() && is_first()) {
+                    out.push(Piece::stored(aside(RECALL_NOTICE, None), RECALL_NOTICE, notice, tokenizer));
+                }
                 let origin = Origin::Recall { from: recall.from };
-                out.extend(message.map(|m| Piece::stored(origin, "recall", m, tokenizer)));
+                out.extend(found.or(empty.as_ref()).map(|m| Piece::stored(origin, "recall", m, tokenizer)));
             }
             Self::Module(module) => {
                 out.push(Piece::stored(Origin::Module(module), "module", &module.message, tokenizer));

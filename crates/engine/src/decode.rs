@@ -4,6 +4,9 @@
 //! one that is not known. Refuses unknown fields, wrong kinds and numbers out of range; never fills in a
 //! default for a bad value.
 
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::limits::ADDED_TEXT_BYTES_MAX;
@@ -49,7 +52,7 @@ impl<'v> Fields<'v> {
 
     /// The path of a field.
     pub fn path(&self, name: &str) -> String {
-        format!("{}.{name}", self.path)
+        if self.path.is_empty() { name.to_owned() } else { format!("{}.{name}", self.path) }
     }
 
     /// A field as it stands; absent and null are the same.
@@ -108,14 +111,41 @@ impl<'v> Fields<'v> {
 
     /// Refuses what was not asked for.
     pub fn finish(self) -> Result<(), DecodeError> {
-        let Some(stranger) = self.map.and_then(|m| m.keys().find(|k| !self.known.contains(&k.as_str()))) else {
-            return Ok(());
-        };
-        let hint = match nearest(stranger, &self.known) {
+        match self.map.and_then(|map| UnknownField::among(map, &self.known).next()) {
+            Some(unknown) => Err(DecodeError::new(self.path(&unknown.field), unknown.problem())),
+            None => Ok(()),
+        }
+    }
+}
+
+/// A field that nobody knows.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct UnknownField {
+    /// Its name.
+    pub field: String,
+    /// The known name that is nearest to it, if any is near.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub near: Option<String>,
+}
+
+impl UnknownField {
+    /// The fields of an object that are not known, in the order in which they are given.
+    pub fn among<'a>(object: &'a Map<String, Value>, known: &'a [&'static str]) -> impl Iterator<Item = Self> + 'a {
+        let unknown = object.keys().filter(|field| !known.contains(&field.as_str()));
+        unknown.map(|field| Self { field: field.clone(), near: nearest(field, known).map(str::to_owned) })
+    }
+
+    fn problem(&self) -> String {
+        match &self.near {
             Some(near) => format!("is not known; did you mean {near}?"),
             None => "is not known".to_owned(),
-        };
-        Err(DecodeError::new(self.path(stranger), hint))
+        }
+    }
+}
+
+impl fmt::Display for UnknownField {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.field, self.problem())
     }
 }
 

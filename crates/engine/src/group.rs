@@ -17,9 +17,37 @@ use crate::limits::{COLLAPSE_SIZE_MAX, ID_BYTES_MAX};
 use crate::message::{Message, Role, Turn};
 use crate::path::check_id;
 
-/// A group's name in its one spelling: upper case, words joined by single underscores; `None` when nothing is
-/// left.
+/// A group's name in its one spelling: upper case, letters and digits of any script, words joined by single
+/// underscores; `None` when nothing is left. A mark that follows a letter is part of it.
 pub fn name(text: &str) -> Option<String> {
+    let mut name = String::with_capacity(text.len());
+    let mut is_apart = false;
+    for c in text.chars().flat_map(char::to_uppercase) {
+        match c.is_alphanumeric() || !is_apart && !name.is_empty() && is_mark(c) {
+            true => {
+                if std::mem::take(&mut is_apart) && !name.is_empty() {
+                    name.push('_');
+                }
+                name.push(c);
+            }
+            false => is_apart = true,
+        }
+    }
+    (!name.is_empty()).then_some(name)
+}
+
+/// Whether a character only changes the letter before it, such as an accent or a virama. Those that Unicode
+/// calls alphabetic are letters already.
+fn is_mark(c: char) -> bool {
+    matches!(c, '\u{300}'..='\u{36f}' | '\u{483}'..='\u{487}' | '\u{591}'..='\u{5c7}' | '\u{64b}'..='\u{65f}'
+        | '\u{93c}' | '\u{94d}' | '\u{9bc}' | '\u{9cd}' | '\u{a3c}' | '\u{a4d}' | '\u{abc}' | '\u{acd}' | '\u{b3c}'
+        | '\u{b4d}' | '\u{bcd}' | '\u{c4d}' | '\u{cbc}' | '\u{ccd}' | '\u{d4d}' | '\u{dca}' | '\u{e38}'..='\u{e3a}'
+        | '\u{e47}'..='\u{e4e}' | '\u{eb8}'..='\u{ecd}' | '\u{f39}' | '\u{f84}' | '\u{1039}'..='\u{103a}' | '\u{17d2}'
+        | '\u{200c}'..='\u{200d}' | '\u{3099}'..='\u{309a}')
+}
+
+/// A name as it was spelled before letters of other scripts were kept. An index of that time has it.
+pub fn former_name(text: &str) -> Option<String> {
     let upper = text.trim().to_uppercase();
     let words = upper.split(|c: char| !c.is_ascii_uppercase() && !c.is_ascii_digit()).filter(|word| !word.is_empty());
     let name = words.collect::<Vec<_>>().join("_");
@@ -51,13 +79,19 @@ pub struct GroupAbout<'v> {
     pub items: Option<&'v Value>,
 }
 
-/// What a response says of its groups, by name. Entries that are no groups say nothing.
+/// What a response says of its groups, by name. Entries that are no groups say nothing. An index that was
+/// made before names kept the letters of other scripts has the former names; they lead to the same groups.
 pub fn described(response: &Value) -> FxHashMap<String, GroupAbout<'_>> {
-    listed(response).and_then(Value::as_array).into_iter().flatten().filter_map(about).collect()
+    let groups = || listed(response).and_then(Value::as_array).into_iter().flatten();
+    let mut described: FxHashMap<_, _> = groups().filter_map(|group| about(group, name)).collect();
+    for (former, about) in groups().filter_map(|group| about(group, former_name)) {
+        described.entry(former).or_insert(about);
+    }
+    described
 }
 
-fn about(group: &Value) -> Option<(String, GroupAbout<'_>)> {
-    let name = name(group.get("name")?.as_str()?)?;
+fn about(group: &Value, spell: impl Fn(&str) -> Option<String>) -> Option<(String, GroupAbout<'_>)> {
+    let name = spell(group.get("name")?.as_str()?)?;
     let items = group.get("items").filter(|items| items.is_array());
     Some((name, GroupAbout { description: description(group), items }))
 }
@@ -67,21 +101,50 @@ fn description(group: &Value) -> Option<&str> {
     group.get("description").and_then(Value::as_str).or_else(below)
 }
 
-/// Reads a list of groups that stands at `path`. Groups whose names come out the same are one, the later
-/// entry's.
+/// A group of a response that was not taken.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct SkippedGroup {
+    /// Its name as it is written, or its place where it has none.
+    pub group: String,
+    /// What is wrong with it.
+    pub why: String,
+}
+
+/// Reads a list of groups that stands at `path`, and refuses the whole list for one that is wrong. Groups
+/// whose names come out the same are one, the later entry's.
 pub fn define(path: &str, groups: &Value) -> Result<Vec<GroupDefinition>, DecodeError> {
+    define_some(path, groups, |_, error| Err(error))
+}
+
+/// Reads a list of groups that stands at `path`: those that are right, and the others with what is wrong.
+pub fn define_valid(path: &str, groups: &Value) -> Result<(Vec<GroupDefinition>, Vec<SkippedGroup>), DecodeError> {
+    let mut skipped = Vec::new();
+    let defined = define_some(path, groups, |entry, error| {
+        let group = entry.get("name").and_then(Value::as_str).map_or_else(|| error.path.clone(), str::to_owned);
+        skipped.push(SkippedGroup { group, why: error.to_string() });
+        Ok(())
+    })?;
+    Ok((defined, skipped))
+}
+
+fn define_some(
+    path: &str,
+    groups: &Value,
+    mut skip: impl FnMut(&Value, DecodeError) -> Result<(), DecodeError>,
+) -> Result<Vec<GroupDefinition>, DecodeError> {
     let entries = groups.as_array().ok_or_else(|| DecodeError::new(path, "must be an array"))?;
     let mut defined: Vec<GroupDefinition> = Vec::new();
     let mut places: FxHashMap<String, usize> = FxHashMap::default();
-    let mut size = 0;
+    let mut room = COLLAPSE_SIZE_MAX;
     for (i, entry) in entries.iter().enumerate() {
-        let path = format!("{path}[{i}]");
-        let group = define_one(&path, entry)?;
-        size += 1 + group.size;
-        if size > COLLAPSE_SIZE_MAX {
-            let problem = format!("brings groups and items to more than COLLAPSE_SIZE_MAX, {COLLAPSE_SIZE_MAX}");
-            return Err(DecodeError::new(path, problem));
-        }
+        let group = match define_one(&format!("{path}[{i}]"), entry, room) {
+            Ok(group) => group,
+            Err(error) => {
+                skip(entry, error)?;
+                continue;
+            }
+        };
+        room -= 1 + group.size;
         let place = *places.entry(group.name.clone()).or_insert(defined.len());
         match defined.get_mut(place) {
             Some(known) => *known = group,
@@ -91,11 +154,12 @@ pub fn define(path: &str, groups: &Value) -> Result<Vec<GroupDefinition>, Decode
     Ok(defined)
 }
 
-fn define_one(path: &str, entry: &Value) -> Result<GroupDefinition, DecodeError> {
+/// Reads a group; it and its items must fit into the room.
+fn define_one(path: &str, entry: &Value, room: usize) -> Result<GroupDefinition, DecodeError> {
     let refuse = |field: &str, problem: &str| Err(DecodeError::new(format!("{path}.{field}"), problem));
     let Value::Object(fields) = entry else { return Err(DecodeError::new(path, "must be an object")) };
     let Some(given) = fields.get("name").and_then(Value::as_str) else { return refuse("name", "is missing") };
-    let Some(name) = name(given) else { return refuse("name", "has no letter from A to Z and no digit") };
+    let Some(name) = name(given) else { return refuse("name", "has no letter and no digit") };
     if name.len() > ID_BYTES_MAX {
         return refuse("name", &format!("has {} bytes; the cap ID_BYTES_MAX is {ID_BYTES_MAX}", name.len()));
     }
@@ -104,6 +168,10 @@ fn define_one(path: &str, entry: &Value) -> Result<GroupDefinition, DecodeError>
         Some(Value::Array(items)) => items.as_slice(),
         Some(_) => return refuse("items", "must be an array"),
     };
+    if 1 + items.len() > room {
+        let problem = format!("brings groups and items to more than COLLAPSE_SIZE_MAX, {COLLAPSE_SIZE_MAX}");
+        return Err(DecodeError::new(path, problem));
+    }
     Ok(GroupDefinition { name, size: items.len(), turns: turn_ids(&format!("{path}.items"), items)? })
 }
 
@@ -246,8 +314,15 @@ mod tests {
             ("PAST_DECISIONS", Some("PAST_DECISIONS")),
             ("  past decisions! ", Some("PAST_DECISIONS")),
             ("__a--b__", Some("A_B")),
-            ("Reunião nº 2", Some("REUNI_O_N_2")),
+            ("Reunião nº 2", Some("REUNIÃO_Nº_2")),
+            ("Reunia\u{303}o", Some("REUNIA\u{303}O")),
             ("straße", Some("STRASSE")),
+            ("прошлые решения", Some("ПРОШЛЫЕ_РЕШЕНИЯ")),
+            ("过去的 决定", Some("过去的_决定")),
+            ("हिन्दी", Some("हिन्दी")),
+            ("ภาษาไทย ๒", Some("ภาษาไทย_๒")),
+            ("\u{301}a", Some("A")),
+            ("ПРОШЛЫЕ_РЕШЕНИЯ", Some("ПРОШЛЫЕ_РЕШЕНИЯ")),
             ("¿?", None),
             ("", None),
         ] {
@@ -265,6 +340,36 @@ mod tests {
         assert_eq!((one(&below).name, one(&below).size), ("A".into(), 0));
         let about = |response| described(response).remove("A").map(|about| (about.description, about.items.is_some()));
         assert_eq!((about(&flat), about(&below)), (Some((Some("d"), true)), Some((Some("d"), false))));
+    }
+
+    #[test]
+    fn a_former_name_leads_to_its_group() {
+        let response = json!({"groups": [{"name": "Reunião", "description": "d"}, {"name": "Reuni o"}]});
+        let described = described(&response);
+        assert_eq!(described.get("REUNIÃO").and_then(|about| about.description), Some("d"));
+        assert_eq!(described.get("REUNI_O"), Some(&GroupAbout::default()), "a name of now is not overridden");
+        let response = json!({"groups": [{"name": "Reunião", "description": "d"}]});
+        assert_eq!(super::described(&response).get("REUNI_O").and_then(|about| about.description), Some("d"));
+    }
+
+    #[test]
+    fn what_is_right_is_taken_and_the_rest_is_listed() {
+        let item = json!({"type": "collapsed", "id": "g"});
+        let groups = json!([
+            {"name": "a", "items": vec![item.clone(); COLLAPSE_SIZE_MAX - 3]}, 7, {"name": "!"},
+            {"name": "b", "items": [{"type": "message"}]}, {"name": "too many", "items": [item, item]}, {"name": "c"},
+        ]);
+        let (defined, skipped) = define_valid("groups", &groups).unwrap();
+        assert_eq!(defined.iter().map(|group| group.name.as_str()).collect::<Vec<_>>(), ["A", "C"]);
+        let listed: Vec<_> = skipped.iter().map(|s| (s.group.as_str(), s.why.split(' ').next().unwrap())).collect();
+        let expected = [
+            ("groups[1]", "groups[1]"),
+            ("!", "groups[2].name"),
+            ("b", "groups[3].items[0].id"),
+            ("too many", "groups[4]"),
+        ];
+        assert_eq!(listed, expected);
+        assert!(define_valid("groups", &json!({})).is_err());
     }
 
     #[test]

@@ -141,6 +141,15 @@ pub(crate) fn literal_units(text: &str) -> u32 {
     }
 }
 
+/// Whether a value holds anything: not null, a blank string, or an array or object of such values alone.
+pub(crate) fn has_content(value: &str) -> bool {
+    match value.as_bytes().first() {
+        Some(b'{') => members(value).any(|(_, member)| has_content(member.slice(value))),
+        Some(b'[') => elements(value).any(|element| has_content(element.slice(value))),
+        _ => value != "null" && !unescape(value).is_some_and(|text| text.trim().is_empty()),
+    }
+}
+
 /// The text with no white space between tokens and the shortest spelling of every string; numbers and the
 /// order of keys stay as they are.
 pub fn compact(text: &str) -> String {

@@ -73,6 +73,7 @@ pub mod recipe;
 pub mod reference;
 pub mod render;
 pub mod scope;
+mod shorten;
 pub mod time_scope;
 pub mod tokens;
 

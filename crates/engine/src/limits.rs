@@ -50,6 +50,10 @@ limits! {
     DOCUMENT_PASSAGES_MAX = 50_000, "passages of one document or repository";
     REPO_FILES_MAX = 20_000, "files of one repository, skipped ones included";
     REPO_FILE_BYTES_MAX = 1024 * 1024, "bytes of a file of a repository; larger ones are skipped and counted";
+    READ_FILE_BYTES_MAX = 64 * 1024 * 1024, "bytes of a file of a repository that a parser reads: PDF, DOCX, XLSX, ODS, XLS, EPUB, HTML, CSV";
+    READ_TEXT_BYTES_MAX = 16 * 1024 * 1024, "bytes of the text of such a file";
+    READ_MEMORY_BYTES_MAX = 1024 * 1024 * 1024, "bytes of memory of the process that reads such a file";
+    READ_WAIT_S_MAX = 30, "seconds that reading such a file may take";
     TASK_RESULT_BYTES_MAX = 1024 * 1024, "bytes of the content of a task's result";
     REPLIES_MAX = 1_000, "questions being answered at once";
     MODEL_CALLS_MAX = 256, "calls to models at once; more wait, within their deadlines";
@@ -61,6 +65,8 @@ limits! {
     ENTITIES_MAX = 512, "entities of a catalogue";
     ENTITY_COLUMNS_MAX = 64, "columns of an entity, and of what a query answers";
     ENTITY_QUERIES_MAX = 16, "queries of an entity";
+    ENTITY_CONDITIONS_MAX = 32, "conditions of an entity";
+    CONDITION_WORDS_MAX = 500, "words or phrases that state one condition";
     ASKED_BY_MAX = 32, "words or phrases that ask for one column";
     ASKED_BY_BYTES_MAX = 128, "bytes of one of them";
     SQL_BYTES_MAX = 16 * 1024, "bytes of a query";

@@ -3,9 +3,12 @@
 //! Owns the documents that a prompt is made from, how summaries, user data and other documents are shown, and
 //! where they are stored. Nothing here loads anything.
 
+use std::borrow::Cow;
+
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 
+use crate::decode::UnknownField;
 use crate::group::{Groups, Membership};
 use crate::json;
 use crate::message::{Message, Role, Turn};
@@ -37,10 +40,14 @@ pub struct Loaded<'a> {
     pub membership: Option<&'a Membership>,
     /// What searches found, in the order of the components that asked.
     pub recalled: &'a [Recalled],
+    /// What stands before the first of these: that they are data.
+    pub recall_notice: Option<&'a Message>,
     /// Messages given with the request.
     pub inline: &'a [Message],
     /// What is being asked now, where it is not the newest turn already.
     pub question: Option<&'a Message>,
+    /// Fields of the request that nobody knows, and that were ignored.
+    pub unknown_fields: &'a [UnknownField],
 }
 
 /// A turn that a model refused.
@@ -63,6 +70,8 @@ pub struct LoadedCollection<'a> {
     pub level: Level,
     /// The documents.
     pub items: &'a [CollectionItem],
+    /// How many documents of the same range are older than these.
+    pub before: u64,
 }
 
 /// A document of a collection, ready to be shown.
@@ -119,11 +128,14 @@ fn wrapped(text: &str) -> &str {
     }
 }
 
+/// What stands before the text of a summary.
+pub(crate) const SUMMARY_LABEL: &str = "Previous context summary: ";
+
 /// A thread's summary document, as the prompt shows it; `None` when it says nothing.
 pub fn show_summary(raw: &[u8]) -> Option<Message> {
     let value: serde_json::Value = serde_json::from_slice(raw).ok()?;
     let text = value.get("text")?.as_str()?.trim();
-    (!text.is_empty()).then(|| Message::text(Role::System, &format!("Previous context summary: {text}")))
+    (!text.is_empty()).then(|| Message::text(Role::System, &format!("{SUMMARY_LABEL}{text}")))
 }
 
 /// The last turn that a summary covers, where it was made from the turns and not by a caller.
@@ -138,12 +150,18 @@ pub fn show_user_data(raw: &[u8]) -> Option<Message> {
     let text = String::from_utf8_lossy(raw);
     let pairs: Vec<String> = json::members(&text)
         .filter_map(|(key, value)| {
-            let said = |span: json::Span| json::unescape(span.slice(&text)).map(|s| s.into_owned());
-            let pair = format!("{}: {}", said(key)?, said(value).unwrap_or_else(|| json::compact(value.slice(&text))));
+            let pair = format!("{}: {}", json::unescape(key.slice(&text))?, show_value(value.slice(&text))?);
             Some(pair.replace(|c: char| c.is_control(), " "))
         })
         .collect();
     (!pairs.is_empty()).then(|| Message::text(Role::System, &format!("User data: {}", pairs.join(" "))))
+}
+
+/// A JSON value as a prompt shows it: a string as it is, anything else as compact JSON; `None` when it is
+/// null or holds nothing.
+pub fn show_value(value: &str) -> Option<Cow<'_, str>> {
+    let has_content = json::has_content(value);
+    has_content.then(|| json::unescape(value).unwrap_or_else(|| json::compact(value).into()))
 }
 
 /// Where a thread's summary is kept.

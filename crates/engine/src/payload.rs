@@ -4,9 +4,10 @@
 //! once the content is hidden. Both are worked out when the message enters, so that hiding it later is a
 //! splice of bytes.
 
+use std::borrow::Cow;
 use std::hash::BuildHasher;
 
-use rustc_hash::FxBuildHasher;
+use rustc_hash::{FxBuildHasher, FxHashMap};
 use serde_json::value::RawValue;
 
 use crate::json::{self, Span};
@@ -64,6 +65,7 @@ impl FilePayload {
             return None;
         }
         serde_json::from_str::<&RawValue>(&said).ok()?;
+        let said = without_repeats(&said).map_or(said, Cow::Owned);
         let (path, content) = path_and_content(&said)?;
         let (before, after) = (said.get(..content.start as usize)?, said.get(content.end as usize..)?);
         let (before, after) = (json::compact(before), json::compact(after));
@@ -109,16 +111,74 @@ impl FilePayload {
     }
 }
 
-/// The path, and where the content stands. A payload with either key twice is ambiguous, and left alone.
-fn path_and_content(payload: &str) -> Option<(Box<str>, Span)> {
-    let (mut path, mut content) = (None, None);
+/// An object without the keys that stand in it twice, as a JSON parser reads it: a key stays where it is
+/// first, with its last value. `None` where no key is repeated.
+fn without_repeats(payload: &str) -> Option<String> {
+    let mut places: FxHashMap<Cow<'_, str>, usize> = FxHashMap::default();
+    let (mut members, mut count): (Vec<(&str, &str)>, usize) = (Vec::new(), 0);
     for (key, value) in json::members(payload) {
-        match json::unescape(key.slice(payload)).as_deref() {
-            Some("filepath") if path.is_none() => path = Some(json::unescape(value.slice(payload))?.into()),
-            Some("content") if content.is_none() => content = Some(value),
-            Some("filepath" | "content") => return None,
-            _ => {}
+        let (key, value) = (key.slice(payload), value.slice(payload));
+        let place = *places.entry(json::unescape(key)?).or_insert(members.len());
+        count += 1;
+        match members.get_mut(place) {
+            Some(known) => known.1 = value,
+            None => members.push((key, value)),
         }
     }
-    Some((path?, content.filter(|c| c.slice(payload) != "null")?))
+    let member = |(key, value): &(&str, &str)| format!("{key}:{value}");
+    (count > members.len()).then(|| format!("{{{}}}", members.iter().map(member).collect::<Vec<_>>().join(",")))
+}
+
+/// The path, and where the content stands. A path that is not a string is known by its JSON.
+fn path_and_content(payload: &str) -> Option<(Box<str>, Span)> {
+    let said = |value: Span| value.slice(payload);
+    let path = json::member(payload, "filepath").filter(|path| said(*path) != "null")?;
+    let content = json::member(payload, "content").filter(|content| said(*content) != "null")?;
+    let path = json::unescape(said(path)).map_or_else(|| json::compact(said(path)), Cow::into_owned);
+    Some((path.into(), content))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The path of a payload, and the payload with its content hidden.
+    fn hidden(payload: &str) -> Option<(String, String)> {
+        let literal = json::literal(payload);
+        let file = FilePayload::read(&literal, Span { start: 0, end: literal.len() as u32 })?;
+        let mut out = Vec::new();
+        file.write_hidden("", &Placeholder::new("gone"), &mut out);
+        let written = String::from_utf8(out).unwrap();
+        assert_eq!(
+            json::utf16_units(&written),
+            json::utf16_units(&literal).wrapping_add_signed(file.units_gained(&Placeholder::new("gone")) as i32)
+        );
+        Some((file.path.to_string(), json::unescape(&written).unwrap().into_owned()))
+    }
+
+    #[test]
+    fn repeated_keys_are_read_as_a_parser_reads_them() {
+        for (payload, path, shown) in [
+            (r#"{"filepath":"a","content":"x","content":"y"}"#, "a", r#"{"filepath":"a","content":"gone"}"#),
+            (
+                r#"{"filepath":"a","n":1,"content":"x","filepath":"b"}"#,
+                "b",
+                r#"{"filepath":"b","n":1,"content":"gone"}"#,
+            ),
+            (r#"{"content":null,"filepath":"a","\u0063ontent":"x"}"#, "a", r#"{"content":"gone","filepath":"a"}"#),
+            (r#"{"n": 1, "filepath":"a", "n": 2, "content":"x"}"#, "a", r#"{"n":2,"filepath":"a","content":"gone"}"#),
+        ] {
+            assert_eq!(hidden(payload), Some((path.to_owned(), shown.to_owned())), "{payload}");
+        }
+        assert_eq!(hidden(r#"{"filepath":"a","content":"x","content":null}"#), None, "its last value is none");
+    }
+
+    #[test]
+    fn a_path_that_is_not_a_string_is_a_path() {
+        for (path, known) in [("7", "7"), ("[ \"a\", 1 ]", "[\"a\",1]"), ("true", "true"), ("{}", "{}")] {
+            let shown = format!(r#"{{"filepath":{},"content":"gone"}}"#, json::compact(path));
+            assert_eq!(hidden(&format!(r#"{{"filepath":{path},"content":"x"}}"#)), Some((known.to_owned(), shown)));
+        }
+        assert_eq!(hidden(r#"{"filepath":null,"content":"x"}"#), None);
+    }
 }

@@ -1,8 +1,8 @@
 //! What a question points back to.
 //!
-//! Owns the last subjects that a conversation was answered about, per conversation and per bucket of intents,
-//! and the rules by which a question that names none takes them. Text comes first, the conversation after;
-//! why, is always told.
+//! Owns the last subjects that a conversation was answered about, what was named since and not answered, and
+//! the rules by which a question that names none takes them. Text comes first, the conversation after, and of
+//! that the newest, whatever its bucket; why, is always told.
 
 use std::collections::BTreeMap;
 
@@ -28,7 +28,7 @@ pub struct Reference {
     pub turn_index: u64,
 }
 
-/// The newest of a conversation, and of each bucket.
+/// The last few of a conversation, and the newest of each bucket.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct References {
@@ -36,7 +36,28 @@ pub struct References {
     pub last: Option<Reference>,
     /// The newest of each bucket.
     pub buckets: BTreeMap<String, Reference>,
+    /// The last few, the oldest first; the newest is `last`.
+    pub recent: Vec<Reference>,
+    /// What was named since and not answered about.
+    pub unanswered: Option<Mentioned>,
+    /// The subjects of the rows of the last answer that was about none.
+    pub listed: Option<Mentioned>,
 }
+
+/// Subjects, or words that were meant as one, and the turn that has them.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Mentioned {
+    /// As they were said, or as the rows have them.
+    pub names: Vec<String>,
+    /// The turn, counted from the first of the conversation.
+    pub turn_index: u64,
+}
+
+/// References that a conversation keeps.
+pub const RECENT_REFERENCES_MAX: usize = 5;
+
+/// Subjects that are kept of the rows of an answer.
+pub const LISTED_SUBJECTS_MAX: usize = 20;
 
 /// A question, as far as it matters here.
 #[derive(Debug, Clone, Copy)]
@@ -84,15 +105,51 @@ pub enum ReferenceReason {
 }
 
 impl References {
-    /// These after an answer.
-    pub fn from_latest(reference: Reference) -> Self {
-        let buckets = reference.bucket.clone().map(|bucket| (bucket, reference.clone())).into_iter().collect();
-        Self { last: Some(reference), buckets }
+    /// These after an answer that is about subjects.
+    pub fn after(&self, reference: Reference) -> Self {
+        let mut recent = self.recent.clone();
+        // What an older version stored has only the last.
+        if recent.is_empty() {
+            recent.extend(self.last.clone());
+        }
+        recent.retain(|one| one.subjects != reference.subjects);
+        recent.push(reference.clone());
+        recent.drain(..recent.len().saturating_sub(RECENT_REFERENCES_MAX));
+        let mut buckets = self.buckets.clone();
+        buckets.extend(reference.bucket.clone().map(|bucket| (bucket, reference.clone())));
+        // One that was picked from a list leaves the list there to pick from.
+        let is_picked = |it: &Mentioned| reference.subjects.iter().all(|subject| it.names.contains(subject));
+        let listed = self.listed.clone().filter(is_picked);
+        Self { last: Some(reference), buckets, recent, unanswered: None, listed }
     }
 
-    /// That of the bucket; where it has none, that of the conversation.
-    fn candidate(&self, bucket: Option<&str>) -> Option<&Reference> {
-        bucket.and_then(|bucket| self.buckets.get(bucket)).or(self.last.as_ref())
+    /// What was named after the last reference and not answered about.
+    pub fn unanswered(&self) -> &[String] {
+        Self::newer(self.unanswered.as_ref(), self.last.as_ref())
+    }
+
+    /// The subjects that were listed after the last reference.
+    pub fn listed(&self) -> &[String] {
+        Self::newer(self.listed.as_ref(), self.last.as_ref())
+    }
+
+    /// Those that one can be picked from by its place: the last ones that were answered about together, or
+    /// listed later than that.
+    pub fn several(&self) -> &[String] {
+        let together = self.recent.iter().rev().chain(&self.last).find(|one| one.subjects.len() > 1);
+        let listed = self.listed.as_ref().filter(|it| together.is_none_or(|one| it.turn_index > one.turn_index));
+        listed.map(|it| it.names.as_slice()).or(together.map(|one| one.subjects.as_slice())).unwrap_or_default()
+    }
+
+    /// The subjects of the last few answers, the oldest first.
+    pub fn subjects(&self) -> Vec<Vec<String>> {
+        let all = if self.recent.is_empty() { self.last.as_slice() } else { &self.recent };
+        all.iter().map(|one| one.subjects.clone()).collect()
+    }
+
+    fn newer<'m>(mentioned: Option<&'m Mentioned>, last: Option<&Reference>) -> &'m [String] {
+        let is_newer = |it: &&Mentioned| last.is_none_or(|last| it.turn_index > last.turn_index);
+        mentioned.filter(is_newer).map_or(&[], |it| &it.names)
     }
 
     /// The subjects that a question is about.
@@ -122,7 +179,7 @@ impl References {
         if !asked.subjects.is_empty() {
             return Err(ReferenceReason::InputHasSubject);
         }
-        let candidate = self.candidate(asked.bucket).filter(|candidate| !candidate.subjects.is_empty());
+        let candidate = self.last.as_ref().filter(|candidate| !candidate.subjects.is_empty());
         let candidate = candidate.ok_or(ReferenceReason::NoCandidate)?;
         let age = asked.turns.saturating_sub(candidate.turn_index);
         let is_past = |max: i64| u64::try_from(max).is_ok_and(|max| max > 0 && age > max);
@@ -174,7 +231,7 @@ mod tests {
 
     #[test]
     fn every_reason_in_its_order() {
-        let references = References::from_latest(reference("A", None, 2));
+        let references = References::default().after(reference("A", None, 2));
         let asked = ReferenceQuestion { entity: Some("risk"), bucket: None, subjects: &[], turns: 3 };
         let named = ["B".to_owned()];
         check(&references, "{}", asked, ReferenceReason::ContextDisabled, &[]);
@@ -205,7 +262,7 @@ mod tests {
         let policy = r#"{"enabled": true, "last_reference": {"enable_last_ticker": true}}"#;
         let asked = ReferenceQuestion { entity: Some("any"), bucket: None, subjects: &[], turns: 1_000_000 };
         check(
-            &References::from_latest(reference("A", None, 2)),
+            &References::default().after(reference("A", None, 2)),
             policy,
             asked,
             ReferenceReason::LastReferenceApplied,
@@ -214,14 +271,35 @@ mod tests {
     }
 
     #[test]
-    fn a_bucket_has_its_own_and_its_own_age() {
-        let mut references = References::from_latest(reference("A", Some("short"), 2));
-        references.last = Some(reference("B", Some("other"), 4));
+    fn the_newest_wins_and_a_bucket_has_its_own_age() {
+        let references = References::default().after(reference("A", Some("short"), 2));
+        let references = references.after(reference("B", Some("other"), 4));
         let asked = |bucket, turns| ReferenceQuestion { entity: Some("risk"), bucket, subjects: &[], turns };
-        check(&references, POLICY, asked(Some("short"), 4), ReferenceReason::LastReferenceApplied, &["A"]);
-        check(&references, POLICY, asked(Some("short"), 5), ReferenceReason::Expired, &[]);
-        check(&references, POLICY, asked(None, 5), ReferenceReason::LastReferenceApplied, &["B"]);
+        check(&references, POLICY, asked(Some("short"), 6), ReferenceReason::LastReferenceApplied, &["B"]);
+        check(&references, POLICY, asked(Some("short"), 7), ReferenceReason::Expired, &[]);
+        check(&references, POLICY, asked(None, 7), ReferenceReason::LastReferenceApplied, &["B"]);
         check(&references, POLICY, asked(Some("new"), 5), ReferenceReason::LastReferenceApplied, &["B"]);
+    }
+
+    #[test]
+    fn the_last_few_are_kept_each_once() {
+        let mut references = References::default();
+        for (turn, subject) in (2..).step_by(2).zip(["A", "B", "C", "A", "D", "E", "F"]) {
+            references = references.after(reference(subject, None, turn));
+        }
+        assert_eq!(references.subjects().concat(), ["C", "A", "D", "E", "F"]);
+        let old = References { recent: Vec::new(), ..references };
+        assert_eq!(old.subjects().concat(), ["F"], "as an older version stored it");
+        assert_eq!(old.after(reference("G", None, 20)).subjects().concat(), ["F", "G"]);
+    }
+
+    #[test]
+    fn what_was_not_answered_holds_until_something_is() {
+        let mentioned = |turn_index| Some(Mentioned { names: vec!["petr4".to_owned()], turn_index });
+        let references = References::default().after(reference("A", None, 4));
+        let references = References { unanswered: mentioned(6), listed: mentioned(2), ..references };
+        assert_eq!((references.unanswered(), references.listed().len()), (&["petr4".to_owned()][..], 0));
+        assert!(references.after(reference("B", None, 8)).unanswered().is_empty());
     }
 
     #[test]

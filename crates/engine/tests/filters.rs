@@ -292,13 +292,24 @@ mod file_contents_limiter {
             "no json",
             r#"{ "filepath": "a" }"#,
             r#"{ "filepath": "a", "content": null }"#,
-            r#"{ "filepath": 1, "content": "x" }"#,
+            r#"{ "filepath": null, "content": "x" }"#,
             r#"{ "content": "x" }"#,
-            r#"{ "filepath": "a", "filepath": "b", "content": "x" }"#,
             r#"{ "filepath": "a", "content": "x" } and more"#,
         ] {
             let answer = format!("t(x):{content}");
             check(&[&answer], limited(json!({"filesLimit": 0})), &[&answer]);
+        }
+    }
+
+    #[test]
+    fn an_odd_path_and_a_repeated_key_hide_no_content() {
+        for (content, hidden) in [
+            (r#"{ "filepath": 1, "content": "x" }"#, r#"{"filepath":1,"content":"gone"}"#),
+            (r#"{ "filepath": "a", "filepath": "b", "content": "x" }"#, r#"{"filepath":"b","content":"gone"}"#),
+            (r#"{"filepath":"a","content":"x","content":"y"}"#, r#"{"filepath":"a","content":"gone"}"#),
+        ] {
+            let gone = limited(json!({"filesLimit": 0, "placeholder": "gone"}));
+            check(&[&format!("t(x):{content}")], gone, &[&format!("~ t(x):{hidden}")]);
         }
     }
 

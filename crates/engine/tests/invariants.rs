@@ -13,7 +13,7 @@ use generate::Spelling::{Plain, Wild};
 use novelo_engine::group::{Group, Groups};
 use novelo_engine::loaded::{CollectionItem, LoadedCollection, RefusedTurn};
 use novelo_engine::piece::{Fate, Origin};
-use novelo_engine::recall::Recalled;
+use novelo_engine::recall::{Recalled, ShownPassage};
 use novelo_engine::recipe::{Component, Shape};
 use novelo_engine::time_scope::Level;
 use novelo_engine::{Assembly, Loaded, Message, Need, Recipe, Turn};
@@ -53,8 +53,9 @@ fn message(raw: &str) -> Message {
 /// For every recall something is found, or nothing is.
 fn recalled(need: &Need, found: bool) -> Option<Recalled> {
     let Need::Recall(recall) = need else { return None };
-    let texts = [("tea, no sugar", vec![]), ("a \"dog\" 😀", vec!["dog"])];
-    let message = recall.show(texts.into_iter().filter(|_| found));
+    let passage = |(text, words)| ShownPassage { text, words, ..ShownPassage::default() };
+    let passages = [("tea, no sugar", vec![]), ("a \"dog\" 😀", vec!["dog"])].map(passage);
+    let message = recall.show(if found { &passages } else { &[] }, 1);
     Some(Recalled { recall: recall.clone(), hits: Vec::new(), near: Vec::new(), problems: Vec::new(), message })
 }
 
@@ -78,7 +79,7 @@ impl Case {
                 .collect::<Vec<CollectionItem>>()
         };
         let (said, data) = (notes(Shape::Message), notes(Shape::Data));
-        let read = |shape, items| LoadedCollection { name: "notes", shape, level: Level::Week, items };
+        let read = |shape, items| LoadedCollection { name: "notes", shape, level: Level::Week, items, before: 0 };
         let groups = self.groups(&turns);
         let membership = self.asks.then(|| groups.membership(turns.iter().skip(1)));
         let inline: Vec<Message> = self.inline.iter().map(|raw| message(raw)).collect();
@@ -89,6 +90,7 @@ impl Case {
         let loaded = Loaded {
             refused: &refused,
             recalled: &recalled,
+            recall_notice: (self.turns_before > 0).then_some(&aside),
             summary_upto: self.asks.then_some(2),
             turns: turns.iter().collect(),
             turns_before: self.turns_before,
@@ -99,9 +101,11 @@ impl Case {
             membership: membership.as_ref(),
             inline: &inline,
             question: self.asks.then_some(&question),
+            unknown_fields: &[],
         };
         if let Ok(assembly) = laws::assembled(&recipe, &loaded, self.budget_tokens) {
             shows_what_was_recalled(&recipe, &assembly, self.asks);
+            says_that_it_is_data(&assembly, self.asks && self.turns_before > 0);
             and(&assembly);
         }
     }
@@ -301,6 +305,16 @@ fn shows_what_was_recalled(recipe: &Recipe, assembly: &Assembly<'_>, found: bool
     assert_eq!(shown.collect::<Vec<_>>(), expect.collect::<Vec<_>>());
 }
 
+/// The notice stands once, before the first of what was recalled.
+fn says_that_it_is_data(assembly: &Assembly<'_>, noticed: bool) {
+    let origins = assembly.pieces.iter().map(|piece| piece.origin);
+    let is_notice = |origin: &Origin<'_>| matches!(origin, Origin::Component { name: "recallNotice", .. });
+    let first = origins.clone().position(|origin| matches!(origin, Origin::Recall { .. }));
+    let expected: Vec<usize> = first.filter(|_| noticed).map(|at| at - 1).into_iter().collect();
+    let notices: Vec<usize> = origins.enumerate().filter(|(_, origin)| is_notice(origin)).map(|(at, _)| at).collect();
+    assert_eq!(notices, expected);
+}
+
 fn prompt(assembly: &Assembly<'_>) -> Vec<Value> {
     let mut bytes = Vec::new();
     assembly.write(&mut bytes);
@@ -322,8 +336,8 @@ fn redactions_name_what_they_hid(assembly: &Assembly<'_>, raw: &[String]) {
         let came = files(&serde_json::from_str(&raw[index]).unwrap());
         let went = files(&serde_json::from_slice(&bytes).unwrap());
         for (came, went) in came.iter().zip(&went).filter(|(came, went)| came["content"] != went["content"]) {
-            let path = came["filepath"].as_str().unwrap();
-            assert_eq!(went["filepath"], path);
+            assert_eq!(went["filepath"], came["filepath"]);
+            let path = came["filepath"].as_str().map_or_else(|| came["filepath"].to_string(), str::to_owned);
             assert!(row.why.contains(&format!("contents of {path} hidden")), "{row:?}");
         }
     }

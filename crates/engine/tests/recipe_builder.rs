@@ -67,6 +67,7 @@ fn a_guided_prompt_is_the_same_bytes() {
         priority: 70,
         pinned,
         why: String::new(),
+        is_for_crisis: false,
     };
     let instruction = Message::text(Role::Developer, "short\n");
     let memories = RecallSpec {
@@ -120,8 +121,10 @@ fn a_document_can_be_changed() {
     assert_eq!(other.recipe().doc_ids, DocIdMode::Counted);
     let bad = document.with_filters(json!([3])).unwrap_err();
     assert_eq!(bad.to_string(), "filters[0] must be an object");
-    let twice = document.with_leading("messages", [ComponentSpec::history()]).unwrap_err();
-    assert_eq!(twice.to_string(), "messages.components[1] shows the turns of the thread a second time");
+    let twice = document.with_leading("messages", [ComponentSpec::history()]).unwrap();
+    assert_eq!(twice.recipe().components.len(), 2, "the turns may be shown twice");
+    let nameless = document.with_leading("messages", [ComponentSpec::collection("")]).unwrap_err();
+    assert_eq!(nameless.to_string(), "messages.components[0].name is missing");
 }
 
 #[test]
@@ -176,10 +179,11 @@ fn recall() -> impl Strategy<Value = Twin<ComponentSpec>> {
     let from = select(vec![RecallSource::Memories, RecallSource::Turns, RecallSource::Documents]);
     let texts = (option::of(text()), option::of(text()));
     let numbers = (option::of(number(100)), option::weighted(0.2, number(100)), option::of(number(10_000)));
-    (from, numbers, texts).prop_map(|(from, (hits, per_level, chars), (heading, empty))| {
+    let share = option::of(select(vec![0.0, 0.001, 0.25, 1.0, 1.5]));
+    (from, numbers, share, texts).prop_map(|(from, (hits, per_level, chars), share, (heading, empty))| {
         let json = json!({"kind": "recall", "from": from.name(), "hits": hits, "perLevel": per_level, "chars": chars,
-            "heading": heading, "empty": empty});
-        (RecallSpec { from, hits, per_level, chars, heading, empty }.into(), given(json))
+            "share": share, "heading": heading, "empty": empty});
+        (RecallSpec { from, hits, per_level, chars, share, heading, empty }.into(), given(json))
     })
 }
 

@@ -5,7 +5,7 @@
 use novelo_engine::group::{Group, Groups};
 use novelo_engine::loaded::{CollectionItem, LoadedCollection, show_summary, show_user_data};
 use novelo_engine::piece::Origin;
-use novelo_engine::recall::Recalled;
+use novelo_engine::recall::{Recalled, ShownPassage};
 use novelo_engine::recipe::Shape;
 use novelo_engine::time_scope::Level;
 use novelo_engine::{Loaded, Message, Need, Recipe, Role, Turn, assemble, render};
@@ -71,18 +71,18 @@ fn a_chat_over_its_budget() {
         "budget_tokens": 170,
     });
     insta::assert_snapshot!(text(recipe, &loaded), @r#"
-    5 messages from 10 pieces, 124 tokens of 170 (approx)
-    + summary          system        32  kept      summary: as stored  | Previous context summary: The user has a small g…
+    6 messages from 10 pieces, 159 tokens of 170 (approx)
+    - summary          system        32  dropped   budget: needs 32 tokens, 25 were left  | Previous context summary: The user has a small g…
     + userData         system        23  kept      userData: as stored  | User data: name: Ana beds: 3
     + history #1       system        23  kept      budget: leads the thread, always stays  | You are a patient gardener.
     - history #2       user          22  dropped   budget: older than the first turn that did not fit  | When do I sow broad beans?
     - history #3       assistant     30  dropped   budget: older than the first turn that did not fit  | In autumn where winters are mild, else in early …
-    - history #4       user          19  dropped   budget: older than the first turn that did not fit  | And how deep?
-    - history #5       assistant     45  dropped   budget: needs 67 tokens, 46 were left
-    - history #6       tool          22  dropped   budget: needs 67 tokens, 46 were left  | 5 cm
-    + history #7       assistant     24  kept      budget: fits, 70 tokens were left  | Five centimetres, a hand apart.
+    - history #4       user          19  dropped   budget: needs 19 tokens, 11 were left  | And how deep?
+    + history #5       assistant     45  kept      budget: fits, 78 tokens were left
+    + history #6       tool          22  kept      budget: fits, 78 tokens were left  | 5 cm
+    + history #7       assistant     24  kept      budget: fits, 102 tokens were left  | Five centimetres, a hand apart.
     + question         user          22  kept      budget: newest user turn, always stays  | What can stand next to them?
-    note {"note":"budgeted","dropped":5,"tokens":124}
+    note {"note":"budgeted","dropped":4,"tokens":159}
     "#);
 }
 
@@ -177,6 +177,7 @@ fn a_long_thread_of_which_only_the_end_is_loaded() {
             shape: Shape::Message,
             level: Level::Convo,
             items: &notes,
+            before: 0,
         }],
         ..Loaded::default()
     };
@@ -228,7 +229,7 @@ fn a_thread_with_groups_below_what_the_week_left() {
     let week =
         [CollectionItem::from_document("w", r#"{"create_time": 1, "value": {"text": "began"}}"#.into(), Shape::Data)];
     let own = [CollectionItem::from_document("o", r#"{"role": "user", "text": "x"}"#.into(), Shape::Data)];
-    let read = |level, items| LoadedCollection { name: "summaries", shape: Shape::Data, level, items };
+    let read = |level, items| LoadedCollection { name: "summaries", shape: Shape::Data, level, items, before: 0 };
     let loaded = Loaded {
         turns: turns.iter().collect(),
         collections: vec![read(Level::Week, &week), read(Level::Convo, &own)],
@@ -288,7 +289,7 @@ fn aside(upto: Option<u64>, filters: Value, budget_tokens: u32) -> (Vec<String>,
     let Some(Need::Recall(recall)) = recipe.needs().into_iter().find(|need| matches!(need, Need::Recall(_))) else {
         panic!("a recipe that recalls needs it");
     };
-    let message = recall.show([("tea, no sugar", vec![])]);
+    let message = recall.show(&[ShownPassage { text: "tea, no sugar", ..ShownPassage::default() }], 1);
     let recalled = [Recalled { recall, hits: Vec::new(), near: Vec::new(), problems: Vec::new(), message }];
     let loaded = Loaded {
         turns: turns.iter().collect(),
@@ -319,11 +320,43 @@ fn a_made_summary_stands_for_what_is_not_there() {
 fn what_was_recalled_yields_before_a_prompt_is_refused() {
     let (told, turns) = aside(None, json!([]), 1_000);
     assert_eq!((told[1].as_str(), turns), ("memories kept recall: as stored", 4));
-    let (told, turns) = aside(None, json!([]), 71);
+    let (told, turns) = aside(None, json!([]), 46);
     assert_eq!((told[1].as_str(), turns), ("memories kept recall: as stored", 1), "turns yield before it does");
-    let (told, turns) = aside(None, json!([]), 70);
+    let (told, turns) = aside(None, json!([]), 45);
     assert_eq!(turns, 2, "what it leaves is room for a turn");
     assert!(told[1].starts_with("memories dropped budget: needs"), "{told:?}");
+}
+
+#[test]
+fn a_summary_yields_to_turns_sentence_by_sentence() {
+    let sentence = |n: u32| format!("On day {n} the boat lay in the harbour.");
+    let text = (1..=8).map(sentence).collect::<Vec<_>>().join(" ");
+    let summary = show_summary(json!({"text": text}).to_string().as_bytes()).unwrap();
+    let turns: Vec<Turn> = (1..=6)
+        .map(|seq| Turn {
+            seq,
+            id: seq.to_string().into(),
+            create_time: 0.0,
+            message: Message::text(Role::User, "some words that were said"),
+        })
+        .collect();
+    let recipe = json!({"components": [{"kind": "summary"}, {"kind": "history"}]});
+    let recipe = Recipe::decode("recipe", &recipe).unwrap();
+    let loaded = Loaded { turns: turns.iter().collect(), summary: Some(&summary), ..Loaded::default() };
+    let shown = |budget_tokens: u32| {
+        let assembly = assemble(&recipe, &loaded, Some(budget_tokens)).unwrap();
+        assert!(assembly.tokens <= budget_tokens);
+        let row = &assembly.explain().pieces[0];
+        let turns = assembly.messages().filter(|piece| matches!(piece.origin, Origin::Turn { .. })).count();
+        (format!("{} {}: {}", row.fate.name(), row.by, row.why), turns)
+    };
+    let shortened = |kept: u32| format!("cut budget: shortened to {kept} of its 8 sentences, so that newer turns fit");
+    let whole = 6 * 22 + summary.tokens(novelo_engine::Tokenizer::default());
+    assert_eq!(shown(whole), ("kept summary: as stored".to_owned(), 6));
+    assert_eq!(shown(whole - 1), (shortened(7), 6), "one sentence is enough");
+    assert_eq!(shown(175), (shortened(2), 6), "it has a quarter at least");
+    assert_eq!(shown(22 * 5 + 20).1, 5);
+    assert!(shown(60).0.starts_with("dropped budget: needs"), "{:?}", shown(60));
 }
 
 #[test]

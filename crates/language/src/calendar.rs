@@ -23,6 +23,14 @@ pub fn iso_date(seconds: f64) -> String {
     day(seconds).map(civil).map(shown).unwrap_or_default()
 }
 
+/// A time in UTC to the minute, as `2026-11-16 09:05 UTC`; empty for a time of no calendar.
+pub fn utc_minute(seconds: f64) -> String {
+    let date = iso_date(seconds);
+    let minutes = (seconds.rem_euclid(86_400.0) / 60.0) as u32;
+    let time = || format!("{date} {:02}:{:02} UTC", minutes / 60, minutes % 60);
+    if date.is_empty() { String::new() } else { time() }
+}
+
 /// Days since 1970 in the Gregorian calendar, whose years begin in March here, so that the leap day is the
 /// last.
 pub fn days(year: i32, month: i32, day: i32) -> Day {
@@ -56,6 +64,9 @@ mod tests {
         assert_eq!(civil(0), (1970, 1, 1));
         assert_eq!([iso_date(951_782_400.0), iso_date(1_794_787_200.0)], ["2000-02-29", "2026-11-16"]);
         assert_eq!(iso_date(f64::NAN), "");
+        assert_eq!([f64::NAN, 1e300].map(utc_minute), ["", ""]);
+        assert_eq!(utc_minute(-1.0), "1969-12-31 23:59 UTC");
+        assert_eq!(utc_minute(1_794_787_200.0 + 32_759.9), "2026-11-16 09:05 UTC");
         assert_eq!(days(2024, 2, 29), 19_782);
     }
 }

@@ -1,15 +1,17 @@
 //! The answer of a model, made fit to be shown, word by word.
 //!
-//! Owns what is taken off: thoughts, a speaker's name and a redundant greeting at the front, blanks, empty
-//! lines, and the technical block at the end, which is read. Invariant: every character is taken by itself,
-//! so that what comes out is the same however the text was cut; and nothing is held back longer than it takes
-//! to know.
+//! Owns what is taken off: HTML tags, thoughts, a speaker's name and a redundant greeting at the front,
+//! blanks, empty lines, and the technical block at the end, which is read. Invariant: every character is
+//! taken by itself, so that what comes out is the same however the text was cut; and nothing is held back
+//! longer than it takes to know.
 
 mod block;
 mod front;
+mod tags;
 
 use self::block::{BlockCandidate, FENCE};
 use self::front::Front;
+use self::tags::TagFilter;
 
 pub(crate) use block::INTENSITY_MAX;
 pub use block::{Block, TAGS_MAX};
@@ -19,6 +21,7 @@ const BREAKS_MAX: usize = 2;
 
 #[derive(Debug)]
 pub struct Cleaner {
+    tags: TagFilter,
     /// The text before the answer; `None` once the answer has begun.
     front: Option<Front>,
     body: Body,
@@ -46,15 +49,18 @@ struct Body {
 impl Cleaner {
     /// With phrases, a greeting at the front is redundant and goes.
     pub fn new(greetings: Option<&[String]>) -> Self {
-        Self { front: Some(Front::new(greetings.unwrap_or_default())), body: Body::default() }
+        Self {
+            tags: TagFilter::default(),
+            front: Some(Front::new(greetings.unwrap_or_default())),
+            body: Body::default(),
+        }
     }
 
     /// What can be shown now.
     pub fn push(&mut self, text: &str) -> String {
-        let mut out = String::with_capacity(text.len());
-        for c in text.chars() {
-            self.take(c, &mut out);
-        }
+        let (mut plain, mut out) = (String::with_capacity(text.len()), String::with_capacity(text.len()));
+        text.chars().for_each(|c| self.tags.take(c, &mut plain));
+        plain.chars().for_each(|c| self.take(c, &mut out));
         out
     }
 
@@ -69,7 +75,9 @@ impl Cleaner {
 
     /// What is left to show, and the technical block.
     pub fn finish(mut self) -> (String, Option<Block>) {
-        let mut out = String::new();
+        let (mut plain, mut out) = (String::new(), String::new());
+        self.tags.finish(&mut plain);
+        plain.chars().for_each(|c| self.take(c, &mut out));
         if let Some(front) = self.front.take() {
             let begun = front.finish();
             self.body.capital = begun.capital;

@@ -10,7 +10,7 @@ use std::sync::LazyLock;
 use rustc_hash::FxHashMap;
 
 use crate::analyse::Words;
-use crate::syntax::{Grammar, Lexicon, Script};
+use crate::syntax::{Analysis, Grammar, Lexicon, Script};
 use crate::{english, portuguese, russian};
 
 macro_rules! languages {
@@ -36,15 +36,27 @@ languages! {
 }
 
 /// The languages in which a word is a stop word, as bits.
-static STOP_WORDS: LazyLock<FxHashMap<&'static str, u8>> = LazyLock::new(|| {
+static STOP_WORDS: LazyLock<FxHashMap<&'static str, u8>> = LazyLock::new(|| words_by_language(|it| it.stop_words));
+
+fn words_by_language(words: fn(&Analysis) -> &'static str) -> FxHashMap<&'static str, u8> {
     let mut languages = FxHashMap::default();
     for language in Language::ALL {
-        for word in language.grammar().analysis.stop_words.split_whitespace() {
+        for word in words(&language.grammar().analysis).split_whitespace() {
             *languages.entry(word).or_insert(0) |= language.bit();
         }
     }
     languages
-});
+}
+
+/// The languages in which a word is one of small talk, and those in which it negates, as bits. Small talk is
+/// too short to tell its language.
+static SMALL_TALK: LazyLock<FxHashMap<&'static str, u8>> = LazyLock::new(|| words_by_language(|it| it.small_talk));
+static NEGATIONS: LazyLock<FxHashMap<&'static str, u8>> = LazyLock::new(|| words_by_language(|it| it.negations));
+
+/// A longer text is never taken for small talk.
+const SMALL_TALK_WORDS_MAX: usize = 8;
+/// Words of a name in small talk.
+const NAME_WORDS_MAX: usize = 2;
 
 static LEXICONS: LazyLock<Vec<Lexicon>> = LazyLock::new(|| {
     let names = || Language::ALL.into_iter().flat_map(|it| it.grammar().words.given_names.iter().copied());
@@ -94,6 +106,30 @@ impl Language {
         stop_languages(folded) & self.bit() != 0
     }
 
+    /// Whether a stop word turns a sentence into its opposite.
+    pub fn negates(self, folded: &str) -> bool {
+        has_bit(&NEGATIONS, folded, self)
+    }
+
+    /// Whether a text in this language is small talk and no more: greetings, thanks and cheers, with a name
+    /// or without. A text of stop words alone is too.
+    pub fn is_small_talk(self, text: &str, words: &Words) -> bool {
+        if words.iter().nth(SMALL_TALK_WORDS_MAX).is_some() || text.contains(char::is_numeric) {
+            return false;
+        }
+        let (mut is_talk, mut names) = (false, 0);
+        for word in words.iter() {
+            let language = self.for_word(word.folded);
+            if SMALL_TALK.contains_key(word.folded) {
+                is_talk = true;
+            } else if !language.is_stop(word.folded) {
+                let is_name = text.get(word.range.clone()).is_some_and(|it| it.starts_with(char::is_uppercase));
+                names += if is_name { 1 } else { NAME_WORDS_MAX + 1 };
+            }
+        }
+        names == 0 || is_talk && names <= NAME_WORDS_MAX
+    }
+
     /// Whether a word is a stop word of this language and of no other.
     pub(crate) fn is_only_stop(self, folded: &str) -> bool {
         stop_languages(folded) == self.bit()
@@ -111,6 +147,10 @@ impl Language {
     pub(crate) fn lexicon(self) -> &'static Lexicon {
         LEXICONS.get(self as usize).expect("there is a lexicon of every language")
     }
+}
+
+fn has_bit(words: &FxHashMap<&'static str, u8>, folded: &str, language: Language) -> bool {
+    words.get(folded).is_some_and(|languages| languages & language.bit() != 0)
 }
 
 fn stop_languages(folded: &str) -> u8 {
@@ -132,6 +172,32 @@ mod tests {
         let content = words.iter().map(|word| (language.for_word(word.folded), word.folded));
         let content = content.filter(|(language, word)| !language.is_stop(word));
         assert_eq!(content.map(|(language, word)| language.stem(word)).collect::<Vec<_>>(), stems);
+    }
+
+    #[test]
+    fn small_talk_says_nothing() {
+        let is_small_talk = |text: &str| {
+            let words = Words::new(text, 100);
+            Language::detect(&words).is_small_talk(text, &words)
+        };
+        for text in
+            ["Hey Kate!", "Thanks, Kate Moss!", "Good night.", "Oi, Maria!", "Bom dia", "Привет, Катя!", "", "ok"]
+        {
+            assert!(is_small_talk(text), "{text}");
+        }
+        for text in [
+            "In its cage.",
+            "Yes, Lisbon.",
+            "Lisbon",
+            "Hey, we moved.",
+            "Good at 9",
+            "Não, em Lisboa",
+            "Доброе дело",
+            "Thanks for the blue teapot",
+            "Hey Kate, Anna, Bob, Carl!",
+        ] {
+            assert!(!is_small_talk(text), "{text}");
+        }
     }
 
     #[test]

@@ -9,20 +9,24 @@
 
 pub mod analyse;
 pub mod calendar;
+pub mod content;
 pub mod dates;
 pub mod decide;
 mod english;
 pub mod finish;
+pub mod generated;
 mod language;
 mod locale;
 pub mod plan;
 mod portuguese;
+pub mod remark;
 pub mod rewrite;
 mod russian;
+mod stated;
 mod syntax;
 mod window;
 
-pub use self::calendar::{iso_date, iso_day};
+pub use self::calendar::{iso_date, iso_day, utc_minute};
 pub use self::language::Language;
 pub use self::locale::Locale;
 pub use self::portuguese::BRAZIL;

@@ -1,190 +1,244 @@
-//! A summary without a model: the sentences that say most.
+//! A summary without a model: who said what, and when, from the whole of a conversation.
 //!
-//! Owns the choice: rare words, names and numbers speak for a sentence, what was chosen already speaks
-//! against it, and what people say comes before what assistants answer. Writes nothing of its own; the same
-//! input gives the same summary.
-
-use std::collections::BTreeMap;
+//! Owns the choice: common topics, names, numbers, times, decisions and facts of the speakers speak for a
+//! sentence. Fragments, thanks, code and what leans on another sentence speak against it, and what was chosen
+//! already too. Every part of the conversation is heard. Writes nothing of its own but dates and names; the
+//! same input gives the same summary.
 
 use rustc_hash::FxHashMap;
 
-use novelo_language::Language;
-use novelo_language::analyse::{self, Words};
-pub use novelo_language::rewrite::Utterance;
+use novelo_language::content::sentences as sentences_of;
+use novelo_language::iso_day;
+use novelo_language::remark::{Opening, Remark};
 
 /// A longer sentence is cut.
-const SENTENCE_CHARS_MAX: usize = 240;
-/// How many words of a sentence are weighed, and how many sentences are compared with each other.
-const SENTENCE_WORDS_MAX: usize = 80;
-const CANDIDATES_MAX: usize = 400;
-/// A sentence of fewer words that matter says little by itself, and so much against others.
-const CONTENT_WORDS_MIN: usize = 2;
-const BARE: f32 = 0.2;
-/// How much likeness to what is chosen counts against a sentence.
-const REDUNDANCY: f32 = 0.8;
-/// What stood in the summary before was chosen from more than can be seen now.
-const BEFORE: f32 = 1.3;
-const ASSISTANT: f32 = 0.4;
-const QUESTION: f32 = 0.5;
-/// What a name or a number adds, in words of common rarity.
-const NAMED: f32 = 1.5;
+const SENTENCE_CHARS_MAX: usize = 220;
+/// Parts of the conversation, and the share of its worth that a sentence keeps for each that was chosen from
+/// its part.
+const PARTS: usize = 10;
+const SAME_PART: f32 = 0.5;
+/// Sentences of a part that are compared with each other.
+const PART_SENTENCES_MAX: usize = 48;
+/// How much likeness to what is chosen counts against a sentence, and from where on it repeats it.
+const REDUNDANCY: f32 = 0.9;
+const REPEATS: f32 = 0.8;
+/// A word is worth at most this: what was said just once is not worth more than a topic.
+const WORD_MAX: f32 = 4.0;
+/// What counts for a sentence beside its words, each up to a number of times.
+const NAME: (f32, usize) = (1.0, 3);
+const NUMBER: (f32, usize) = (1.2, 3);
+const TIME: (f32, usize) = (1.2, 2);
+const FACT: (f32, usize) = (1.5, 2);
+const OWN: f32 = 0.8;
+/// The share of its worth that a sentence keeps.
+const ASSISTANT: f32 = 0.35;
+const PRONOUN: f32 = 0.45;
+const CONTINUES: f32 = 0.7;
+const FILLER: f32 = 0.4;
+const EXCLAIMS: f32 = 0.8;
+const QUESTION: f32 = 0.25;
+const FRAGMENT: f32 = 0.15;
+const LONG: f32 = 0.8;
+/// A sentence that is worth less than this share of the best one does not fill room that is left.
+const WORTH_MIN: f32 = 0.15;
 
-/// A summary of what a summary says already and of what was said since, of at most so many characters: one
-/// line per turn, `speaker: sentences`, in the order they were said.
-pub fn summarise(before: Option<&str>, said: &[Utterance<'_>], chars_max: usize) -> String {
-    let mut sentences = Vec::new();
-    let lines = before.unwrap_or_default().lines().filter(|line| !line.trim().is_empty());
-    for (turn, line) in lines.enumerate() {
-        let (speaker, text) = split_line(line);
-        collect(&mut sentences, turn, Utterance { speaker, text }, true);
+/// One turn.
+#[derive(Debug, Clone, Copy)]
+pub struct DatedTurn<'a> {
+    pub speaker: &'a str,
+    pub text: &'a str,
+    /// The day it was said on, as `2024-12-31`; empty if that is not known.
+    pub date: &'a str,
+}
+
+/// A summary of turns that are not looked at again.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct EarlierSummary<'a> {
+    pub text: &'a str,
+    pub turns: usize,
+}
+
+/// A summary of a conversation, of at most so many characters: one line per sentence, with its date and
+/// speaker, in the order they were said.
+pub fn summarise(earlier: EarlierSummary<'_>, said: &[DatedTurn<'_>], chars_max: usize) -> String {
+    let mut candidates = Vec::new();
+    let lines: Vec<&str> = earlier.text.lines().filter(|line| !line.trim().is_empty()).collect();
+    for (n, line) in lines.iter().enumerate() {
+        collect(&mut candidates, n * earlier.turns / lines.len(), split_line(line), true);
     }
-    let turns = sentences.last().map_or(0, |last| last.turn + 1);
-    for (turn, said) in said.iter().enumerate() {
-        collect(&mut sentences, turns + turn, *said, false);
+    for (n, turn) in said.iter().enumerate() {
+        let is_answered = said.iter().skip(n + 1).any(|other| other.speaker != turn.speaker);
+        let from = candidates.len();
+        collect(&mut candidates, earlier.turns + n, *turn, false);
+        if is_answered {
+            candidates.iter_mut().skip(from).for_each(|it: &mut Candidate<'_>| it.is_answered = true);
+        }
     }
-    weigh(&mut sentences);
-    write(&sentences, choose(&sentences, chars_max), chars_max)
+    weigh(&mut candidates, earlier.turns + said.len());
+    write(&candidates, &choose(&candidates, chars_max), chars_max)
 }
 
 #[derive(Debug)]
-struct Sentence<'a> {
+struct Candidate<'a> {
     turn: usize,
     speaker: &'a str,
+    date: &'a str,
     text: String,
-    /// Sorted prints of its words that matter.
-    terms: Vec<u64>,
-    named: usize,
-    /// By who said it and how.
-    share: f32,
-    weight: f32,
+    remark: Remark,
+    is_cut: bool,
+    /// A question that somebody spoke after.
+    is_answered: bool,
+    part: usize,
+    /// By its length.
+    worth: f32,
 }
 
-impl Sentence<'_> {
-    /// The characters of a line of its own.
-    fn cost(&self) -> usize {
-        prefix(self.speaker).chars().count() + self.text.chars().count() + 1
-    }
-}
-
-fn prefix(speaker: &str) -> String {
-    if speaker.is_empty() { String::new() } else { format!("{speaker}: ") }
-}
-
-/// A line of a summary into who and what. A long or many-worded beginning is no name.
-fn split_line(line: &str) -> (&str, &str) {
-    let parts =
-        line.split_once(": ").filter(|(speaker, _)| speaker.len() <= 40 && !speaker.contains(['.', '?', '!', ',']));
-    parts.map_or(("", line.trim()), |(speaker, text)| (speaker.trim(), text.trim()))
-}
-
-fn collect<'a>(sentences: &mut Vec<Sentence<'a>>, turn: usize, said: Utterance<'a>, before: bool) {
-    let who = match said.speaker {
-        "assistant" | "system" | "developer" | "tool" => ASSISTANT,
-        _ => 1.0,
-    };
-    for text in split(said.text) {
-        let words = Words::new(text, SENTENCE_WORDS_MAX);
-        let language = Language::detect(&words);
-        let content = words.iter().map(|word| (language.for_word(word.folded), word));
-        let content: Vec<_> = content.filter(|(language, word)| !language.is_stop(word.folded)).collect();
-        let mut terms: Vec<u64> =
-            content.iter().map(|(it, word)| analyse::fingerprint(&it.stem(word.folded))).collect();
-        terms.sort_unstable();
-        terms.dedup();
-        let is_named = |start: usize| {
-            let first = text.get(start..).and_then(|rest| rest.chars().next());
-            first.is_some_and(|c| c.is_numeric() || (start > 0 && c.is_uppercase()))
-        };
-        let named = content.iter().filter(|(_, word)| is_named(word.range.start)).count();
-        let how = if text.ends_with(['?', '？']) { QUESTION } else { 1.0 } * if before { BEFORE } else { 1.0 };
-        let how = how * if terms.len() < CONTENT_WORDS_MIN { BARE } else { 1.0 };
-        let text = cut(&text.split_whitespace().collect::<Vec<_>>().join(" "), SENTENCE_CHARS_MAX);
-        sentences.push(Sentence { turn, speaker: said.speaker, text, terms, named, share: who * how, weight: 0.0 });
-    }
-}
-
-/// Sentences end at a line's end, or after a mark that is followed by a blank.
-pub(crate) fn split(text: &str) -> impl Iterator<Item = &str> {
-    text.lines().flat_map(|line| {
-        let mut from = 0;
-        let mut ends: Vec<&str> = Vec::new();
-        let mut marked = false;
-        for (at, c) in line.char_indices() {
-            if marked && c.is_whitespace() {
-                ends.extend(line.get(from..at));
-                from = at;
-            }
-            marked = matches!(c, '.' | '!' | '?' | '…' | '。' | '！' | '？')
-                || (marked && matches!(c, '"' | ')' | '”' | '»'));
+impl Candidate<'_> {
+    fn line(&self) -> String {
+        let front = [self.date, self.speaker].iter().filter(|it| !it.is_empty()).copied().collect::<Vec<_>>().join(" ");
+        if self.speaker.is_empty() {
+            format!("{front} {}", self.text).trim().to_owned()
+        } else {
+            format!("{front}: {}", self.text)
         }
-        ends.extend(line.get(from..));
-        ends.into_iter().map(str::trim).filter(|sentence| !sentence.is_empty())
-    })
+    }
+
+    /// The characters of its line.
+    fn cost(&self) -> usize {
+        let front = [self.date, self.speaker].iter().map(|it| it.chars().count() + 1).sum::<usize>();
+        front + self.text.chars().count() + 2
+    }
 }
 
-/// The mean rarity of its words, more for more of them, and what it names.
-fn weigh(sentences: &mut [Sentence<'_>]) {
+/// A line of a summary into when, who and what. A long or many-worded beginning is no name.
+fn split_line(line: &str) -> DatedTurn<'_> {
+    let line = line.trim();
+    let is_dated = iso_day(line).is_some() && line.get(10..11).is_none_or(|next| next == " ");
+    let (date, rest) = if is_dated { line.split_at(10) } else { ("", line) };
+    let rest = rest.trim_start();
+    let parts =
+        rest.split_once(": ").filter(|(speaker, _)| speaker.len() <= 40 && !speaker.contains(['.', '?', '!', ',']));
+    let (speaker, text) = parts.unwrap_or(("", rest));
+    DatedTurn { speaker: speaker.trim(), text: text.trim(), date }
+}
+
+/// Adds the sentences of a turn. What stands in code, tables and headings is none.
+fn collect<'a>(candidates: &mut Vec<Candidate<'a>>, turn: usize, said: DatedTurn<'a>, is_earlier: bool) {
+    let mut is_fenced = false;
+    for line in said.text.lines().map(str::trim) {
+        if line.starts_with("```") {
+            is_fenced = !is_fenced;
+            continue;
+        }
+        if is_fenced || line.starts_with(['#', '|', '<']) {
+            continue;
+        }
+        let line = line.trim_start_matches(['-', '*', '•', '+', '>', ' ']).replace("**", "");
+        for text in sentences_of(&line) {
+            let remark = Remark::read(text);
+            if (remark.is_code && !is_earlier) || remark.stems.is_empty() && text.chars().count() < 3 {
+                continue;
+            }
+            let whole = text.split_whitespace().collect::<Vec<_>>().join(" ");
+            let text = cut(&whole, SENTENCE_CHARS_MAX);
+            let is_cut = text != whole;
+            let (speaker, date) = (said.speaker, said.date);
+            let candidate =
+                Candidate { turn, speaker, date, text, remark, is_cut, is_answered: false, part: 0, worth: 0.0 };
+            candidates.push(candidate);
+        }
+    }
+}
+
+/// What its words and what it tells are worth, by its length.
+fn weigh(candidates: &mut [Candidate<'_>], turns: usize) {
     let mut holders: FxHashMap<u64, u32> = FxHashMap::default();
-    for term in sentences.iter().flat_map(|sentence| &sentence.terms) {
-        *holders.entry(*term).or_default() += 1;
+    for stem in candidates.iter().flat_map(|it| &it.remark.stems) {
+        *holders.entry(*stem).or_default() += 1;
     }
-    let all = sentences.len() as f32;
-    for sentence in sentences {
-        let rarity = |term: &u64| (1.0 + all / holders.get(term).copied().unwrap_or(1) as f32).ln();
-        let sum: f32 = sentence.terms.iter().map(rarity).sum();
-        let named = NAMED * sentence.named.min(4) as f32;
-        sentence.weight = sentence.share * (sum + named) / (sentence.terms.len() as f32 + 4.0).sqrt();
+    let all = candidates.len() as f32;
+    for candidate in candidates {
+        let remark = &candidate.remark;
+        let rarity = |stem: &u64| (1.0 + all / holders.get(stem).copied().unwrap_or(1) as f32).ln().min(WORD_MAX);
+        let told = [(NAME, remark.names), (NUMBER, remark.numbers), (TIME, remark.times), (FACT, remark.facts)];
+        let told: f32 = told.iter().map(|((each, most), count)| each * (*count).min(*most) as f32).sum();
+        let own = if remark.is_own { OWN } else { 0.0 };
+        let sum = remark.stems.iter().map(rarity).sum::<f32>() + told + own;
+        candidate.worth = sum * share(candidate) / candidate.cost() as f32;
+        candidate.part = candidate.turn * PARTS / turns.max(1);
     }
 }
 
-/// The places of the chosen: always the best of what still fits, less what it repeats.
-fn choose(sentences: &[Sentence<'_>], chars_max: usize) -> Vec<usize> {
-    let mut open: Vec<(usize, f32)> = sentences.iter().enumerate().map(|(at, it)| (at, it.weight)).collect();
+fn share(candidate: &Candidate<'_>) -> f32 {
+    let remark = &candidate.remark;
+    let opening = match remark.opening {
+        Opening::Plain => 1.0,
+        Opening::Pronoun => PRONOUN,
+        Opening::Continues => CONTINUES,
+        Opening::Filler => FILLER,
+    };
+    let is_assistant = matches!(candidate.speaker, "assistant" | "system" | "developer" | "tool");
+    let shares = [
+        (is_assistant, ASSISTANT),
+        (remark.asks && candidate.is_answered, QUESTION),
+        (remark.exclaims, EXCLAIMS),
+        (remark.is_fragment, FRAGMENT),
+        (candidate.is_cut, LONG),
+    ];
+    shares.iter().filter(|(holds, _)| *holds).map(|(_, share)| share).product::<f32>() * opening
+}
+
+/// The places of the chosen: always the best of what still fits, less what it repeats and what was chosen
+/// from its part.
+fn choose(candidates: &[Candidate<'_>], chars_max: usize) -> Vec<usize> {
+    let mut open: Vec<(usize, f32)> = candidates.iter().enumerate().map(|(at, it)| (at, it.worth)).collect();
     open.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
-    open.truncate(CANDIDATES_MAX);
-    if open.first().is_some_and(|(_, best)| *best > 0.0) {
-        open.retain(|(_, weight)| *weight > 0.0);
-    }
+    let least = open.first().map_or(0.0, |(_, best)| best * WORTH_MIN);
+    open.retain(|(_, worth)| *worth >= least);
+    let mut counts = [0; PARTS];
+    open.retain(|(at, _)| {
+        let part = candidates.get(*at).and_then(|it| counts.get_mut(it.part));
+        part.is_some_and(|count| {
+            *count += 1;
+            *count <= PART_SENTENCES_MAX
+        })
+    });
+    let mut taken_of = [0_i32; PARTS];
     let mut chosen = Vec::new();
     let mut room = chars_max.saturating_add(1);
     loop {
-        open.retain(|(at, _)| sentences.get(*at).is_some_and(|sentence| sentence.cost() <= room));
-        let best = open.iter().copied().reduce(|a, b| if b.1 > a.1 { b } else { a });
-        let Some((at, _)) = best else { break };
-        let Some(taken) = sentences.get(at) else { break };
+        open.retain(|(at, _)| candidates.get(*at).is_some_and(|it| it.cost() <= room));
+        let of_part = |at: usize| candidates.get(at).and_then(|it| taken_of.get(it.part)).copied().unwrap_or(0);
+        let worth = |(at, worth): &(usize, f32)| worth * SAME_PART.powi(of_part(*at));
+        let best = open.iter().copied().reduce(|a, b| if worth(&b) > worth(&a) { b } else { a });
+        let Some((at, taken)) = best.and_then(|(at, _)| Some((at, candidates.get(at)?))) else { break };
         room -= taken.cost();
         chosen.push(at);
-        open.retain(|(other, _)| *other != at);
-        for (other, worth) in &mut open {
-            let Some(sentence) = sentences.get(*other) else { continue };
-            *worth = worth.min(sentence.weight * (1.0 - REDUNDANCY * likeness(&sentence.terms, &taken.terms)));
-        }
+        taken_of.get_mut(taken.part).into_iter().for_each(|count| *count += 1);
+        open.retain_mut(|(other, worth)| {
+            let Some(it) = candidates.get(*other).filter(|_| *other != at) else { return false };
+            let likeness = likeness(&it.remark.stems, &taken.remark.stems);
+            *worth = worth.min(it.worth * (1.0 - REDUNDANCY * likeness));
+            likeness < REPEATS || it.remark.naming.iter().any(|stem| !taken.remark.stems.contains(stem))
+        });
     }
     chosen.sort_unstable();
     chosen
 }
 
-/// The share of the shorter one's terms that both have.
+/// The share of the shorter one's stems that both have.
 fn likeness(a: &[u64], b: &[u64]) -> f32 {
-    let shared = a.iter().filter(|term| b.binary_search(term).is_ok()).count();
+    let shared = a.iter().filter(|stem| b.binary_search(stem).is_ok()).count();
     shared as f32 / a.len().min(b.len()).max(1) as f32
 }
 
-fn write(sentences: &[Sentence<'_>], chosen: Vec<usize>, chars_max: usize) -> String {
-    let mut lines: BTreeMap<usize, String> = BTreeMap::new();
-    for sentence in chosen.iter().filter_map(|at| sentences.get(*at)) {
-        let line = lines.entry(sentence.turn).or_insert_with(|| prefix(sentence.speaker));
-        if !line.is_empty() && !line.ends_with(' ') {
-            line.push(' ');
-        }
-        line.push_str(&sentence.text);
-    }
-    if lines.is_empty() {
+fn write(candidates: &[Candidate<'_>], chosen: &[usize], chars_max: usize) -> String {
+    if chosen.is_empty() {
         // Not one sentence fits: the best one, cut.
-        let best = sentences.iter().reduce(|a, b| if b.weight > a.weight { b } else { a });
-        return best.map_or(String::new(), |best| cut(&format!("{}{}", prefix(best.speaker), best.text), chars_max));
+        let best = candidates.iter().reduce(|a, b| if b.worth > a.worth { b } else { a });
+        return best.map_or(String::new(), |best| cut(&best.line(), chars_max));
     }
-    lines.into_values().collect::<Vec<_>>().join("\n")
+    chosen.iter().filter_map(|at| candidates.get(*at)).map(Candidate::line).collect::<Vec<_>>().join("\n")
 }
 
 /// The first characters of a text, at most `chars_max`, cut after a word and marked as cut.
@@ -199,80 +253,5 @@ pub(crate) fn cut(text: &str, chars_max: usize) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::*;
-
-    #[test]
-    fn bare_words_are_better_than_nothing() {
-        let bare: Vec<String> = (1..5).map(|n| format!("m{n}")).collect();
-        let said: Vec<Utterance<'_>> = bare.iter().map(|text| Utterance { speaker: "user", text }).collect();
-        assert_eq!(summarise(None, &said, 100), "user: m1\nuser: m2\nuser: m3\nuser: m4");
-        let only = [Utterance { speaker: "user", text: "and so it is" }];
-        assert_eq!(summarise(None, &only, 100), "user: and so it is");
-    }
-
-    fn said<'a>(speaker: &'a str, text: &'a str) -> Utterance<'a> {
-        Utterance { speaker, text }
-    }
-
-    const TALK: [(&str, &str); 5] = [
-        ("user", "Hi! My name is Marta Oliveira and I live in Porto. How are you?"),
-        ("assistant", "I am well, thank you. There are many lovely things to see and do in the old town, of course."),
-        ("user", "Ok. My dog Bolt is allergic to chicken. Nice."),
-        ("assistant", "I will remember that your dog is allergic to chicken."),
-        ("user", "The flight to Lisbon leaves on 12 May at 9:40."),
-    ];
-
-    fn talk() -> Vec<Utterance<'static>> {
-        TALK.map(|(speaker, text)| said(speaker, text)).to_vec()
-    }
-
-    #[test]
-    fn facts_of_people_come_before_talk() {
-        let expect = "user: My name is Marta Oliveira and I live in Porto.\nuser: My dog Bolt is allergic to chicken.\n\
-                      user: The flight to Lisbon leaves on 12 May at 9:40.";
-        assert_eq!(summarise(None, &talk(), 150), expect);
-    }
-
-    #[test]
-    fn a_summary_carries_its_best_over() {
-        let first = summarise(None, &talk(), 150);
-        let more =
-            [said("user", "It is raining a bit here."), said("user", "My sister Ana moves to Braga in June 2024.")];
-        let next = summarise(Some(&first), &more, 200);
-        let expect = format!("{first}\nuser: My sister Ana moves to Braga in June 2024.");
-        assert_eq!(next, expect);
-        assert_eq!(summarise(Some(&next), &[], 200), next);
-    }
-
-    #[test]
-    fn what_was_said_twice_is_kept_once() {
-        let twice = [said("user", "My dog Bolt eats salmon."), said("user", "Bolt my dog eats salmon!")];
-        assert_eq!(
-            summarise(None, &[twice[0], twice[1], said("user", "I work at a bakery.")], 60).matches("Bolt").count(),
-            1
-        );
-    }
-
-    #[test]
-    fn a_sentence_that_is_too_long_is_cut_at_a_word() {
-        let long = "слово и дело ".repeat(100);
-        let summary = summarise(None, &[said("user", &long)], 60);
-        assert!(summary.ends_with("…") && summary.chars().count() <= 60, "{summary}");
-        assert!(["слово…", "и…", "дело…"].iter().any(|end| summary.ends_with(end)), "{summary}");
-        assert_eq!(summarise(None, &[said("user", "two words")], 0), "");
-        assert_eq!(summarise(None, &[], 100), "");
-    }
-
-    proptest! {
-        #[test]
-        fn never_longer_than_asked(texts in prop::collection::vec(".{0,80}", 0..12), before in ".{0,200}", max in 0..300_usize) {
-            let turns: Vec<Utterance<'_>> = texts.iter().map(|text| said("user", text)).collect();
-            let summary = summarise(Some(&before), &turns, max);
-            prop_assert!(summary.chars().count() <= max);
-            prop_assert_eq!(&summary, &summarise(Some(&before), &turns, max));
-        }
-    }
-}
+#[path = "extract_tests.rs"]
+mod tests;

@@ -2,10 +2,11 @@
 //!
 //! Owns the choice, by the same ranking that found the passages. Writes nothing of its own.
 
-use crate::extract::{cut, split};
+use crate::extract::cut;
 use crate::{Index, Passage, Query};
 use novelo_language::Language;
 use novelo_language::analyse::Words;
+use novelo_language::content;
 
 /// Sentences of one passage that stand together, as they are quoted.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -70,7 +71,7 @@ pub fn quote(question: &str, sources: &[Source<'_>], sentences_max: usize) -> Ve
 }
 
 /// Whether two texts have a word in common that matters, in whatever form.
-pub fn shares_word(a: &str, b: &str) -> bool {
+fn shares_word(a: &str, b: &str) -> bool {
     let (a, b) = (stems(a), stems(b));
     a.iter().any(|(_, stem)| stem.is_some() && b.iter().any(|(_, other)| other == stem))
 }
@@ -107,7 +108,7 @@ fn sentences(sources: &[Source<'_>]) -> Vec<(usize, String)> {
                 heading = Some(title.trim_start_matches(['#', ' ']).to_owned());
                 continue;
             }
-            for sentence in split(&paragraph).take(SENTENCES_MAX.saturating_sub(sentences.len())) {
+            for sentence in content::sentences(&paragraph).take(SENTENCES_MAX.saturating_sub(sentences.len())) {
                 let whole = match heading.take() {
                     Some(heading) => format!("{heading}: {sentence}"),
                     None => sentence.to_owned(),

@@ -10,8 +10,12 @@ use std::ops::Range;
 const PASSAGE_BYTES_MIN: usize = 600;
 const PASSAGE_BYTES_GOOD: usize = 1_000;
 const PASSAGE_BYTES_MAX: usize = 1_200;
+/// More blanks than these before the first word of a line are not kept.
+const INDENTATION_BYTES_MAX: usize = 100;
+const HEADING_BYTES_MAX: usize = 120;
 
-/// The passages of a text, as ranges of bytes, in order. Each is trimmed and has at most 1,200 bytes.
+/// The passages of a text, as ranges of bytes, in order. Each is trimmed, but for the indentation of its
+/// first line, and has at most 1,200 bytes.
 pub fn passages(text: &str) -> Vec<Range<usize>> {
     let mut ranges = Vec::new();
     let mut from = skip_blank(text, 0);
@@ -24,9 +28,65 @@ pub fn passages(text: &str) -> Vec<Range<usize>> {
     ranges
 }
 
+/// Where what is not blank begins, or its line if that is indented.
 fn skip_blank(text: &str, from: usize) -> usize {
     let rest = text.get(from..).unwrap_or_default();
-    from + rest.find(|c: char| !c.is_whitespace()).unwrap_or(rest.len())
+    let blank = rest.find(|c: char| !c.is_whitespace()).unwrap_or(rest.len());
+    if blank == rest.len() {
+        return text.len();
+    }
+    let skipped = rest.get(..blank).unwrap_or_default();
+    let is_line_start = text.get(..from).is_some_and(|before| before.is_empty() || before.ends_with('\n'));
+    let line = skipped.rfind('\n').map(|at| at + 1).or(is_line_start.then_some(0));
+    let is_indented = |line: &usize| {
+        let indentation = skipped.get(*line..).unwrap_or_default();
+        indentation != " " && indentation.len() <= INDENTATION_BYTES_MAX
+    };
+    from + line.filter(is_indented).unwrap_or(blank)
+}
+
+/// The headings of a Markdown text, as far as it was read.
+#[derive(Debug, Default)]
+pub struct Headings {
+    /// With their levels: each is below the one before it.
+    open: Vec<(usize, String)>,
+    in_code: bool,
+}
+
+impl Headings {
+    /// Reads on.
+    pub fn read(&mut self, text: &str) {
+        for line in text.lines().map(str::trim_start) {
+            if line.starts_with("```") || line.starts_with("~~~") {
+                self.in_code = !self.in_code;
+            } else if let Some((level, heading)) = heading(line).filter(|_| !self.in_code) {
+                self.open.retain(|(above, _)| *above < level);
+                self.open.push((level, heading.to_owned()));
+            }
+        }
+    }
+
+    /// The headings of what comes next, the outermost first; its own heading counts where it begins with one.
+    pub fn above(&self, next: &str) -> Option<String> {
+        let own = next.lines().next().and_then(heading).filter(|_| !self.in_code);
+        let level = own.map_or(usize::MAX, |(level, _)| level);
+        let above = self.open.iter().filter(|(above, _)| *above < level).map(|(_, heading)| heading.as_str());
+        let headings: Vec<&str> = above.chain(own.map(|(_, heading)| heading)).collect();
+        (!headings.is_empty()).then(|| headings.join(" / "))
+    }
+}
+
+/// The level and the text of a heading: `## Ports` is one, `#ports` and `#!/bin/sh` are not.
+fn heading(line: &str) -> Option<(usize, &str)> {
+    let text = line.trim_start_matches('#');
+    let level = line.len() - text.len();
+    let heading = text.trim().trim_end_matches('#').trim_end();
+    let is_one = (1..=6).contains(&level) && text.starts_with([' ', '\t']) && !heading.is_empty();
+    is_one.then(|| (level, cut_heading(heading)))
+}
+
+fn cut_heading(heading: &str) -> &str {
+    heading.get(..floor_char(heading, HEADING_BYTES_MAX)).unwrap_or_default()
 }
 
 /// Where the passage ends that begins here. Looks no further than a passage may reach, so that all ends
@@ -121,6 +181,14 @@ mod tests {
     }
 
     #[test]
+    fn code_keeps_the_indentation_of_its_first_line() {
+        assert_eq!(texts("\n\n    if x {\n        y();\n    }\n"), ["    if x {\n        y();\n    }"]);
+        let line = format!("    {};\n", "word ".repeat(40));
+        assert!(texts(&line.repeat(20)).iter().all(|passage| passage.starts_with("    word")));
+        assert_eq!(texts(&format!("a\n{}b", " ".repeat(5_000))).concat(), "ab");
+    }
+
+    #[test]
     fn a_heading_begins_a_passage() {
         let part = "Words that fill a part of the document. ".repeat(12);
         let text = format!("# One\n{part}\n## Two\n{part}");
@@ -146,7 +214,8 @@ mod tests {
             for range in passages(&text) {
                 prop_assert!(text[end..range.start].trim().is_empty());
                 let passage = &text[range.clone()];
-                prop_assert!(!passage.is_empty() && passage.len() <= PASSAGE_BYTES_MAX && passage == passage.trim());
+                prop_assert!(!passage.is_empty() && passage.len() <= PASSAGE_BYTES_MAX && passage == passage.trim_end());
+                prop_assert!(!passage.starts_with('\n') && !passage.trim().is_empty());
                 end = range.end;
             }
             prop_assert!(text[end..].trim().is_empty());

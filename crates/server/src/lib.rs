@@ -2,10 +2,12 @@
 
 mod auth;
 pub mod cli;
+mod cors;
 pub mod files;
 pub mod http;
 mod instance;
 pub mod peers;
+mod route;
 pub mod router;
 pub mod server;
 pub mod surface;

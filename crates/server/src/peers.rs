@@ -2,7 +2,7 @@
 //!
 //! Owns the list of nodes, and which requests are forwarded to them: a reply is read from the node that makes
 //! it, a trace that is not stored yet from the node that has it, and forgetting runs on every node. The facts
-//! of a route (`http::route`) say which of these holds. Authorization is not decided here: a request is
+//! of a route (`route`) say which of these holds. Authorization is not decided here: a request is
 //! forwarded with the caller's own key, and the receiving node checks it. Nodes prove with a secret in the
 //! store that they are nodes. Invariants: addresses of nodes come from the store alone; a request is
 //! forwarded once; a node that cannot be reached changes no answer.
@@ -10,7 +10,7 @@
 use std::time::Duration;
 
 use axum::body::{Body, to_bytes};
-use axum::extract::{FromRequest, FromRequestParts, Request, State};
+use axum::extract::{FromRequest, Request, State};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Uri, header};
 use axum::middleware::Next;
@@ -32,10 +32,10 @@ use tokio::task::JoinHandle;
 use crate::auth;
 use crate::http::body::RawBody;
 use crate::http::error::ApiError;
-use crate::http::route::{NodeMemory, RouteFacts};
 use crate::http::sse::LAST_EVENT_ID;
+use crate::route::{self, NodeMemory, RouteFacts};
 use crate::server::Server;
-use novelo_conversation::caller::{Caller, NODES};
+use novelo_conversation::caller::NODES;
 use novelo_conversation::error::{Code, Error, Result};
 use novelo_conversation::outbound::Passing;
 use novelo_conversation::telemetry::now;
@@ -166,7 +166,11 @@ pub(crate) async fn forward(State(server): State<Server>, mut request: Request, 
     }
     let (mut parts, body) = request.into_parts();
     // A caller that is refused here causes no work on other nodes, and its body is not read.
-    if Caller::from_request_parts(&mut parts, &server).await.is_err() {
+    let is_allowed = match parts.extensions.get::<RouteFacts>().cloned() {
+        Some(facts) => route::authorize(&server, &facts, &mut parts).await.is_ok(),
+        None => false,
+    };
+    if !is_allowed {
         return next.run(Request::from_parts(parts, body)).await;
     }
     let body = match RawBody::from_request(Request::from_parts(parts.clone(), body), &server).await {
@@ -458,10 +462,8 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_node_says_again_that_it_is_there_until_it_leaves() {
-        let set = |value: &str| Some(value.to_owned());
-        let flags = [("store", set("memory")), ("ask.database", set("none"))];
-        let config = novelo_conversation::settings::Config::gather(None, |_| None, &flags).unwrap();
-        let (app, _tasks) = novelo_conversation::app::open(config).await.unwrap();
+        let settings = novelo_conversation::settings::Settings::in_memory();
+        let (app, _tasks) = novelo_conversation::app::open(settings).await.unwrap();
         let server = Server::new(app.clone()).await.unwrap();
         let joined = join(&server, Some("http://127.0.0.1:1".to_owned())).await.unwrap();
         let record = async || server.app.store.get(&document(&server.app.node)).await.unwrap();

@@ -18,9 +18,9 @@ use tokio::net::TcpListener;
 use crate::http::REQUEST_ID;
 use crate::http::body_bytes::HeldBytes;
 use crate::http::error::ApiError;
-use crate::http::route::{RouteFacts, RouteTable};
+use crate::route::{RouteFacts, RouteTable};
 use crate::server::Server;
-use crate::{auth, peers, surface};
+use crate::{auth, cors, peers, surface};
 use novelo_conversation::error::{Code, Error};
 
 /// Every address the server knows.
@@ -33,6 +33,7 @@ pub fn router(server: Server) -> Router {
         })
         .layer(from_fn_with_state(server.clone(), peers::forward))
         .layer(from_fn_with_state(server.clone(), guard_public))
+        .layer(from_fn_with_state(server.clone(), cors::admit_pages))
         .layer(from_fn_with_state((server.clone(), Arc::new(table)), observe))
         .with_state(server)
 }
@@ -111,14 +112,13 @@ mod tests {
 
     use super::*;
     use novelo_conversation::app;
-    use novelo_conversation::settings::Config;
+    use novelo_conversation::settings::Settings;
 
     /// `tests/identity.rs` calls every row of the docs with every kind of key, so a route without a row would
     /// be unchecked.
     #[tokio::test]
     async fn every_declared_route_has_a_row_in_the_docs_and_every_row_a_route() {
-        let flags = [("store", Some("memory".to_owned())), ("ask.database", Some("none".to_owned()))];
-        let (app, _tasks) = app::open(Config::gather(None, |_| None, &flags).unwrap()).await.unwrap();
+        let (app, _tasks) = app::open(Settings::in_memory()).await.unwrap();
         let server = Server::new(app).await.unwrap();
         let (_, table) = surface::routes(&server).into_parts();
         let declared: BTreeSet<String> = table.paths().map(|path| path.replace("{*", "{")).collect();

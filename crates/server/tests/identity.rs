@@ -56,10 +56,11 @@ fn documented(client: &Client) -> BTreeMap<String, Route> {
 
 /// Routes that the description leaves out: of our own pages and command line, and other names of documented
 /// ones.
-const UNDOCUMENTED: [(&str, &str); 11] = [
+const UNDOCUMENTED: [(&str, &str); 12] = [
     ("GET", "/"),
     ("GET", "/openapi.json"),
     ("POST", "/chat/ask"),
+    ("GET", "/chat/threads/{thread}"),
     ("GET", "/chat/replies/{name}"),
     ("DELETE", "/chat/replies/{name}"),
     ("POST", "/jobs/context/topicContextYoj/run"),
@@ -125,7 +126,7 @@ impl Subject {
             }
             _ => String::new(),
         };
-        Call { operation: path, method, path: path.replace("{name}", &self.reply), body }
+        Call { operation: path, method, path: path.replace("{name}", &self.reply).replace("{thread}", "page"), body }
     }
 }
 

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use novelo_conversation::app::{self, App};
-use novelo_conversation::settings::Config;
+use novelo_conversation::settings::Settings;
 use novelo_engine::path::Prefix;
 use novelo_engine::scope;
 use novelo_server::server::Server;
@@ -54,9 +54,9 @@ impl Cluster {
         let ours = [("NOVELO_SAMPLE", "false"), ("NOVELO_ASK_DATABASE", "none"), ("NOVELO_POLICIES", &policies)];
         let settings: Vec<(&str, &str)> = [&ours, settings].concat();
         let env = |name: &str| settings.iter().find(|(of, _)| *of == name).map(|(_, value)| (*value).to_owned());
-        let config = Config::gather(None, env, &[]).unwrap();
+        let settings = Settings::gather(None, env, &[]).unwrap();
         let (app, server, listener) = self.runtime.block_on(async {
-            let (app, _tasks) = app::open_with(config, self.store.clone()).await.unwrap();
+            let (app, _tasks) = app::open_with(settings, self.store.clone()).await.unwrap();
             let server = Server::new(app.clone()).await.unwrap();
             let listener = router::bind(&server, "127.0.0.1:0".parse().unwrap()).await.unwrap();
             (app, server, listener)

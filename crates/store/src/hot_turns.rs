@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use novelo_engine::Turn;
 
-use crate::read::{BLOCK_TURNS, BlockSlice, Range, Turns};
+use crate::read::{BLOCK_TURNS, BlockSlice, Range, ThreadStats, Turns};
 
 #[derive(Debug)]
 pub(crate) struct HotTurns {
@@ -17,15 +17,6 @@ pub(crate) struct HotTurns {
     blocks: Vec<Arc<Vec<Turn>>>,
     len: usize,
     pub bytes: usize,
-}
-
-/// What a reader gets besides the turns.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct ThreadStats {
-    pub last_seq: u64,
-    pub epoch: u64,
-    /// Documents in the whole thread.
-    pub count: u64,
 }
 
 impl HotTurns {
@@ -88,7 +79,7 @@ impl HotTurns {
             wanted -= taken;
         }
         parts.reverse();
-        Some(Turns::new(parts, stats.last_seq, stats.count > count as u64, stats.epoch))
+        Some(Turns::new(parts, stats, stats.count > count as u64))
     }
 
     fn after(&self, seq: u64, limit: usize, stats: ThreadStats) -> Turns {
@@ -107,7 +98,7 @@ impl HotTurns {
                 break;
             }
         }
-        Turns::new(parts, stats.last_seq, has_more, stats.epoch)
+        Turns::new(parts, stats, has_more)
     }
 
     fn between(&self, first: u64, last: u64, stats: ThreadStats) -> Turns {
@@ -116,7 +107,7 @@ impl HotTurns {
             let to = block.partition_point(|turn| turn.seq <= last);
             (from < to).then(|| BlockSlice { block: block.clone(), from, to })
         };
-        Turns::new(self.blocks.iter().filter_map(part).collect(), stats.last_seq, false, stats.epoch)
+        Turns::new(self.blocks.iter().filter_map(part).collect(), stats, false)
     }
 }
 

@@ -90,7 +90,7 @@ pub use incomplete::{FillKind, Incomplete};
 pub use local::{Local, LocalOptions};
 pub use memory::Memory;
 pub use op::{AppendTerms, Exported, Forgotten, NewDocument, NewId, Op, Outcome, PutTerms, Reserved, SEQ_MAX, Stamp};
-pub use read::{Cursor, Document, Finding, Health, Page, Range, ThreadRow, Turns, Version, Window};
+pub use read::{Cursor, Document, Finding, Health, Newest, Page, Range, ThreadRow, Turns, Version, Window};
 pub use redis::{EvictionState, Redis, RedisOptions, ServerEviction};
 
 /// The names of the laws, so that a test can check that each law has tests.
@@ -221,6 +221,26 @@ impl Store {
             Self::Memory(memory) => Ok(memory.turns(of, range)),
             Self::Local(local) => local.turns(of, range).await,
             Self::Redis(redis) => redis.turns(of, range).await,
+        }
+    }
+
+    /// Reads the newest turns of a range of time, whatever the order in which they were written. They come in
+    /// the order of their seqs; `has_more` says whether the range has older ones.
+    pub async fn newest_turns(&self, of: &CollectionPath, choice: Newest) -> Result<Turns, Error> {
+        match self {
+            Self::Memory(memory) => Ok(memory.newest_turns(of, choice)),
+            Self::Local(local) => local.newest_turns(of, choice).await,
+            Self::Redis(redis) => redis.newest_turns(of, choice).await,
+        }
+    }
+
+    /// Counts the documents of a collection that are later than `begin` and not later than `end`. Reads index
+    /// entries only, in a directory one for each of these documents.
+    pub async fn count_within(&self, of: &CollectionPath, begin: Option<f64>, end: Option<f64>) -> Result<u64, Error> {
+        match self {
+            Self::Memory(memory) => Ok(memory.count_within(of, begin, end)),
+            Self::Local(local) => local.count_within(of, begin, end).await,
+            Self::Redis(redis) => redis.count_within(of, begin, end).await,
         }
     }
 

@@ -45,6 +45,30 @@ pub struct Window {
     pub limit: usize,
 }
 
+/// A choice of the newest turns by `create_time`, of a range of times and of seqs.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Newest {
+    /// Later than this.
+    pub begin: Option<f64>,
+    /// Not later than this.
+    pub end: Option<f64>,
+    /// The seqs that count, both included.
+    pub first_seq: u64,
+    pub last_seq: u64,
+    /// The most turns that are returned: the newest. Of turns of the same time, the one with the higher seq
+    /// is newer.
+    pub limit: usize,
+}
+
+impl Newest {
+    /// Whether a turn lies in the range.
+    pub(crate) fn holds(&self, create_time: f64, seq: u64) -> bool {
+        self.begin.is_none_or(|begin| create_time > begin)
+            && self.end.is_none_or(|end| create_time <= end)
+            && (self.first_seq..=self.last_seq).contains(&seq)
+    }
+}
+
 /// The place of a document in the order of a window.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Cursor {
@@ -123,6 +147,15 @@ pub(crate) struct ExportBatch {
     pub reserved: Vec<Reserved>,
 }
 
+/// What a reader gets besides the turns.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct ThreadStats {
+    pub last_seq: u64,
+    pub epoch: u64,
+    /// Documents in the whole thread.
+    pub count: u64,
+}
+
 /// Turns are kept in blocks of at most this many, shared between the hot threads and their readers.
 pub(crate) const BLOCK_TURNS: usize = 32;
 
@@ -136,6 +169,8 @@ pub struct Turns {
     pub has_more: bool,
     /// Changes when stored turns were replaced or removed.
     pub epoch: u64,
+    /// How many turns the whole thread has at that moment.
+    pub count: u64,
 }
 
 #[derive(Debug, Clone)]
@@ -152,13 +187,14 @@ impl BlockSlice {
 }
 
 impl Turns {
-    pub(crate) fn new(parts: Vec<BlockSlice>, last_seq: u64, has_more: bool, epoch: u64) -> Self {
-        Self { parts, last_seq, has_more, epoch }
+    pub(crate) fn new(parts: Vec<BlockSlice>, stats: ThreadStats, has_more: bool) -> Self {
+        let ThreadStats { last_seq, epoch, count } = stats;
+        Self { parts, last_seq, has_more, epoch, count }
     }
 
-    pub(crate) fn from_list(turns: Vec<Turn>, last_seq: u64, has_more: bool, epoch: u64) -> Self {
+    pub(crate) fn from_list(turns: Vec<Turn>, stats: ThreadStats, has_more: bool) -> Self {
         let to = turns.len();
-        Self::new(vec![BlockSlice { block: Arc::new(turns), from: 0, to }], last_seq, has_more, epoch)
+        Self::new(vec![BlockSlice { block: Arc::new(turns), from: 0, to }], stats, has_more)
     }
 
     /// The turns, oldest first.

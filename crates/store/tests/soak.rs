@@ -14,8 +14,8 @@ use std::time::Duration;
 use bytes::Bytes;
 use novelo_engine::path::{CollectionPath, DocumentPath, Prefix};
 use novelo_store::{
-    AppendTerms, Cursor, Error, Exported, LocalOptions, NewDocument, NewId, Op, Outcome, PutTerms, Range, RedisOptions,
-    Store, Window,
+    AppendTerms, Cursor, Error, Exported, LocalOptions, NewDocument, NewId, Newest, Op, Outcome, PutTerms, Range,
+    RedisOptions, Store, Turns, Window,
 };
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
@@ -114,10 +114,15 @@ fn outcome(result: Result<Vec<Outcome>, Error>) -> Result<Vec<Outcome>, String> 
     })
 }
 
-async fn turns(store: &Store, of: &CollectionPath, range: Range) -> (Vec<(u64, String, Bytes)>, u64, bool) {
-    let turns = store.turns(of, range).await.unwrap();
+type Listed = (Vec<(u64, String, Bytes)>, (u64, u64), bool);
+
+async fn turns(store: &Store, of: &CollectionPath, range: Range) -> Listed {
+    listed(&store.turns(of, range).await.unwrap())
+}
+
+fn listed(turns: &Turns) -> Listed {
     let list = turns.iter().map(|t| (t.seq, t.id.to_string(), t.message.raw().clone())).collect();
-    (list, turns.last_seq, turns.has_more)
+    (list, (turns.last_seq, turns.count), turns.has_more)
 }
 
 async fn compare(local: &Store, model: &Store, n: u8) {
@@ -126,6 +131,13 @@ async fn compare(local: &Store, model: &Store, n: u8) {
         [Range::Last(3), Range::Last(50), Range::After { seq: 2, limit: 3 }, Range::Between { first: 2, last: 6 }]
     {
         assert_eq!(turns(local, &of, range).await, turns(model, &of, range).await, "{range:?} of {of}");
+    }
+    let all = Newest { begin: None, end: None, first_seq: 0, last_seq: u64::MAX, limit: 4 };
+    for choice in [all, Newest { begin: Some(1.0), end: Some(4.0), first_seq: 2, last_seq: 9, limit: 2 }] {
+        let newest = async |store: &Store| listed(&store.newest_turns(&of, choice).await.unwrap());
+        assert_eq!(newest(local).await, newest(model).await, "{choice:?} of {of}");
+        let count = async |store: &Store| store.count_within(&of, choice.begin, choice.end).await.unwrap();
+        assert_eq!(count(local).await, count(model).await, "{choice:?} of {of}");
     }
     let after = Some(Cursor { create_time: 2.0, seq: 3 });
     for window in

@@ -4,16 +4,16 @@ mod recall;
 mod rewrite;
 mod routing;
 
-use novelo_conversation::settings::Config;
+use novelo_conversation::settings::Settings;
 use novelo_server::cli::{EvalCommand, Output};
 use novelo_server::say;
 use serde::Serialize;
 
-pub fn run(command: EvalCommand, config: &Config, out: &Output) -> anyhow::Result<()> {
+pub fn run(command: EvalCommand, settings: &Settings, out: &Output) -> anyhow::Result<()> {
     match command {
-        EvalCommand::Recall { file, embed } => report(&recall::measure(&file, embed, config)?, recall::print, out),
-        EvalCommand::Rewrite { file, with } => report(&rewrite::measure(&file, with, config)?, rewrite::print, out),
-        EvalCommand::Routing { file } => report(&routing::measure(&file, config)?, routing::print, out),
+        EvalCommand::Recall { file, embed } => report(&recall::measure(&file, embed, settings)?, recall::print, out),
+        EvalCommand::Rewrite { file, with } => report(&rewrite::measure(&file, with, settings)?, rewrite::print, out),
+        EvalCommand::Routing { file } => report(&routing::measure(&file, settings)?, routing::print, out),
     }
 }
 

@@ -1,10 +1,10 @@
 //! `novelo eval recall`: how many questions find the turns that answer them.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use anyhow::Context;
 use indicatif::ProgressBar;
-use novelo_conversation::settings::Config;
+use novelo_conversation::settings::Settings;
 use novelo_recall::embed::Model;
 use novelo_server::cli::{EmbedChoice, progress_bar};
 use novelo_server::say;
@@ -14,7 +14,7 @@ use crate::quality::{self, EmbedFn, LabelledConversation, RecallReport, RecallSh
 /// Texts that are embedded between two steps of the progress bar.
 const STEP: usize = 16;
 
-pub fn measure(file: &Path, embed: EmbedChoice, config: &Config) -> anyhow::Result<RecallReport> {
+pub fn measure(file: &Path, embed: EmbedChoice, settings: &Settings) -> anyhow::Result<RecallReport> {
     let text = std::fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()))?;
     let conversations = quality::parse(&text).with_context(|| file.display().to_string())?;
     if embed == EmbedChoice::None {
@@ -23,7 +23,7 @@ pub fn measure(file: &Path, embed: EmbedChoice, config: &Config) -> anyhow::Resu
         bar.finish_and_clear();
         return Ok(report);
     }
-    let dir = PathBuf::from(config.text("embedding.dir"));
+    let dir = settings.embedding.dir.clone();
     let hint = "hint: `make model` fetches one; embedding.dir (NOVELO_EMBEDDING_DIR) says where it is";
     let model = Model::open(&dir).map_err(|e| anyhow::anyhow!("{e}\n{hint}"))?;
     let bar = progress_bar(conversations.iter().map(texts).sum());

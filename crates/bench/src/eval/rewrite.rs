@@ -6,20 +6,20 @@ use anyhow::Context;
 use novelo_conversation::answer::reply::rewrite::by_model;
 use novelo_conversation::model::{Job, Models};
 use novelo_conversation::policy::Policies;
-use novelo_conversation::settings::Config;
+use novelo_conversation::settings::Settings;
 use novelo_server::cli::{Rewriter, progress_bar};
 use novelo_server::{complain, say};
 
 use crate::quality::rewrite::{self, FoundShares, Retrieval, RewriteCase, RewriteFigures, RewriteReport};
 
-pub fn measure(file: &Path, with: Rewriter, config: &Config) -> anyhow::Result<RewriteReport> {
+pub fn measure(file: &Path, with: Rewriter, settings: &Settings) -> anyhow::Result<RewriteReport> {
     let text = std::fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()))?;
     let cases = rewrite::parse(&text).with_context(|| file.display().to_string())?;
     let bar = progress_bar(cases.len() as u64);
     let mut told = |done: usize, _| bar.set_position(done as u64);
     let report = match with {
         Rewriter::Rules => rewrite::run(&cases, &mut by_rules, &mut told),
-        Rewriter::Model => with_model(&cases, config, &mut told)?,
+        Rewriter::Model => with_model(&cases, settings, &mut told)?,
     };
     bar.finish_and_clear();
     Ok(report)
@@ -27,13 +27,13 @@ pub fn measure(file: &Path, with: Rewriter, config: &Config) -> anyhow::Result<R
 
 fn with_model(
     cases: &[RewriteCase],
-    config: &Config,
+    settings: &Settings,
     told: &mut dyn FnMut(usize, usize),
 ) -> anyhow::Result<RewriteReport> {
-    let models = Models::open(config)?;
+    let models = Models::open(settings)?;
     let hint = "hint: models.answer.url (NOVELO_MODELS_ANSWER_URL) says where there is one";
     let model = models.get(Job::Rewrite).with_context(|| format!("there is no model that rewrites\n{hint}"))?;
-    let policies = Policies::open(config.text("policies").into(), None)?;
+    let policies = Policies::open(settings.policies.clone(), None)?;
     let mut failed = 0;
     let mut ask = |case: &RewriteCase| {
         let said = case.said();

@@ -4,15 +4,15 @@ use std::path::Path;
 
 use anyhow::Context;
 use novelo_conversation::data;
-use novelo_conversation::settings::Config;
+use novelo_conversation::settings::Settings;
 use novelo_server::say;
 
 use crate::quality::routing::{self, Confusion, IntentShare, RoutingReport};
 
-pub fn measure(file: &Path, config: &Config) -> anyhow::Result<RoutingReport> {
+pub fn measure(file: &Path, settings: &Settings) -> anyhow::Result<RoutingReport> {
     let text = std::fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()))?;
     let cases = routing::parse(&text).with_context(|| file.display().to_string())?;
-    let (ontology, known) = data::ontology(config)?;
+    let (ontology, known) = data::ontology(settings)?;
     Ok(routing::run(&cases, &ontology, &known))
 }
 

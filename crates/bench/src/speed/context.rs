@@ -8,13 +8,13 @@ use novelo_engine::{Loaded, Message, Recipe, Turn, assemble, scope};
 use novelo_store::AppendTerms;
 use serde_json::json;
 
+use super::http::open;
 use super::raw::{agent_thread, message};
 use super::thread::document;
 use super::{BenchRow, RatioTarget, medians, time_us};
 use novelo_conversation::app;
 use novelo_conversation::context;
 use novelo_conversation::context::request::Request;
-use novelo_conversation::settings::Config;
 
 const ROUNDS: usize = 401;
 
@@ -85,9 +85,7 @@ impl SocketSink {
 /// `/v1/context` without the socket, for whole threads of growing length, against copying the same bytes.
 pub async fn sizes() -> anyhow::Result<Vec<BenchRow>> {
     let dir = tempfile::tempdir()?;
-    let data = dir.path().join("data").display().to_string();
-    let flags = [("data", Some(data)), ("policies", Some("/nonexistent".to_owned()))];
-    let (app, tasks) = app::open(Config::gather(None, |_| None, &flags)?).await?;
+    let (app, tasks) = open(dir.path()).await?;
     let mut rows = Vec::new();
     for messages in [100, 1_000, 10_000] {
         let name = format!("thread{messages}");

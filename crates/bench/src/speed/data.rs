@@ -9,7 +9,7 @@ use super::http::{HttpClient, ask, client, start_ours};
 use super::raw::{RawLog, message};
 use super::{BenchRow, medians};
 use novelo_conversation::app::{self, App};
-use novelo_conversation::settings::Config;
+use novelo_conversation::settings::Settings;
 use novelo_server::router::router;
 use novelo_server::server::Server;
 
@@ -49,9 +49,8 @@ async fn measure(policy: &str, question: &str) -> anyhow::Result<FollowUpTimes> 
     let policies = dir.path().join("policies");
     std::fs::create_dir(&policies)?;
     std::fs::write(policies.join("context.yaml"), policy)?;
-    let at = |name: &str| Some(dir.path().join(name).display().to_string());
-    let flags = [("data", at("data")), ("policies", at("policies"))];
-    let (app, tasks) = app::open(Config::gather(None, |_| None, &flags)?).await?;
+    let settings = Settings { data: dir.path().join("data"), policies, ..Settings::default() };
+    let (app, tasks) = app::open(settings).await?;
     let server = Server::new(app.clone()).await?;
     let (address, (stop, served)) = start_ours(&server, router(server.clone())).await?;
     let (address, client) = (format!("{address}/ask"), client());

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::http::{HttpClient, ask, client, start, start_ours};
 use super::{BenchRow, RatioTarget, median, medians};
 use novelo_conversation::app;
-use novelo_conversation::settings::Config;
+use novelo_conversation::settings::Settings;
 use novelo_server::http::body::Json;
 use novelo_server::router::router;
 use novelo_server::server::Server;
@@ -28,10 +28,10 @@ pub async fn message() -> anyhow::Result<Vec<BenchRow>> {
     let dir = tempfile::tempdir()?;
     let asked = LastCall::default();
     let (model, (stop_model, model_served)) = start(server(asked.clone())).await?;
-    let at = |name: &str| Some(dir.path().join(name).display().to_string());
-    let answers = Some(format!("{model}/v1"));
-    let flags = [("data", at("data")), ("policies", at("policies")), ("models.answer.url", answers)];
-    let (app, tasks) = app::open(Config::gather(None, |_| None, &flags)?).await?;
+    let at = |name: &str| dir.path().join(name);
+    let mut settings = Settings { data: at("data"), policies: at("policies"), ..Settings::default() };
+    settings.models.answer.url.value = format!("{model}/v1").into();
+    let (app, tasks) = app::open(settings).await?;
     let server = Server::new(app.clone()).await?;
     let (address, (stop, served)) = start_ours(&server, router(server.clone())).await?;
     let bench = MessageBench {
@@ -116,7 +116,7 @@ impl MessageBench {
     fn message(&self, round: usize) -> String {
         let content = format!("Estou muito ansioso e não consigo dormir, pela {round}ª vez nesta semana");
         let session = json!({"sessionId": format!("s{}", round / 10)});
-        json!({"userId": "bench", "sessionMeta": session, "messages": [{"role": "user", "content": content}]})
+        json!({"userId": "bench", "stream": false, "sessionMeta": session, "messages": [{"role": "user", "content": content}]})
             .to_string()
     }
 }

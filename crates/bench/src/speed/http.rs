@@ -26,7 +26,7 @@ use super::thread::{document, rate};
 use super::{BenchRow, RatioTarget, medians};
 use novelo_conversation::app::{self, App};
 use novelo_conversation::context::collapse::{Places, index};
-use novelo_conversation::settings::Config;
+use novelo_conversation::settings::Settings;
 use novelo_server::files;
 use novelo_server::http::body::{Json, RawBody};
 use novelo_server::http::connections::Connections;
@@ -119,10 +119,10 @@ async fn fill_session(app: &App) -> anyhow::Result<()> {
     Ok(())
 }
 
-async fn open(dir: &Path) -> anyhow::Result<(App, app::Tasks)> {
-    let data = dir.join("data").display().to_string();
-    let flags = [("data", Some(data)), ("policies", Some("/nonexistent".to_owned()))];
-    app::open(Config::gather(None, |_| None, &flags)?).await
+/// Opens the application with a data directory in `dir`.
+pub async fn open(dir: &Path) -> anyhow::Result<(App, app::Tasks)> {
+    let (data, policies) = (dir.join("data"), "/nonexistent".into());
+    app::open(Settings { data, policies, ..Settings::default() }).await
 }
 
 /// Our server, and beside it one that returns the same bytes.

@@ -15,7 +15,7 @@ mod thread;
 
 use std::time::{Duration, Instant};
 
-use novelo_conversation::settings::Config;
+use novelo_conversation::settings::Settings;
 use novelo_server::cli::{BenchArgs, Output, progress_bar};
 use novelo_server::say;
 use serde_json::json;
@@ -57,7 +57,7 @@ impl RatioTarget {
 const NAMES: [&str; 12] =
     ["W1", "redis", "W2", "W3", "W4", "W5", "W6", "W7", "HTTP", "footprint", "appends", "contexts"];
 
-pub async fn run(args: BenchArgs, config: &Config, out: &Output) -> anyhow::Result<()> {
+pub async fn run(args: BenchArgs, settings: &Settings, out: &Output) -> anyhow::Result<()> {
     let chosen: Vec<&str> = match args.names.is_empty() {
         true => NAMES.to_vec(),
         false => args.names.iter().map(|name| known(name)).collect::<anyhow::Result<_>>()?,
@@ -69,7 +69,7 @@ pub async fn run(args: BenchArgs, config: &Config, out: &Output) -> anyhow::Resu
         bar.set_message(name);
         rows.extend(match name {
             "W1" => thread::cycle(time).await?,
-            "redis" => redis::cycle(config, time).await?,
+            "redis" => redis::cycle(settings, time).await?,
             "W2" => context::agent()?,
             "W3" => thread::long_against_short().await?,
             "W4" => recall::search_and_index().await?,

@@ -8,11 +8,11 @@ use novelo_recall::embed::quantise;
 use novelo_recall::{Index, Passage, Query};
 use novelo_store::AppendTerms;
 
+use super::http::open;
 use super::thread::document;
 use super::{BenchRow, RatioTarget, median, medians, time_us};
 use novelo_conversation::app;
 use novelo_conversation::search::{Ask, RecallSource, search};
-use novelo_conversation::settings::Config;
 
 const MEMORIES: usize = 10_000;
 const DIMENSIONS: usize = 384;
@@ -125,9 +125,7 @@ fn hybrid(numbers: &mut PseudoRandom, index: &Index, texts: &[String], vectors: 
 /// Through the store: a search with its documents, a search after a write, and indexing beside storing.
 async fn stored(numbers: &mut PseudoRandom, texts: &[String], adding_us: f64) -> anyhow::Result<Vec<BenchRow>> {
     let dir = tempfile::tempdir()?;
-    let data = dir.path().join("data").display().to_string();
-    let flags = [("data", Some(data)), ("policies", Some("/nonexistent".to_owned()))];
-    let (app, tasks) = app::open(Config::gather(None, |_| None, &flags)?).await?;
+    let (app, tasks) = open(dir.path()).await?;
     let to = CollectionPath::new(&[USERS, "bench", "memories"])?;
     let memory = |text: &String| document(serde_json::json!({ "text": text }).to_string().into());
     for chunk in texts.chunks(500) {

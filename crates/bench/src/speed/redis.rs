@@ -19,7 +19,7 @@ use novelo_store::{AppendTerms, Range, Redis, RedisOptions, Store};
 use super::raw::message;
 use super::thread::{LAST, ROUNDS, WRITERS, document, rate};
 use super::{BenchRow, RatioTarget, medians};
-use novelo_conversation::settings::{Config, Source};
+use novelo_conversation::settings::{Settings, Source};
 use novelo_server::complain;
 
 const START_TRIES: usize = 5;
@@ -38,9 +38,9 @@ enum UserSpread {
 }
 
 /// W1 with the documents in Redis; no rows if there is no server to measure.
-pub async fn cycle(config: &Config, time: Duration) -> anyhow::Result<Vec<BenchRow>> {
-    if *config.source("redis.url") != Source::Default {
-        return measure(config.text("redis.url"), time).await;
+pub async fn cycle(settings: &Settings, time: Duration) -> anyhow::Result<Vec<BenchRow>> {
+    if settings.redis.url.source != Source::Default {
+        return measure(&settings.redis.url, time).await;
     }
     match RedisServer::start() {
         Ok(server) => measure(&server.url(), time).await,

@@ -119,6 +119,7 @@ impl Generator<'_> {
                 false => Partial::ClientLeft,
             },
         };
+        self.log.options.tracer.error(stopped.name(), stopped.in_words());
         generation.generated.partial = Some(stopped);
         Ok(Outcome::Stopped(stopped))
     }
@@ -167,7 +168,7 @@ impl Generator<'_> {
             Err(failure) => failure,
         };
         let tracer = &self.log.options.tracer;
-        tracer.error(if self.kind == GenerationKind::GuidedWhole { "model" } else { "stream" }, failure.in_words());
+        tracer.error(if self.kind == GenerationKind::GuidedWhole { "model" } else { "stream" }, failure.cause());
         if generation.generated.retried_after.is_some() || !self.kind.asks_again(generation, &failure) {
             return Err(failure);
         }
@@ -177,7 +178,7 @@ impl Generator<'_> {
                 Ok(self.completed(completion, generation))
             }
             Err(second) => {
-                tracer.error("model", second.in_words());
+                tracer.error("model", second.cause());
                 Err(failure)
             }
         }
@@ -204,7 +205,7 @@ impl Generator<'_> {
         }
         generation.finish_stream(self.log);
         match self.kind.is_guided() && generation.generated.text.trim().is_empty() {
-            true => Err(Failure::Broke("the model answered with nothing".into())),
+            true => Err(Failure::Empty),
             false => Ok(completion),
         }
     }
@@ -216,7 +217,7 @@ impl Generator<'_> {
             false => self.model.whole_once(ask).await?,
         };
         if completion.is_empty() && !self.kind.is_relay() {
-            return Err(Failure::Broke(format!("{} answered with nothing", self.model.name()).into()));
+            return Err(Failure::Empty);
         }
         let what = if generation.generated.text.is_empty() { "did not answer" } else { "broke off" };
         generation.generated.more = More::default();

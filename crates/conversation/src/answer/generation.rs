@@ -128,7 +128,7 @@ impl Generation {
         let (rest, block) = filter.restart().finish();
         clean.push_str(&rest);
         if clean.trim().is_empty() {
-            return Err(Failure::Broke("the model answered with nothing".into()));
+            return Err(Failure::Empty);
         }
         self.block = block;
         match self.generated.text.is_empty() {

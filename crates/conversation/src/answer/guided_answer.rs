@@ -57,4 +57,7 @@ pub struct GuidedMeta {
     #[serde(rename = "lowComplexity")]
     pub simple: bool,
     pub save_memory: bool,
+    /// Whether danger is voiced in the message, or was before and is not over.
+    #[serde(skip_serializing_if = "std::ops::Not::not", default)]
+    pub crisis: bool,
 }

@@ -109,9 +109,15 @@ impl EventLog {
         }
     }
 
-    /// Reads from after the event of this number; 0 is the beginning. A number past the end is the end.
+    /// Reads from after the event of this number; 0 is the beginning. After a number that there was never, a
+    /// reader gets the last event, or what is still to come.
     pub fn read(self: &Arc<Self>, after: usize) -> EventReader {
-        let next = after.min(self.lock().count());
+        let events = self.lock();
+        let next = match events.count() {
+            count if after > count => count - usize::from(events.have_ended()),
+            _ => after,
+        };
+        drop(events);
         EventReader { log: self.clone(), count: self.count.subscribe(), next, resumes: after > 0 }
     }
 

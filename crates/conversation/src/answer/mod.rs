@@ -26,7 +26,7 @@ pub use event::{Event, LoggedEvent, Partial, Prompted, Reply, Rewritten, Rewritt
 pub use generation::{Generated, message};
 pub use guided_answer::{GuidedAnswer, GuidedMeta, MessageSense};
 pub use log::{EventLog, EventReader};
-pub use options::{Patience, ReplyOptions, ReplyOwner, ResponseFormat};
+pub use options::{Patience, RepeatKey, ReplyOptions, ReplyOwner, ResponseFormat};
 pub use path::{AnswerRequest, begin};
 pub use replies::Replies;
 pub use shared::{App, Shared};

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use crate::answer::Shared;
 use crate::caller::Caller;
+use crate::error::{Code, Error};
 use crate::trace::Tracer;
 
 #[derive(Debug)]
@@ -14,10 +15,30 @@ pub struct ReplyOptions {
     pub patience: Patience,
     /// The trace of the request. It ends with the reply.
     pub tracer: Tracer,
+    /// What makes another request of the owner the same: it joins this reply.
+    pub repeat: Option<RepeatKey>,
+}
+
+/// The id under which a client sends a request, also again.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RepeatKey {
+    pub id: String,
+    /// A fingerprint of what is sent under it. Other requests under the same id are refused.
+    pub print: String,
+    /// The header or field that has the id.
+    pub param: &'static str,
+}
+
+impl RepeatKey {
+    /// The error for another request under the same id.
+    pub fn conflict(&self) -> Error {
+        let message = format!("{} was sent before with another request", self.param);
+        Error { param: Some(self.param.to_owned()), ..Error::new(Code::Conflict, message) }
+    }
 }
 
 /// The owner of a reply. Without a user only admins may read it.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ReplyOwner {
     pub user: Option<String>,
     pub thread: Option<String>,
@@ -71,7 +92,7 @@ impl Patience {
     pub(super) fn duration(self, app: &Shared) -> Duration {
         match self {
             Self::None => Duration::ZERO,
-            Self::Page => Duration::from_millis(app.config.number("replies.patience_ms")),
+            Self::Page => app.settings.replies.patience,
         }
     }
 }

@@ -15,8 +15,6 @@ use crate::context::request::{RecipeChoice, Request};
 use crate::error::Result;
 use crate::model::Model;
 use crate::policy::Preset;
-use crate::remember::search::name_documents;
-use crate::search::FoundPassage;
 use crate::telemetry::now;
 
 /// What a prompt is made from. It can be made again, and shorter.
@@ -60,7 +58,7 @@ impl PromptRequest {
             ..Request::default()
         };
         let made = context::context(app, request).await?;
-        let sources = sources(app, self.user.as_deref(), &made.sources).await?;
+        let sources = made.sources.clone();
         let (tokens, budget_tokens, trace_id) = (made.tokens, made.budget_tokens, made.trace.encode());
         Ok(AnswerPrompt { messages: made.messages(), prompted: Prompted { sources, tokens, budget_tokens, trace_id } })
     }
@@ -69,12 +67,4 @@ impl PromptRequest {
 /// The tokens that a prompt may have, where the size of the model's window is known.
 pub async fn model_room_tokens(model: Option<&Model>) -> Option<u32> {
     model?.room_tokens().await
-}
-
-/// The passages of a prompt, with the names of their documents.
-async fn sources(app: &Shared, user: Option<&str>, used: &[FoundPassage]) -> Result<Arc<[FoundPassage]>> {
-    let Some(user) = user else { return Ok(Arc::default()) };
-    let mut sources = used.to_vec();
-    name_documents(app, user, &mut sources).await?;
-    Ok(sources.into())
 }

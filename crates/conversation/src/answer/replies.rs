@@ -15,7 +15,7 @@ use super::ended::Ended;
 use super::event::Event;
 use super::generate::StopSignals;
 use super::log::{EventLog, EventReader};
-use super::options::{Patience, ReplyOptions, ResponseFormat};
+use super::options::{Patience, RepeatKey, ReplyOptions, ReplyOwner, ResponseFormat};
 use crate::answer::App;
 use crate::caller::Caller;
 use crate::error::{Code, Error, Result};
@@ -29,6 +29,8 @@ const END_WAIT: Duration = Duration::from_secs(2);
 pub struct Replies {
     /// Replies that run and can be resumed.
     named: Mutex<FxHashMap<String, Arc<EventLog>>>,
+    /// Replies that run and are joined by the same request of their owner.
+    joined: Mutex<Vec<Arc<EventLog>>>,
     ended: Ended,
     running: watch::Sender<usize>,
     closing: watch::Sender<bool>,
@@ -38,6 +40,7 @@ impl Default for Replies {
     fn default() -> Self {
         Self {
             named: Mutex::default(),
+            joined: Mutex::default(),
             ended: Ended::default(),
             running: watch::Sender::new(0),
             closing: watch::Sender::new(false),
@@ -58,6 +61,11 @@ impl Replies {
         let running = self.lock().get(name).cloned();
         let log = running.or_else(|| self.ended.get(name))?;
         (log.options.admit(caller) && fits(&log.options.format)).then(|| log.read(after))
+    }
+
+    /// Joins the reply to the same request, from its beginning, while it runs.
+    pub fn join(&self, owner: &ReplyOwner, key: &RepeatKey) -> Result<Option<EventReader>> {
+        join(&self.lock_joined(), owner, key)
     }
 
     /// Ends the relayed replies of a thread that have no reader, and waits until they are stored.
@@ -83,6 +91,7 @@ impl Replies {
     /// Drops the replies of a user, in one thread or in all.
     pub fn forget(&self, user: &str, thread: Option<&str>) {
         self.lock().retain(|_, log| !log.options.owner.is(user, thread));
+        self.lock_joined().retain(|log| !log.options.owner.is(user, thread));
         self.ended.forget(user, thread);
     }
 
@@ -98,14 +107,22 @@ impl Replies {
         while *running.borrow_and_update() > 0 && running.changed().await.is_ok() {}
     }
 
-    /// Runs `work` in a task of its own, unless too many run. It ends the trace, and then logs the last
-    /// event.
+    /// Runs `work` in a task of its own, unless too many run, or one runs for the same request. It ends the
+    /// trace, and then logs the last event.
     pub(super) fn start<W: Future<Output = ()> + Send>(
         &self,
         app: &App,
         options: ReplyOptions,
         work: impl FnOnce(App, Arc<EventLog>, StopSignals) -> W + Send + 'static,
     ) -> Result<EventReader> {
+        // Held until it can be joined, or two equal requests could both start.
+        let mut joined = self.lock_joined();
+        if let Some(key) = &options.repeat
+            && let Some(reader) = join(&joined, &options.owner, key)?
+        {
+            options.tracer.joined(&reader.trace_id());
+            return Ok(reader);
+        }
         let has_room = self.running.send_if_modified(|running| {
             let has_room = *running < REPLIES_MAX;
             *running += usize::from(has_room);
@@ -123,6 +140,10 @@ impl Replies {
         if log.options.patience != Patience::None {
             self.lock().insert(log.name.clone(), log.clone());
         }
+        if log.options.repeat.is_some() {
+            joined.push(log.clone());
+        }
+        drop(joined);
         // Before the task starts, or it would find no reader.
         let reader = log.read(0);
         tokio::spawn(async move { work(place.app.clone(), place.log.clone(), ends).await });
@@ -131,6 +152,7 @@ impl Replies {
 
     /// Keeps a reply that has ended, unless it was forgotten meanwhile.
     fn ended(&self, log: &Arc<EventLog>) {
+        self.lock_joined().retain(|other| !Arc::ptr_eq(other, log));
         let mut named = self.lock();
         if named.remove(&log.name).is_some() {
             self.ended.insert(log.clone());
@@ -139,6 +161,23 @@ impl Replies {
 
     fn lock(&self) -> MutexGuard<'_, FxHashMap<String, Arc<EventLog>>> {
         self.named.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn lock_joined(&self) -> MutexGuard<'_, Vec<Arc<EventLog>>> {
+        self.joined.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A reader of the reply to the same request, if one runs.
+fn join(joined: &[Arc<EventLog>], owner: &ReplyOwner, key: &RepeatKey) -> Result<Option<EventReader>> {
+    let is_same = |log: &&Arc<EventLog>| {
+        let ReplyOptions { owner: of, repeat, .. } = &log.options;
+        of == owner && repeat.as_ref().is_some_and(|repeat| repeat.id == key.id) && !log.has_ended()
+    };
+    match joined.iter().find(is_same) {
+        Some(log) if log.options.repeat.as_ref() == Some(key) => Ok(Some(log.read(0))),
+        Some(_) => Err(key.conflict()),
+        None => Ok(None),
     }
 }
 

@@ -84,6 +84,7 @@ fn warn(assembly: &Assembly<'_>) {
     for note in &assembly.notes {
         match note {
             Note::UnknownFilter { name } => tracing::warn!(name, "an unknown filter was skipped"),
+            Note::UnknownField(unknown) => tracing::warn!(%unknown, "a field of a request was ignored"),
             Note::LookupFailed { what } => tracing::warn!(what, "a lookup failed"),
             _ => {}
         }
@@ -95,7 +96,7 @@ pub async fn replay(app: &Contexts, trace: &Trace) -> Result<(Vec<u8>, Explanati
     let value: Value = serde_json::from_str(trace.recipe.get()).map_err(|e| Error::invalid("recipe", e))?;
     let recipe = Recipe::decode("recipe", &value)?;
     load_tokenizers(&recipe).await;
-    let inputs = ContextInputs::reload(&app.store, trace).await?;
+    let inputs = ContextInputs::reload(&app.store, &recipe, trace).await?;
     let loaded = inputs.loaded();
     let assembly = assemble(&recipe, &loaded, trace.budget_tokens)?;
     let mut messages = Vec::new();
@@ -144,6 +145,7 @@ async fn load(app: &Contexts, recipe: &Recipe, request: &mut Request) -> Result<
     let whose = Whose { user: request.user.as_deref(), legacy: request.legacy };
     let mut inputs = ContextInputs::load_documents(&app.store, &app.caches, whose, &request.reach, recipe).await?;
     inputs.inline = std::mem::take(&mut request.messages);
+    inputs.unknown_fields = std::mem::take(&mut request.unknown_fields);
     inputs.ask(request.question.as_deref());
     inputs.search_passages(app, recipe, request).await?;
     Ok(inputs)

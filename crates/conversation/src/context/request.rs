@@ -4,6 +4,7 @@
 
 use std::sync::Arc;
 
+use novelo_engine::decode::UnknownField;
 use novelo_engine::path::DocumentPath;
 use novelo_engine::recipe::RecipeDocument;
 use novelo_engine::time_scope::TimeScope;
@@ -27,12 +28,17 @@ pub struct Request {
     pub query: Option<String>,
     /// Results of searches that were made before, for the recalls of the recipe that are equal to theirs.
     pub recalled: Vec<RecalledPassages>,
+    /// Whether the prompt leaves out that what was recalled is data, because the form of its messages is
+    /// fixed.
+    pub omits_recall_notice: bool,
     pub recipe: RecipeChoice,
     pub messages: Vec<Message>,
     pub filters: Option<Value>,
     pub budget_tokens: Option<u32>,
     pub tokenizer: Option<Tokenizer>,
     pub answer: Answer,
+    /// Fields of its wire form that nobody knows, and that were ignored.
+    pub unknown_fields: Vec<UnknownField>,
     /// The turn that the messages were made from, if the recipe reads no turns itself.
     pub made_from: Option<DocumentPath>,
 }

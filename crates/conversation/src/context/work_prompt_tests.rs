@@ -4,7 +4,7 @@ use super::*;
 use crate::app;
 use crate::context::replay;
 use crate::model::{Job, room_tokens};
-use crate::settings::Config;
+use crate::settings::Settings;
 use crate::trace::{self, Entry};
 
 const WINDOW_TOKENS: u32 = 1_000;
@@ -12,15 +12,11 @@ const WINDOW_TOKENS: u32 = 1_000;
 #[tokio::test]
 async fn a_work_prompt_has_a_trace_and_stays_within_the_window_of_its_model() {
     let dir = tempfile::tempdir().unwrap();
-    let settings = [
-        ("store", "memory".to_owned()),
-        ("policies", dir.path().join("none").display().to_string()),
-        ("models.answer.url", "http://127.0.0.1:9".to_owned()),
-        ("models.answer.model", "small".to_owned()),
-        ("models.answer.window_tokens", WINDOW_TOKENS.to_string()),
-    ];
-    let flags = settings.map(|(key, value)| (key, Some(value)));
-    let (app, tasks) = app::open(Config::gather(None, |_| None, &flags).unwrap()).await.unwrap();
+    let mut settings = Settings { policies: dir.path().join("none"), ..Settings::in_memory() };
+    settings.models.answer.url.value = "http://127.0.0.1:9".to_owned().into();
+    settings.models.answer.model.value = "small".to_owned();
+    settings.models.answer.window_tokens = u64::from(WINDOW_TOKENS);
+    let (app, tasks) = app::open(settings).await.unwrap();
     let model = app.models.get(Job::Answer).unwrap();
     let make = async |words: usize| {
         let thread = Some(("u", "t"));

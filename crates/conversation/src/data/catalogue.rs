@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use novelo_engine::decode::DecodeError;
 use novelo_engine::limits::ENTITIES_MAX;
-use novelo_language::plan::{Ontology, ParameterRules, Subjects};
+use novelo_language::plan::{ConditionRule, Ontology, ParameterRules, Subjects};
 use serde_json::Value;
 
 use super::database::{Bounds, Database};
@@ -52,6 +52,8 @@ pub struct Catalogue {
     pub ontology: Ontology,
     pub rules: ParameterRules,
     entities: BTreeMap<String, Entity>,
+    /// The conditions of all entities.
+    pub conditions: Vec<ConditionRule>,
     /// The known subjects, and the state of the database that they were read from. The first request after a
     /// change reads them again.
     subjects: Mutex<(u64, Arc<Subjects>)>,
@@ -158,7 +160,8 @@ fn make(files: &[WatchedFile], database: &Database) -> Result<(Catalogue, Vec<St
     static EDITIONS: AtomicU64 = AtomicU64::new(0);
     let edition = EDITIONS.fetch_add(1, Ordering::Relaxed);
     let subjects = Mutex::new((database.generation(), subjects));
-    Ok((Catalogue { ontology, rules, entities, subjects, edition }, idle))
+    let conditions = entities.values().flat_map(|entity| entity.conditions.iter().cloned()).collect();
+    Ok((Catalogue { ontology, rules, entities, conditions, subjects, edition }, idle))
 }
 
 /// The parameters of the file; or those that are shipped, for the intents that the ontology has of them.
@@ -254,7 +257,7 @@ fn entities(
         }
         let read = find(files, &intent.entity).and_then(|text| match text {
             Some(text) => text.read(|yaml| {
-                let entity = Entity::decode(&text.name, subject, &yaml.value).map_err(|e| yaml.problem(e))?;
+                let mut entity = Entity::decode(&text.name, subject, &yaml.value).map_err(|e| yaml.problem(e))?;
                 entity.check(database, &parameters).map_err(|e| yaml.problem(e))?;
                 Ok(entity)
             }),

@@ -20,7 +20,7 @@ use sha2::{Digest, Sha256};
 
 use crate::cache::Cache;
 use crate::files::WatchedFile;
-use crate::settings::Config;
+use crate::settings::{AskDatabase, Settings, StoreKind};
 use database::{Database, Rows};
 
 /// The rows of a query.
@@ -52,17 +52,17 @@ const SAMPLE: &str = include_str!("../../../../policies/sample/fiis.sql");
 
 impl Data {
     /// The database of the settings; `None` where none is wanted.
-    pub fn open(config: &Config) -> anyhow::Result<Option<Arc<Self>>> {
-        let keep = config.text("store") == "local" && novelo_store::is_writable(&config.data());
-        Self::open_in(config, keep.then(|| config.data()))
+    pub fn open(settings: &Settings) -> anyhow::Result<Option<Arc<Self>>> {
+        let keep = settings.store == StoreKind::Local && novelo_store::is_writable(&settings.data);
+        Self::open_in(settings, keep.then(|| settings.data.clone()))
     }
 
     /// The same with the sample in a directory; one that goes with it, where none is named.
-    fn open_in(config: &Config, dir: Option<PathBuf>) -> anyhow::Result<Option<Arc<Self>>> {
-        let (path, dir) = match config.text("ask.database") {
-            "none" => return Ok(None),
-            "sample" => sample(dir)?,
-            path => (PathBuf::from(path), None),
+    fn open_in(settings: &Settings, dir: Option<PathBuf>) -> anyhow::Result<Option<Arc<Self>>> {
+        let (path, dir) = match &settings.ask.database {
+            AskDatabase::None => return Ok(None),
+            AskDatabase::Sample => sample(dir)?,
+            AskDatabase::File(path) => (path.clone(), None),
         };
         let database = Database::open(&path).context("ask.database")?;
         Ok(Some(Arc::new(Self { database: Arc::new(database), found: Cache::new(FOUND_BYTES_MAX), _dir: dir })))
@@ -70,9 +70,9 @@ impl Data {
 }
 
 /// The ontology in force and the subjects it knows, for a command that needs no server and no entities.
-pub fn ontology(config: &Config) -> anyhow::Result<(Ontology, Arc<Subjects>)> {
-    let data = Data::open_in(config, None)?;
-    let own = WatchedFile::one(Path::new(config.text("policies")), catalogue::ONTOLOGY);
+pub fn ontology(settings: &Settings) -> anyhow::Result<(Ontology, Arc<Subjects>)> {
+    let data = Data::open_in(settings, None)?;
+    let own = WatchedFile::one(&settings.policies, catalogue::ONTOLOGY);
     let database = data.as_ref().map(|data| &*data.database);
     catalogue::ontology(own.as_ref(), database).map_err(anyhow::Error::msg)
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use novelo_language::plan::{Given, Parameters};
+use novelo_language::plan::{Earlier, Given, Parameters};
 
 use super::SAMPLE;
 use super::catalogue::{self, Catalogue};
@@ -28,8 +28,9 @@ fn shipped() -> Shipped {
 impl Shipped {
     #[track_caller]
     fn check(&self, question: &str, earlier: &[&str], expect: Option<&str>) {
+        let earlier: Vec<_> = earlier.iter().map(|intent| Earlier { intent, ..Earlier::default() }).collect();
         let ontology = &self.catalogue.ontology;
-        let scores = ontology.score(&ontology.read(question, &self.catalogue.subjects(&self.database)), earlier);
+        let scores = ontology.score(&ontology.read(question, &self.catalogue.subjects(&self.database)), &earlier);
         assert_eq!(scores.routed().map(|it| it.intent.as_str()), expect, "{question}: {:?}", scores.candidates.first());
     }
 
@@ -112,7 +113,7 @@ fn what_nobody_said_gives_way() {
         ("preço do HGLG11 nos últimos 10 pregões", "rows:10", Some(10), "list"),
         ("preço do HGLG11 em 2024", "year:2024", None, "list"),
         ("preço do HGLG11 até 2024", "until:2024", Some(60), "list"),
-        ("maior preço do HGLG11", "", None, "max"),
+        ("maior preço do HGLG11", "all", None, "max"),
         ("maior preço do HGLG11 em 2024", "year:2024", None, "max"),
     ] {
         assert_eq!(told(question), (window.to_owned(), limit, aggregation.to_owned()), "{question}");
@@ -120,17 +121,46 @@ fn what_nobody_said_gives_way() {
 }
 
 #[test]
-fn a_condition_that_is_not_applied_is_told() {
+fn a_condition_is_applied_or_told() {
     let shipped = shipped();
     let Catalogue { ontology, rules, .. } = &*shipped.catalogue;
-    let unmet =
-        |text: &str| rules.unmet(&ontology.read(text, &shipped.catalogue.subjects(&shipped.database))).is_some();
-    for text in ["fundos com dy acima de 10%", "fiis com vacância menor que 5 por cento", "receitas acima de 36 meses"]
-    {
-        assert!(unmet(text), "{text}");
+    let read = |intent: &str, text: &str| {
+        let question = ontology.read(text, &shipped.catalogue.subjects(&shipped.database));
+        let conditions = &shipped.catalogue.entity(intent).unwrap().conditions;
+        rules.infer(intent, &question, &Given { conditions, ..Given::default() })
+    };
+    for (intent, text, expect) in [
+        ("fiis_dividends_yields", "fundos com dy acima de 10%", "dy_12m > 10.0"),
+        ("fiis_dividends_yields", "fundos com mais de 10,5 por cento de dy", "dy_12m > 10.5"),
+        ("fiis_dividends_yields", "dy dos fiis de shopping", r#"sector in ["Shoppings"]"#),
+        ("fiis_financials_snapshot", "fundos com vacância menor que 5 por cento", "vacancy_pct < 5.0"),
+        ("fiis_financials_snapshot", "fundos com P/VP de no máximo 0,9", "price_to_worth <= 0.9"),
+        ("fiis_financials_snapshot", "fundos com patrimônio de menos de 1,5 bilhão", "equity < 1500000000.0"),
+        ("fiis_quota_prices", "fundos que custam entre 8 e 10 reais", "close >= 8.0, close <= 10.0"),
+        ("fiis_registrations", "fundos com mais de 300 mil cotistas", "shareholders > 300000.0"),
+        ("fiis_real_estate", "imóveis do HGLG11 em SP e em Minas", r#"state in ["MG","SP"]"#),
+        ("fiis_financials_risk", "fundos com beta > 0,5", "beta > 0.5"),
+    ] {
+        let found = read(intent, text);
+        let told: Vec<String> =
+            found.conditions.iter().map(|it| format!("{} {} {}", it.column, it.op, it.value)).collect();
+        assert_eq!(
+            (told.join(", ").as_str(), &found.unread[..], &found.missing[..]),
+            (expect, &[][..], &[][..]),
+            "{text}"
+        );
     }
-    for text in ["preço do HGLG11", "dividendos de mais de um fundo", "maior que o IFIX?", "top 10 fiis"] {
-        assert!(!unmet(text), "{text}");
+    for (intent, text, words) in [
+        ("fiis_quota_prices", "fundos com liquidez acima de 5 milhões", "acima de 5 milhões"),
+        ("fiis_dividends_yields", "fundos com dy acima de R$ 10", "acima de R$ 10"),
+    ] {
+        let unread = read(intent, text).unread;
+        assert_eq!(unread.first().map(|unread| unread.words.as_str()), Some(words), "{text}");
+    }
+    for text in
+        ["preço do HGLG11", "preço de mais de um fundo", "preço maior que o IFIX?", "últimos 5 fechamentos do HGLG11"]
+    {
+        assert_eq!(read("fiis_quota_prices", text).conditions, [], "{text}");
     }
 }
 
@@ -138,9 +168,10 @@ fn a_condition_that_is_not_applied_is_told() {
 fn a_time_that_is_not_understood_is_not_today() {
     let shipped = shipped();
     for text in ["no dia 10", "em 31/02/2025", "amanhã", "daqui a 1 ano", "na segunda quinzena"] {
-        let missing = shipped.parameters("fiis_quota_prices", &format!("preço do HGLG11 {text}")).missing;
-        assert_eq!(missing, ["window"], "{text}");
-        assert!(shipped.catalogue.rules.sentence("fiis_quota_prices", "window").unwrap().starts_with("Não entendi"));
+        let found = shipped.parameters("fiis_quota_prices", &format!("preço do HGLG11 {text}"));
+        assert_eq!(found.missing, ["window"], "{text}");
+        let said = shipped.catalogue.rules.sentence_of(&found.unread[0]);
+        assert!(said.starts_with("Não entendi") && said.contains(&found.unread[0].words), "{said}");
     }
     for text in ["", "hoje", "em 27/10/2025", "nos últimos 30 dias", "no dia 27/10/2025"] {
         let missing = shipped.parameters("fiis_quota_prices", &format!("preço do HGLG11 {text}")).missing;

@@ -24,6 +24,9 @@ pub enum Failure {
     /// It broke off in the middle.
     #[error("{0}")]
     Broke(FailureText),
+    /// It ended without saying anything.
+    #[error("the model answered with nothing")]
+    Empty,
 }
 
 /// The text for the log, and the words of the server where there were any.
@@ -55,18 +58,37 @@ impl Failure {
             Self::Refused(_) => "its server refused",
             Self::TooLong { .. } => "the prompt is too long for it",
             Self::Broke(_) => "the connection broke, or its server failed",
+            Self::Empty => "it answered with nothing",
         }
+    }
+
+    /// The cause for a trace, with the status of the server but without its words.
+    pub fn cause(&self) -> String {
+        let (kind, words) = match (self, self.upstream().and_then(|said| said.status)) {
+            (Self::Slow(_), _) => ("timeout".to_owned(), self.in_words()),
+            (Self::Down(_), None) => ("unreachable".to_owned(), "its server cannot be reached"),
+            (Self::Down(_) | Self::Refused(_), Some(429)) => {
+                ("status 429".to_owned(), "its server takes no more requests")
+            }
+            (Self::Down(_), Some(status)) => (format!("status {status}"), "its server failed"),
+            (Self::Refused(_), Some(status)) => (format!("status {status}"), self.in_words()),
+            (Self::Refused(_), None) => ("refused".to_owned(), self.in_words()),
+            (Self::TooLong { .. }, _) => ("too long".to_owned(), self.in_words()),
+            (Self::Broke(_), _) => ("broken off".to_owned(), "the stream ended before the answer did"),
+            (Self::Empty, _) => ("empty".to_owned(), self.in_words()),
+        };
+        format!("{kind}: {words}")
     }
 
     /// Whether asking once more may help: not where the answer is that there will be none.
     pub fn may_pass(&self) -> bool {
-        matches!(self, Self::Slow(_) | Self::Down(_) | Self::Broke(_))
+        matches!(self, Self::Slow(_) | Self::Down(_) | Self::Broke(_) | Self::Empty)
     }
 
     /// What the server itself said, where it said something.
     pub fn upstream(&self) -> Option<&UpstreamError> {
         match self {
-            Self::Slow(_) => None,
+            Self::Slow(_) | Self::Empty => None,
             Self::Down(text) | Self::Refused(text) | Self::Broke(text) => text.upstream.as_deref(),
             Self::TooLong { message, .. } => message.upstream.as_deref(),
         }

@@ -31,7 +31,7 @@ pub use failure::{Failure, FailureText, UpstreamError};
 pub use more::More;
 pub use names::UnknownModel;
 
-use crate::settings::Config;
+use crate::settings::Settings;
 use provider::Provider;
 use server::Server;
 use tally::Tally;
@@ -165,11 +165,11 @@ pub struct ToolCall {
 
 impl Models {
     /// Reads the settings; what is wrong with them is named. Calls nobody.
-    pub fn open(config: &Config) -> anyhow::Result<Self> {
+    pub fn open(settings: &Settings) -> anyhow::Result<Self> {
         let places = Arc::new(Semaphore::new(MODEL_CALLS_MAX));
         let mut models: Vec<Model> = Vec::new();
         for job in Job::ALL {
-            let Some(provider) = Provider::of(job, config)? else { continue };
+            let Some(provider) = Provider::of(job, settings)? else { continue };
             let known = models.iter().map(|model| &model.server).find(|server| server.is(&provider)).cloned();
             let server = match known {
                 Some(server) => server,
@@ -210,7 +210,7 @@ impl Models {
 
     /// Asks each server whether it is there, and those that are for their windows; the setting and what is
     /// wrong, for those that are not.
-    pub async fn check(&self) -> Vec<(String, Failure)> {
+    pub async fn check(&self) -> Vec<(&'static str, Failure)> {
         let mut findings = Vec::new();
         for (index, model) in self.0.iter().enumerate() {
             let is_same = |other: &Model| Arc::ptr_eq(&other.server, &model.server);
@@ -218,7 +218,7 @@ impl Models {
                 continue;
             }
             if let Err(failure) = model.server.is_there().await {
-                findings.push((model.server.setting.clone(), failure));
+                findings.push((model.server.setting, failure));
                 continue;
             }
             for same in self.0.iter().filter(|other| is_same(other)) {

@@ -8,7 +8,7 @@ use std::time::Duration;
 use hyper::Uri;
 
 use super::Job;
-use crate::settings::{Config, Source};
+use crate::settings::{BaseUrl, ModelSettings, Settings, Source, Sourced};
 
 const OPENAI: &str = "https://api.openai.com/v1";
 const OPENAI_MODEL: &str = "gpt-4o-mini";
@@ -20,7 +20,7 @@ const TIMEOUT_MAX: Duration = Duration::from_secs(24 * 60 * 60);
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Provider {
     /// The setting that says where.
-    pub setting: String,
+    pub setting: &'static str,
     /// Without a slash at its end.
     pub base: String,
     pub key: String,
@@ -33,19 +33,21 @@ pub struct Provider {
 
 impl Provider {
     /// What the settings say of a job; `None` where it has no model.
-    pub fn of(job: Job, config: &Config) -> anyhow::Result<Option<Self>> {
-        let key = |name: &str| format!("models.{}.{name}", job.name());
-        let placed = match job {
-            Job::Answer => answering(config)?,
-            _ => placed(job, config)?,
+    pub fn of(job: Job, settings: &Settings) -> anyhow::Result<Option<Self>> {
+        let models = &settings.models;
+        let (own, placed) = match job {
+            Job::Answer => (&models.answer, answering(&models.answer)?),
+            Job::Rewrite => (&models.rewrite, placed(&models.rewrite, &models.answer)?),
+            Job::Summary => (&models.summary, placed(&models.summary, &models.answer)?),
+            Job::Narrate => (&models.narrate, placed(&models.narrate, &models.answer)?),
         };
-        Ok(placed.map(|(setting, base, secret, model)| Self {
+        Ok(placed.map(|(setting, base, key, model)| Self {
             setting,
             base,
-            key: secret,
+            key,
             model,
-            window_tokens: u32::try_from(config.number(&key("window_tokens"))).unwrap_or(u32::MAX),
-            timeout: Duration::from_millis(config.number(&key("timeout_ms"))).min(TIMEOUT_MAX),
+            window_tokens: u32::try_from(own.window_tokens).unwrap_or(u32::MAX),
+            timeout: own.timeout.min(TIMEOUT_MAX),
         }))
     }
 
@@ -55,46 +57,38 @@ impl Provider {
 }
 
 /// Setting, base, key and model.
-type Placed = (String, String, String, String);
+type Placed = (&'static str, String, String, String);
 
-fn answering(config: &Config) -> anyhow::Result<Option<Placed>> {
-    let setting = "models.answer.url".to_owned();
-    let (url, from) = (config.text(&setting).trim(), config.source(&setting));
-    let mut key = config.text("models.answer.key").to_owned();
-    let from_ollama = *from == Source::Env("OLLAMA_HOST".to_owned());
-    let base = match (url, key.is_empty()) {
+fn answering(own: &ModelSettings) -> anyhow::Result<Option<Placed>> {
+    let mut key = own.key.to_string();
+    let from_ollama = own.url.source == Source::Env("OLLAMA_HOST".to_owned());
+    let base = match (own.url.trim(), key.is_empty()) {
         ("none", _) | ("", true) => return Ok(None),
         ("", false) => OPENAI.to_owned(),
-        (url, _) => checked(&setting, url, from_ollama, from)?,
+        _ => checked(&own.url, from_ollama)?,
     };
-    if from_ollama && *config.source("models.answer.key") == Source::Env("OPENAI_API_KEY".to_owned()) {
+    if from_ollama && own.key.source == Source::Env("OPENAI_API_KEY".to_owned()) {
         key.clear();
     }
-    let model = named(config.text("models.answer.model"), &base);
-    Ok(Some((setting, base, key, model)))
+    let model = named(&own.model, &base);
+    Ok(Some((own.url.key, base, key, model)))
 }
 
 /// A job other than to answer: what it does not say is as for that one.
-fn placed(job: Job, config: &Config) -> anyhow::Result<Option<Placed>> {
-    let name = |part: &str| format!("models.{}.{part}", job.name());
-    let setting = name("url");
-    let url = config.text(&setting).trim();
-    let answer = answering(config)?;
-    let (setting, base) = match (url, &answer) {
+fn placed(own: &ModelSettings, answer: &ModelSettings) -> anyhow::Result<Option<Placed>> {
+    let answer = answering(answer)?;
+    let (setting, base) = match (own.url.trim(), &answer) {
         ("none", _) | ("", None) => return Ok(None),
-        ("", Some((setting, base, ..))) => (setting.clone(), base.clone()),
-        (url, _) => {
-            let base = checked(&setting, url, false, config.source(&setting))?;
-            (setting, base)
-        }
+        ("", Some((setting, base, ..))) => (*setting, base.clone()),
+        _ => (own.url.key, checked(&own.url, false)?),
     };
     let beside = answer.filter(|(_, of_answer, ..)| *of_answer == base);
-    let key = match config.text(&name("key")) {
+    let key = match &**own.key {
         "" => beside.as_ref().map(|(_, _, key, _)| key.clone()).unwrap_or_default(),
         key => key.to_owned(),
     };
-    let is_set = is_openai(&base) || *config.source(&name("model")) != Source::Default;
-    let model = match (config.text(&name("model")), beside) {
+    let is_set = is_openai(&base) || own.model.source != Source::Default;
+    let model = match (own.model.as_str(), beside) {
         (model, _) if is_set && !model.is_empty() => model.to_owned(),
         (_, Some((.., model))) => model,
         _ => named("", &base),
@@ -113,8 +107,9 @@ fn is_openai(base: &str) -> bool {
     base.parse::<Uri>().is_ok_and(|uri| uri.host() == Some("api.openai.com"))
 }
 
-fn checked(setting: &str, url: &str, from_ollama: bool, from: &Source) -> anyhow::Result<String> {
-    base(url, from_ollama).map_err(|why| anyhow::anyhow!("{setting} {why} (from {from})"))
+fn checked(url: &Sourced<BaseUrl>, from_ollama: bool) -> anyhow::Result<String> {
+    let Sourced { key, value, source } = url;
+    base(value.trim(), from_ollama).map_err(|why| anyhow::anyhow!("{key} {why} (from {source})"))
 }
 
 /// An address as people write it, as a base address.

@@ -2,17 +2,17 @@
 
 use super::*;
 
-fn config(env: &[(&str, &str)]) -> Config {
+fn settings(env: &[(&str, &str)]) -> Settings {
     let find = |name: &str| env.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned());
     let nowhere = tempfile::tempdir().unwrap();
     let file = nowhere.path().join("novelo.toml");
     std::fs::write(&file, "").unwrap();
-    Config::gather(Some(&file), find, &[]).unwrap()
+    Settings::gather(Some(&file), find, &[]).unwrap()
 }
 
 /// Base, key and model of a job.
 fn of(job: Job, env: &[(&str, &str)]) -> Option<(String, String, String)> {
-    Provider::of(job, &config(env)).unwrap().map(|provider| (provider.base, provider.key, provider.model))
+    Provider::of(job, &settings(env)).unwrap().map(|provider| (provider.base, provider.key, provider.model))
 }
 
 #[track_caller]
@@ -60,7 +60,7 @@ fn bad_addresses_name_the_setting_and_no_secret() {
     {
         for job in [Job::Answer, Job::Summary] {
             let name = if job == Job::Answer { URL } else { "NOVELO_MODELS_SUMMARY_URL" };
-            let error = Provider::of(job, &config(&[(name, url)])).unwrap_err().to_string();
+            let error = Provider::of(job, &settings(&[(name, url)])).unwrap_err().to_string();
             assert!(error.starts_with(&format!("models.{}.url must", job.name())), "{error}");
             assert!(error.ends_with(&format!("(from {name})")) && !error.contains("hunter2"), "{error}");
         }
@@ -119,7 +119,7 @@ fn a_key_of_openai_does_not_go_to_ollama() {
 
 #[test]
 fn the_setting_that_gives_the_address_is_named() {
-    let named = |job, env: &[(&str, &str)]| Provider::of(job, &config(env)).unwrap().unwrap().setting;
+    let named = |job, env: &[(&str, &str)]| Provider::of(job, &settings(env)).unwrap().unwrap().setting;
     assert_eq!(named(Job::Summary, &[(URL, "a")]), "models.answer.url");
     assert_eq!(named(Job::Summary, &[(URL, "a"), ("NOVELO_MODELS_SUMMARY_URL", "b")]), "models.summary.url");
 }
@@ -128,6 +128,6 @@ fn the_setting_that_gives_the_address_is_named() {
 fn times_and_windows_have_an_end() {
     let huge = u64::MAX.to_string();
     let env = [(URL, "a"), ("NOVELO_MODELS_ANSWER_TIMEOUT_MS", &huge), ("NOVELO_MODELS_ANSWER_WINDOW_TOKENS", &huge)];
-    let provider = Provider::of(Job::Answer, &config(&env)).unwrap().unwrap();
+    let provider = Provider::of(Job::Answer, &settings(&env)).unwrap().unwrap();
     assert_eq!((provider.timeout, provider.window_tokens), (TIMEOUT_MAX, u32::MAX));
 }

@@ -23,7 +23,7 @@ const WORDS_CHARS_MAX: usize = 300;
 const TOLD_CHARS_MAX: usize = 1_000;
 
 pub struct Server {
-    pub setting: String,
+    pub setting: &'static str,
     pub base: String,
     key: String,
     pub is_openai: bool,
@@ -44,7 +44,7 @@ impl Server {
         let at = |e: anyhow::Error| anyhow::anyhow!("{}: {e}", provider.setting);
         let completions = Outbound::new(&format!("{base}/chat/completions"), &provider.key).map_err(at)?;
         Ok(Self {
-            setting: provider.setting.clone(),
+            setting: provider.setting,
             base: base.clone(),
             key: provider.key.clone(),
             is_openai: provider.is_openai(),

@@ -77,7 +77,7 @@ impl Call {
             Failure::Down(_) => 2,
             Failure::Refused(_) => 3,
             Failure::TooLong { .. } => 4,
-            Failure::Broke(_) => 5,
+            Failure::Broke(_) | Failure::Empty => 5,
         });
         self.tally.set_failure(Some(failure.clone()));
         tracing::warn!(%failure, "a call to a model failed");

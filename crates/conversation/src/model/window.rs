@@ -159,7 +159,7 @@ mod tests {
             }
         });
         let timeout = Duration::from_secs(1);
-        let setting = "models.answer.url".to_owned();
+        let setting = "models.answer.url";
         let (key, model) = (String::new(), "m".to_owned());
         Server::new(&Provider { setting, base, key, model, window_tokens: 0, timeout }).unwrap()
     }

@@ -38,7 +38,7 @@ macro_rules! shipped {
 shipped! {
     files: "signals" "heuristics" "greetings" "safety" "answers" "modules";
     modules:
-    "abertura_1" "abertura_2" "abertura_3" "autocobranca" "bloco_tecnico" "estilo" "identidade" "intensidade_alta"
+    "abertura_1" "abertura_2" "abertura_3" "autocobranca" "bloco_tecnico" "crise" "estilo" "identidade" "intensidade_alta"
     "limites_e_cuidado" "luto" "medo_de_rejeicao" "memoria_relevante" "nome" "procrastinacao" "resposta_curta" "ruminacao"
     "sem_memorias" "sequencia_viva" "tom_nivel_1" "tom_nivel_2" "tom_nivel_3" "viva_forcado"
 }

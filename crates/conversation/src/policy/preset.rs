@@ -18,7 +18,7 @@ pub struct Preset {
     /// `None` for a recipe that came with a request.
     pub name: Option<String>,
     document: RecipeDocument,
-    /// The same with the ids of documents counted, and with them shown; made when first needed.
+    /// The same without the ids of documents, and with them; made when first needed.
     with_ids: [OnceLock<Arc<Preset>>; 2],
 }
 
@@ -43,10 +43,13 @@ impl Preset {
         self.document.text()
     }
 
-    /// The same with the ids of documents on their messages: shown, or only counted.
-    pub fn with_ids(&self, shown: bool) -> Result<Arc<Self>, DecodeError> {
-        let [counted, seen] = &self.with_ids;
-        let (made, tag) = if shown { (seen, DocIdMode::Shown) } else { (counted, DocIdMode::Counted) };
+    /// The same with the ids of documents on their messages, or without them.
+    pub fn with_ids(self: &Arc<Self>, shown: bool) -> Result<Arc<Self>, DecodeError> {
+        let [hidden, seen] = &self.with_ids;
+        let (made, tag) = if shown { (seen, DocIdMode::Shown) } else { (hidden, DocIdMode::None) };
+        if self.recipe().doc_ids == tag {
+            return Ok(self.clone());
+        }
         if let Some(made) = made.get() {
             return Ok(made.clone());
         }

@@ -10,10 +10,12 @@ pub enum Prompt {
     Rewrite,
     Summary,
     Narrate,
+    /// Stands before what was recalled, in every prompt.
+    Recalled,
 }
 
 impl Prompt {
-    const ALL: [Self; 3] = [Self::Rewrite, Self::Summary, Self::Narrate];
+    const ALL: [Self; 4] = [Self::Rewrite, Self::Summary, Self::Narrate, Self::Recalled];
 
     /// The name of its file.
     fn name(self) -> &'static str {
@@ -21,6 +23,7 @@ impl Prompt {
             Self::Rewrite => "rewrite",
             Self::Summary => "summary",
             Self::Narrate => "narrate",
+            Self::Recalled => "recalled",
         }
     }
 
@@ -29,6 +32,7 @@ impl Prompt {
             Self::Rewrite => include_str!("../../../../policies/prompts/rewrite.txt"),
             Self::Summary => include_str!("../../../../policies/prompts/summary.txt"),
             Self::Narrate => include_str!("../../../../policies/prompts/narrate.txt"),
+            Self::Recalled => include_str!("../../../../policies/prompts/recalled.txt"),
         }
     }
 }

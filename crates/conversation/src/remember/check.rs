@@ -48,12 +48,17 @@ pub fn meta(meta: Option<&RawValue>) -> Result<()> {
         return Err(Error::invalid("meta", "must be an object"));
     }
     size("meta", text, MEMORY)?;
+    depth("meta", text)
+}
+
+/// A value that is not nested too deep to be a member of a document.
+pub fn depth(field: &str, text: &str) -> Result<()> {
     match json::depth(text) {
         deep if deep >= JSON_DEPTH_MAX => {
             let problem = format!(
                 "is nested {deep} deep; with the document around it the cap JSON_DEPTH_MAX is {JSON_DEPTH_MAX}"
             );
-            Err(Error::invalid("meta", problem))
+            Err(Error::invalid(field, problem))
         }
         _ => Ok(()),
     }

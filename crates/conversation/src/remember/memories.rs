@@ -129,7 +129,7 @@ pub struct Ages {
 
 impl Ages {
     pub async fn of(app: &UserMemory, user: &str) -> Result<Self> {
-        let levels = Levels::of(&app.config);
+        let levels = Levels::of(&app.settings);
         let newest = app.store.turns(&place::memories(user)?, Range::Last(levels.bounded_max())).await?;
         Ok(Self { levels, newest: newest.iter().rev().map(|turn| turn.seq).collect() })
     }

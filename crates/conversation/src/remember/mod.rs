@@ -12,6 +12,7 @@ pub mod forget;
 pub mod memories;
 pub mod passage;
 pub mod place;
+pub mod reader;
 pub mod repo;
 pub mod reset;
 pub mod results;

@@ -5,7 +5,9 @@
 //! share an id.
 
 use novelo_engine::limits::DOCUMENT_PASSAGES_MAX;
+use novelo_files::FileSection;
 use novelo_recall::split;
+use novelo_recall::split::Headings;
 use rustc_hash::FxHashMap;
 use serde::Serialize;
 use xxhash_rust::xxh3::Xxh3;
@@ -17,27 +19,53 @@ pub struct Passage {
     /// The file that it stands in, below the root of its repository.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
-    /// The line that it begins on, from 1.
+    /// The headings that it stands under, if the text is Markdown.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub heading: Option<String>,
+    /// The line that it begins on, from 1, if the file has lines.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub line: Option<u64>,
+    /// The page that it stands on, from 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub page: Option<u32>,
+    /// Its number among the passages of its file or text, from 1: neighbours have neighbouring numbers.
+    pub part: u64,
 }
 
 /// The passages of a text. Those that say nothing are left out.
 pub fn of_text(text: &str) -> Vec<Passage> {
-    let cut = |range| text.get(range).filter(|part: &&str| !part.trim().is_empty()).map(str::to_owned);
-    split::passages(text).into_iter().filter_map(cut).map(|text| Passage { text, file: None, line: None }).collect()
+    passages(None, text)
 }
 
 /// The passages of a file of a repository.
 pub fn of_file(file: &str, text: &str) -> Vec<Passage> {
+    passages(Some(file), text)
+}
+
+fn passages(file: Option<&str>, text: &str) -> Vec<Passage> {
+    let mut passages: Vec<Passage> = Vec::new();
     let (mut line, mut counted) = (1, 0);
-    let passage = |range: std::ops::Range<usize>| {
-        line += text.get(counted..range.start).unwrap_or("").matches('\n').count() as u64;
+    let mut headings = Headings::default();
+    for range in split::passages(text) {
+        let before = text.get(counted..range.start).unwrap_or("");
+        line += before.matches('\n').count() as u64;
+        headings.read(before);
         counted = range.start;
-        let part = text.get(range).filter(|part| !part.trim().is_empty())?;
-        Some(Passage { text: part.to_owned(), file: Some(file.to_owned()), line: Some(line) })
+        let Some(said) = text.get(range).filter(|said| !said.trim().is_empty()) else { continue };
+        let (file, heading, part) = (file.map(str::to_owned), headings.above(said), passages.len() as u64 + 1);
+        passages.push(Passage { text: said.to_owned(), file, heading, line: Some(line), page: None, part });
+    }
+    passages
+}
+
+/// The passages of a file that a parser read. They have no lines: its lines are not those of the file.
+pub fn of_sections(file: &str, sections: &[FileSection]) -> Vec<Passage> {
+    let of_section = |section: &FileSection| {
+        let page = section.page;
+        passages(Some(file), &section.text).into_iter().map(move |passage| Passage { line: None, page, ..passage })
     };
-    split::passages(text).into_iter().filter_map(passage).collect()
+    let numbered = (1..).zip(sections.iter().flat_map(of_section));
+    numbered.map(|(part, passage)| Passage { part, ..passage }).collect()
 }
 
 /// Passages with their ids, in order.
@@ -79,7 +107,7 @@ mod tests {
     }
 
     fn said(text: &str) -> Passage {
-        Passage { text: text.into(), file: None, line: None }
+        Passage { text: text.into(), file: None, heading: None, line: Some(1), page: None, part: 1 }
     }
 
     #[test]
@@ -106,7 +134,23 @@ mod tests {
             let at = text.find(&passage.text).unwrap();
             assert_eq!(passage.line, Some(text[..at].matches('\n').count() as u64 + 1));
         }
+        let parts: Vec<u64> = passages.iter().map(|passage| passage.part).collect();
+        assert_eq!(parts, (1..=passages.len() as u64).collect::<Vec<_>>());
         assert!(of_text(" \n ").is_empty() && of_text("").is_empty());
+    }
+
+    #[test]
+    fn a_passage_names_the_headings_above_it() {
+        let part = "Words that fill a part of the document. ".repeat(12);
+        let code = format!("```sh\n# no heading\n{part}\n```");
+        let text =
+            format!("# Guide\n{part}\n## Ports\n{part}\n\n{part}\n\n{part}\n## Code\n{code}\n{part}\n# End\n{part}");
+        let passages = of_text(&text);
+        let headings: Vec<&str> = passages.iter().map(|it| it.heading.as_deref().unwrap_or("")).collect();
+        assert_eq!((headings.first(), headings.last()), (Some(&"Guide"), Some(&"End")), "{headings:?}");
+        assert!(headings.contains(&"Guide / Ports") && headings.contains(&"Guide / Code"), "{headings:?}");
+        assert!(!headings.iter().any(|heading| heading.contains("no heading")), "{headings:?}");
+        assert_eq!(of_file("a.rs", "fn main() {}")[0].heading, None);
     }
 
     #[test]

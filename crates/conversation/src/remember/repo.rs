@@ -1,18 +1,20 @@
 //! Files of a directory as passages.
 //!
 //! Owns which files count: those that git would not ignore, hidden ones and links left out. What is no text,
-//! too large or unreadable is skipped and counted. Takes as long as the disk takes: not for the request's
-//! thread. Invariant: the same files give the same passages in the same order.
+//! no prose, too large or unreadable is skipped, counted and named. Takes as long as the disk takes: not for
+//! the request's thread. Invariant: the same files give the same passages in the same order.
 
 use std::fs::File;
-use std::io::Read;
+use std::io::{Read, Seek};
 use std::path::Path;
 
 use ignore::{DirEntry, WalkBuilder};
-use novelo_engine::limits::{DOCUMENT_PASSAGES_MAX, REPO_FILE_BYTES_MAX, REPO_FILES_MAX};
+use novelo_engine::limits::{DOCUMENT_PASSAGES_MAX, READ_FILE_BYTES_MAX, REPO_FILE_BYTES_MAX, REPO_FILES_MAX};
+use novelo_files::{self as files, FileClass, FileFormat, FileSection, HEAD_BYTES};
 use serde::{Deserialize, Serialize};
 
 use super::passage::{self, Passage};
+use super::reader;
 
 /// What was read.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -27,11 +29,31 @@ pub struct Repo {
 }
 
 /// Files that were left out, by why.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Skipped {
     pub binary: u64,
     pub large: u64,
     pub unreadable: u64,
+    /// Drawings, minified code, lock files.
+    #[serde(skip_serializing_if = "is_zero", default)]
+    pub not_prose: u64,
+    /// Files of a known format that are broken, encrypted or too much.
+    #[serde(skip_serializing_if = "is_zero", default)]
+    pub failed: u64,
+    /// The first of them, with the reasons.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub files: Vec<SkippedFile>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SkippedFile {
+    pub file: String,
+    pub why: String,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 /// How much of a directory is taken.
@@ -48,14 +70,23 @@ impl Default for Caps {
     }
 }
 
-/// Bytes in which a file that is no text shows it.
-const BINARY_BYTES: usize = 8 * 1024;
+/// Skipped files that are named; the rest are counted.
+const SKIPPED_FILES_MAX: usize = 100;
+const WHY_CHARS_MAX: usize = 300;
 
 enum Content {
     Text(String),
+    Sections(Vec<FileSection>),
+    Skipped(SkipReason, String),
+}
+
+#[derive(Clone, Copy)]
+enum SkipReason {
     Binary,
     Large,
     Unreadable,
+    NotProse,
+    Failed,
 }
 
 /// Reads a directory, or one file. The error says what about the path is wrong.
@@ -66,10 +97,14 @@ pub fn read(root: &Path, caps: Caps) -> Result<Repo, String> {
             Ok(entry) if entry.file_type().is_some_and(|kind| kind.is_file()) => repo.take(root, &entry, caps)?,
             Ok(_) => {}
             Err(error) if error.depth() == Some(0) => return Err(format!("cannot be read: {error}")),
-            Err(_) => repo.skipped.unreadable += 1,
+            Err(error) => repo.skip("", SkipReason::Unreadable, &format!("cannot be read: {error}")),
         }
     }
-    Ok(repo)
+    match repo.skipped.files.first() {
+        // One file that was named: what is stored of it stays as it was.
+        Some(SkippedFile { file, why }) if repo.files == 0 && root.is_file() => Err(format!("{file} {why}")),
+        _ => Ok(repo),
+    }
 }
 
 impl Repo {
@@ -78,25 +113,45 @@ impl Repo {
         if self.seen > caps.files_max {
             return Err(format!("has more files than the cap REPO_FILES_MAX, {}", caps.files_max));
         }
-        let (text, name) = match (content(entry.path(), caps), name(root, entry.path())) {
-            (Content::Text(text), Some(name)) => (text, name),
-            (Content::Binary, _) => return counted(&mut self.skipped.binary),
-            (Content::Large, _) => return counted(&mut self.skipped.large),
-            (Content::Unreadable, _) | (_, None) => return counted(&mut self.skipped.unreadable),
+        let Some(name) = name(root, entry.path()) else {
+            let shown = entry.path().strip_prefix(root).unwrap_or(entry.path()).to_string_lossy();
+            self.skip(&shown, SkipReason::Unreadable, "has a name that is not UTF-8");
+            return Ok(());
         };
-        self.files += 1;
-        self.bytes += text.len() as u64;
-        self.passages.extend(passage::of_file(&name, &text));
+        match content(&name, entry.path(), caps) {
+            Content::Text(text) => self.add(text.len(), passage::of_file(&name, &text)),
+            Content::Sections(sections) => {
+                let bytes = sections.iter().map(|section| section.text.len()).sum();
+                self.add(bytes, passage::of_sections(&name, &sections));
+            }
+            Content::Skipped(reason, why) => self.skip(&name, reason, &why),
+        }
         match self.passages.len() <= caps.passages_max {
             true => Ok(()),
             false => Err(format!("has more passages than the cap DOCUMENT_PASSAGES_MAX, {}", caps.passages_max)),
         }
     }
-}
 
-fn counted(skipped: &mut u64) -> Result<(), String> {
-    *skipped += 1;
-    Ok(())
+    fn add(&mut self, bytes: usize, passages: Vec<Passage>) {
+        self.files += 1;
+        self.bytes += bytes as u64;
+        self.passages.extend(passages);
+    }
+
+    fn skip(&mut self, file: &str, reason: SkipReason, why: &str) {
+        let skipped = &mut self.skipped;
+        *match reason {
+            SkipReason::Binary => &mut skipped.binary,
+            SkipReason::Large => &mut skipped.large,
+            SkipReason::Unreadable => &mut skipped.unreadable,
+            SkipReason::NotProse => &mut skipped.not_prose,
+            SkipReason::Failed => &mut skipped.failed,
+        } += 1;
+        if skipped.files.len() < SKIPPED_FILES_MAX {
+            let why = why.chars().take(WHY_CHARS_MAX).collect();
+            skipped.files.push(SkippedFile { file: file.to_owned(), why });
+        }
+    }
 }
 
 /// The path below the root, with slashes; that of a single file is its name.
@@ -107,19 +162,51 @@ fn name(root: &Path, path: &Path) -> Option<String> {
     Some(parts?.join("/"))
 }
 
-fn content(path: &Path, caps: Caps) -> Content {
-    let mut bytes = Vec::new();
-    let read = File::open(path).and_then(|file| file.take(caps.file_bytes_max as u64 + 1).read_to_end(&mut bytes));
-    if read.is_err() {
-        return Content::Unreadable;
+fn content(name: &str, path: &Path, caps: Caps) -> Content {
+    let open = || -> std::io::Result<(File, Vec<u8>)> {
+        let mut file = File::open(path)?;
+        let mut head = Vec::new();
+        (&mut file).take(HEAD_BYTES as u64).read_to_end(&mut head)?;
+        Ok((file, head))
+    };
+    let (file, head) = match open() {
+        Ok(opened) => opened,
+        Err(error) => return Content::Skipped(SkipReason::Unreadable, format!("cannot be read: {error}")),
+    };
+    match files::classify(name, &head) {
+        FileClass::Plain => plain_text(file, head, caps),
+        FileClass::Format(format) => parsed(file, format),
+        FileClass::NotProse(what) => Content::Skipped(SkipReason::NotProse, format!("is {what}, not prose")),
+        FileClass::Binary => Content::Skipped(SkipReason::Binary, "is binary".into()),
     }
-    if bytes.iter().take(BINARY_BYTES).any(|byte| *byte == 0) {
-        return Content::Binary;
+}
+
+fn plain_text(file: File, mut bytes: Vec<u8>, caps: Caps) -> Content {
+    let rest = (caps.file_bytes_max as u64 + 1).saturating_sub(bytes.len() as u64);
+    if let Err(error) = file.take(rest).read_to_end(&mut bytes) {
+        return Content::Skipped(SkipReason::Unreadable, format!("cannot be read: {error}"));
     }
     if bytes.len() > caps.file_bytes_max {
-        return Content::Large;
+        let cap = caps.file_bytes_max;
+        return Content::Skipped(SkipReason::Large, format!("has more bytes than the cap REPO_FILE_BYTES_MAX, {cap}"));
     }
-    String::from_utf8(bytes).map_or(Content::Binary, Content::Text)
+    match String::from_utf8(bytes) {
+        Ok(text) => Content::Text(text),
+        Err(_) => Content::Skipped(SkipReason::Binary, "is binary, or text that is not UTF-8".into()),
+    }
+}
+
+fn parsed(mut file: File, format: FileFormat) -> Content {
+    let size = file.metadata().map_or(0, |metadata| metadata.len());
+    if size > READ_FILE_BYTES_MAX as u64 {
+        let why = format!("has more bytes than the cap READ_FILE_BYTES_MAX, {READ_FILE_BYTES_MAX}");
+        return Content::Skipped(SkipReason::Large, why);
+    }
+    let read = file.rewind().map_err(|error| format!("cannot be read: {error}"));
+    match read.and_then(|()| reader::read(file, format)) {
+        Ok(sections) => Content::Sections(sections),
+        Err(why) => Content::Skipped(SkipReason::Failed, why),
+    }
 }
 
 #[cfg(test)]
@@ -145,7 +232,7 @@ mod tests {
     #[test]
     fn text_files_are_read_and_others_counted() {
         let (dir, outside) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-        let mut late = vec![b'a'; BINARY_BYTES];
+        let mut late = vec![b'a'; HEAD_BYTES];
         late.push(0);
         write(outside.path(), &[("secret.txt", b"secret")]);
         write(
@@ -160,6 +247,8 @@ mod tests {
                 ("image.png", b"\x89PNG\0"),
                 ("latin1.txt", b"caf\xe9"),
                 ("large.txt", &[b'a'; 20_001]),
+                ("page.html", b"<p>A page."),
+                ("tea.svg", b"<svg><text>Tea</text></svg>"),
             ],
         );
         std::os::unix::fs::symlink(outside.path().join("secret.txt"), dir.path().join("link.txt")).unwrap();
@@ -167,7 +256,16 @@ mod tests {
         let repo = read(dir.path(), CAPS).unwrap();
         assert_eq!(names(&repo), ["a/x.rs", "b.txt"]);
         assert_eq!((repo.files, repo.bytes), (2, 6));
-        assert_eq!(repo.skipped, Skipped { binary: 2, large: 1, unreadable: 0 });
+        let skipped = |file: &str, why: &str| SkippedFile { file: file.into(), why: why.into() };
+        let files = vec![
+            skipped("image.png", "is binary"),
+            skipped("large.txt", "has more bytes than the cap REPO_FILE_BYTES_MAX, 20000"),
+            skipped("latin1.txt", "is binary, or text that is not UTF-8"),
+            skipped("page.html", "needs a reader process, and this program has none"),
+            skipped("tea.svg", "is an SVG drawing, not prose"),
+        ];
+        let expect = Skipped { binary: 2, large: 1, unreadable: 0, not_prose: 1, failed: 1, files };
+        assert_eq!(repo.skipped, expect);
         assert_eq!(read(dir.path(), CAPS).unwrap(), repo);
 
         write(dir.path(), &[("late.txt", &late)]);

@@ -3,10 +3,12 @@
 //! Owns `task_memory/{task}/results/{id}`, appended and kept for `memory.task_ttl_seconds`. A task here is
 //! any id: it needs no document among the tasks.
 
+use novelo_engine::json;
 use novelo_engine::limits::TASK_RESULT_BYTES_MAX;
 use novelo_engine::path::DocumentPath;
 use novelo_store::{AppendTerms, NewDocument, NewId, Range};
 use serde::{Deserialize, Serialize};
+use serde_json::value::{RawValue, to_raw_value};
 
 use super::skills::Skill;
 use super::{check, place};
@@ -18,12 +20,13 @@ use crate::telemetry::now;
 const PAGE: usize = 1_000;
 
 /// A result as its document is.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Serialize, Deserialize)]
 pub struct Stored {
     /// The tool that gave it.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub name: Option<String>,
-    pub content: String,
+    /// Any JSON, as it was given.
+    pub content: Box<RawValue>,
     pub at: f64,
 }
 
@@ -41,18 +44,26 @@ pub struct Page {
     pub has_more: bool,
 }
 
-/// Keeps a result; its id.
-pub async fn add(app: &UserMemory, user: &str, task: &str, name: Option<&str>, content: &str) -> Result<Box<str>> {
+/// Keeps a result, which is any JSON; its id.
+pub async fn add(
+    app: &UserMemory,
+    user: &str,
+    task: &str,
+    name: Option<&str>,
+    content: Box<RawValue>,
+) -> Result<Box<str>> {
     if let Some(name) = name {
         check::text("name", name, check::NAME)?;
     }
-    check::size("content", content, ("TASK_RESULT_BYTES_MAX", TASK_RESULT_BYTES_MAX))?;
+    let shown = json::unescape(content.get()).unwrap_or_else(|| content.get().into());
+    check::size("content", &shown, ("TASK_RESULT_BYTES_MAX", TASK_RESULT_BYTES_MAX))?;
+    check::depth("content", content.get())?;
     let (to, at) = (place::results(user, task)?, now());
-    let stored = Stored { name: name.map(str::to_owned), content: content.to_owned(), at };
+    let stored = Stored { name: name.map(str::to_owned), content, at };
     let value = serde_json::to_vec(&stored).map_err(|e| Error::new(Code::Internal, e.to_string()))?;
-    let ttl = app.config.number("memory.task_ttl_seconds");
+    let ttl = app.settings.memory.task_ttl;
     let id: Box<str> = ids::fresh_text().into();
-    let expires_at = (ttl > 0).then_some(at + ttl as f64);
+    let expires_at = ttl.map(|ttl| at + ttl.as_secs_f64());
     let document = NewDocument { id: NewId::Fresh(id.clone()), create_time: at, value: value.into(), expires_at };
     app.store.append(&to, vec![document], AppendTerms::default()).await?;
     Ok(id)
@@ -60,7 +71,9 @@ pub async fn add(app: &UserMemory, user: &str, task: &str, name: Option<&str>, c
 
 /// Keeps the result of a skill. It may be of any size; of a large one the front is kept.
 pub async fn keep(app: &UserMemory, user: &str, task: &str, skill: &str, result: &str) -> Result<Box<str>> {
-    add(app, user, task, Some(skill), front(result, TASK_RESULT_BYTES_MAX)).await
+    let content = to_raw_value(front(result, TASK_RESULT_BYTES_MAX));
+    let content = content.map_err(|e| Error::new(Code::Internal, e.to_string()))?;
+    add(app, user, task, Some(skill), content).await
 }
 
 /// At most so many bytes of a text, and no half of a character.

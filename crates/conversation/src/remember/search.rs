@@ -15,7 +15,7 @@ use super::{check, place};
 use crate::error::Result;
 use crate::remember::UserMemory;
 use crate::search::levels::Level;
-use crate::search::{Ask, Found, FoundPassage, Place, RecallSource, search};
+use crate::search::{Ask, Found, FoundPassage, PassagePlace, Place, RecallSource, search};
 
 /// What is looked for.
 #[derive(Debug, Clone, Copy)]
@@ -55,6 +55,8 @@ pub struct HitRow {
     file: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     line: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    page: Option<u64>,
     score: f32,
     #[serde(skip_serializing_if = "Option::is_none")]
     create_time: Option<f64>,
@@ -120,13 +122,14 @@ pub async fn passages(
     let heads = heads(app, user, &found.hits).await?;
     Ok(hits(found, query, |passage| {
         let head = heads.get(passage.parent());
-        let (file, line) = passage.place_in_file();
+        let PassagePlace { file, line, page, .. } = passage.place.clone();
         HitRow {
             document: Some(passage.parent().to_owned()),
             name: Some(head.map_or_else(|| passage.parent().to_owned(), |head| head.name.clone())),
             meta: Some(head.and_then(|head| head.meta.clone())),
+            line: line.filter(|_| file.is_some()),
             file,
-            line,
+            page,
             ..passage.into()
         }
     }))
@@ -159,15 +162,6 @@ fn hits(found: Found, query: Query<'_>, row: impl FnMut(FoundPassage) -> HitRow)
 
 fn near_row(passage: FoundPassage) -> HitRow {
     HitRow { why: None, ..passage.into() }
-}
-
-/// Gives each passage of a document the name of that document.
-pub(crate) async fn name_documents(app: &UserMemory, user: &str, passages: &mut [FoundPassage]) -> Result<()> {
-    let heads = heads(app, user, passages).await?;
-    for passage in passages.iter_mut().filter(|passage| passage.source == RecallSource::Documents) {
-        passage.document_name = heads.get(passage.parent()).map(|head| head.name.clone());
-    }
-    Ok(())
 }
 
 /// The documents that passages are parts of, each read once.

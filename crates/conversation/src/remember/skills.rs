@@ -80,7 +80,7 @@ skills! {
         k ? Kind::Number, "how many hits at most";
     ];
     SetUserData "set_user_data" "Keeps facts about the user, such as the name. Adds to those that are kept." [
-        data ! Kind::Object, "a flat object: name, preferences and the like";
+        data ! Kind::Object, "an object: name, preferences and the like; its values may be any JSON";
     ];
     IndexDocument "index_document" "Makes a text searchable. One of the same id is replaced." [
         name ! Kind::Text, "what the document is called";
@@ -195,8 +195,7 @@ async fn change(call: Call<'_>, given: &Arguments, change: Change<'_>) -> Result
 async fn set_user_data(call: Call<'_>, given: &Arguments) -> Result<Box<RawValue>> {
     let data = given.object("data").cloned().unwrap_or_default();
     let terms = PutTerms { merge: true, now: now(), ..PutTerms::default() };
-    let known = user_data::write(call.app, call.user, &data, &data.to_string(), terms).await;
-    let known = known.map_err(|error| error.within("data"))?;
+    let known = user_data::write(call.app, call.user, ("data", &data.to_string()), terms).await?;
     RawValue::from_string(String::from_utf8_lossy(&known).into_owned()).map_err(unwritten)
 }
 

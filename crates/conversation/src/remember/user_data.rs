@@ -1,12 +1,10 @@
-//! What is known of a user: a flat object.
-//!
-//! Owns the rule that it is flat, so that a prompt can show it in one line.
+//! What is known of a user: an object whose values are any JSON.
 
 use bytes::Bytes;
 use novelo_engine::loaded::user_data_path;
+use novelo_engine::message::check_size;
 use novelo_engine::path::DocumentPath;
 use novelo_store::PutTerms;
-use serde_json::Value;
 
 use crate::error::{Error, Result};
 use crate::remember::UserMemory;
@@ -17,19 +15,14 @@ pub async fn get(app: &UserMemory, user: &str) -> Result<Bytes> {
     Ok(document.map_or_else(|| Bytes::from_static(b"{}"), |document| document.value))
 }
 
-/// Stores data, given as it is read and as it is written, and answers with what is known now.
-pub async fn write(app: &UserMemory, user: &str, data: &Value, written: &str, terms: PutTerms) -> Result<Bytes> {
-    check_flat(data)?;
+/// Stores data, given as JSON in a field of the request, and answers with what is known now.
+pub async fn write(app: &UserMemory, user: &str, (field, written): (&str, &str), terms: PutTerms) -> Result<Bytes> {
+    if !written.trim_start().starts_with('{') {
+        return Err(Error::invalid(field, "must be an object"));
+    }
+    check_size(written.as_bytes()).map_err(|e| Error::invalid(field, e))?;
     app.store.put(&path(user)?, Bytes::copy_from_slice(written.as_bytes()), terms).await?;
     get(app, user).await
-}
-
-fn check_flat(data: &Value) -> Result<()> {
-    let Value::Object(fields) = data else { return Err(Error::invalid("body", "must be an object")) };
-    match fields.iter().find(|(_, value)| value.is_object() || value.is_array()) {
-        Some((key, _)) => Err(Error::invalid(key.as_str(), "must be a string, a number, true, false or null")),
-        None => Ok(()),
-    }
 }
 
 fn path(user: &str) -> Result<DocumentPath> {

@@ -13,7 +13,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use crate::cache::Cache;
 use crate::outbound::{Outbound, Unanswered};
-use crate::settings::Config;
+use crate::settings::{EmbedKind, Settings};
 
 /// How long an embedder that failed is left alone.
 const REST: Duration = Duration::from_secs(10);
@@ -64,11 +64,11 @@ enum Kind {
 impl Embedder {
     /// Opens what the settings ask for. What cannot be opened is a fault, not an error: the server starts
     /// without it.
-    pub async fn open(config: &Config) -> Self {
-        let opened = match config.text("embed") {
-            "local" => local(config.text("embedding.dir").into()).await,
-            "openai" => remote(config),
-            _ => Ok((Kind::None, String::new())),
+    pub async fn open(settings: &Settings) -> Self {
+        let opened = match settings.embed {
+            EmbedKind::Local => local(settings.embedding.dir.clone()).await,
+            EmbedKind::OpenAi => remote(settings),
+            EmbedKind::None => Ok((Kind::None, String::new())),
         };
         let (kind, print, fault) = match opened {
             Ok((kind, print)) => (kind, print, None),
@@ -77,7 +77,7 @@ impl Embedder {
         if let Some(fault) = &fault {
             tracing::warn!(fault, "there are no embeddings: searches are lexical");
         }
-        let deadline = Duration::from_millis(config.number("embedding.timeout_ms"));
+        let deadline = settings.embedding.timeout;
         let queries = Cache::new(QUERIES_BYTES_MAX);
         Self { kind, fault, print, deadline, resting: Mutex::new(None), queries }
     }
@@ -165,11 +165,10 @@ async fn local(dir: PathBuf) -> Result<(Kind, String), String> {
     Ok((Kind::Local(Arc::new(model)), print))
 }
 
-fn remote(config: &Config) -> Result<(Kind, String), String> {
-    let (base, model) = (config.text("embedding.url"), config.text("embedding.model"));
+fn remote(settings: &Settings) -> Result<(Kind, String), String> {
+    let (base, model) = (&*settings.embedding.url, &settings.embedding.model);
     let url = format!("{}/embeddings", base.trim_end_matches('/'));
-    let server =
-        Outbound::new(&url, config.text("embedding.key")).map_err(|e| format!("embedding.url {base:?}: {e}"))?;
+    let server = Outbound::new(&url, &settings.embedding.key).map_err(|e| format!("embedding.url {base:?}: {e}"))?;
     let print = format!("{:016x}", xxh3_64(format!("{url}\n{model}").as_bytes()));
     Ok((Kind::Remote { server: Box::new(server), model: model.to_owned() }, print))
 }

@@ -51,9 +51,11 @@ pub struct Found {
 
 /// Ranking more passages than these takes too long for other requests to wait.
 const RANKED_AT_ONCE_MAX: usize = 20_000;
-const NEAR_MAX: usize = 3;
-/// What scores less than this share of the best is there by chance.
-const SHARE_MIN: f32 = 0.03;
+pub(crate) const NEAR_MAX: usize = 3;
+/// What scores less than this share of the best is there by chance, or is not worth a place that could stay
+/// empty.
+pub(crate) const SHARE_MIN: f32 = 0.03;
+const FILLING_SHARE_MIN: f32 = 0.2;
 /// How often a document may be there again before it costs others their place.
 const REPEATS_MAX: usize = 8;
 
@@ -71,25 +73,45 @@ impl Ranking<'_> {
     }
 
     /// The best `k` of those within that speak to the query, and the few behind them: what a prompt may be
-    /// given. Of equal documents the best stands for all.
+    /// given.
     pub(crate) fn pick_relevant(&self, k: usize, within: impl Fn(Place<'_>) -> bool) -> Picked {
-        let mut picked = Picked::default();
-        let mut seen = Vec::new();
-        let hits = self.top(k * REPEATS_MAX + NEAR_MAX, within);
-        let score_min = hits.first().map_or(0.0, |best| best.score * SHARE_MIN);
-        for hit in hits {
-            let digest = self.part.digest_of(hit.key);
-            if seen.contains(&digest) {
-                continue;
-            }
-            seen.push(digest);
-            if picked.hits.len() < k && hit.score >= score_min && self.ranked.is_relevant(hit.key) {
-                picked.hits.push(hit);
-            } else if picked.near.len() < NEAR_MAX {
-                picked.near.push(hit);
+        let mut hits = Vec::new();
+        let near = self.add_relevant(&mut hits, k, SHARE_MIN, within);
+        Picked { hits, near }
+    }
+
+    /// The same for places that may stay empty: what fits much worse than the best does not get one.
+    pub(crate) fn pick_filling(&self, k: usize) -> Picked {
+        let mut hits = Vec::new();
+        let near = self.add_relevant(&mut hits, k, FILLING_SHARE_MIN, |_| true);
+        Picked { hits, near }
+    }
+
+    /// Adds the best `k` of those within that speak to the query and say what none of the others says.
+    /// Returns the few behind them. Of texts that are nearly equal the newest stands for all; of documents,
+    /// which have no time, the best.
+    pub(crate) fn add_relevant(
+        &self,
+        hits: &mut Vec<Hit>,
+        k: usize,
+        share_min: f32,
+        within: impl Fn(Place<'_>) -> bool,
+    ) -> Vec<Hit> {
+        let (hits_max, mut near) = (hits.len() + k, Vec::new());
+        let found = self.top(hits_max * REPEATS_MAX + NEAR_MAX, within);
+        let score_min = found.first().map_or(0.0, |best| best.score * share_min);
+        for hit in found {
+            if let Some(kept) = hits.iter_mut().find(|kept| self.ranked.are_alike(kept.key, hit.key)) {
+                if self.part.source != RecallSource::Documents && self.ranked.is_newer(hit.key, kept.key) {
+                    kept.key = hit.key;
+                }
+            } else if hits.len() < hits_max && hit.score >= score_min && self.ranked.is_relevant(hit.key) {
+                hits.push(hit);
+            } else if near.len() < NEAR_MAX {
+                near.push(hit);
             }
         }
-        picked
+        near
     }
 
     /// The best `k` of those within, best first.

@@ -6,8 +6,9 @@
 use novelo_recall::Hit;
 use serde::Serialize;
 
+use crate::search::find::SHARE_MIN;
 use crate::search::{Picked, Ranking};
-use crate::settings::Config;
+use crate::settings::Settings;
 
 /// The narrowest level that a memory is in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -26,9 +27,8 @@ pub struct Levels {
 }
 
 impl Levels {
-    pub fn of(config: &Config) -> Self {
-        let number = |key| usize::try_from(config.number(key)).unwrap_or(usize::MAX);
-        Self { short_max: number("memory.short_max"), medium_max: number("memory.medium_max") }
+    pub fn of(settings: &Settings) -> Self {
+        Self { short_max: settings.memory.short_max, medium_max: settings.memory.medium_max }
     }
 
     /// How many memories are in a level that ends somewhere.
@@ -45,13 +45,15 @@ impl Levels {
         }
     }
 
-    /// The best `each` of every level that speak to the query, `most` in all, best first.
-    pub fn pick(self, ranking: &Ranking<'_>, each: usize, most: usize) -> Picked {
+    /// The best `each` of every level that speak to the query, `most` in all, best first. What one level gave
+    /// takes no place of another, so that levels which hold the same memories give the best of all.
+    pub(crate) fn pick(self, ranking: &Ranking<'_>, each: usize, most: usize) -> Picked {
         let floors = [self.short_max, self.medium_max].map(|count| ranking.newest_from(count));
-        let of_level = |floor: u64| ranking.pick_relevant(each, |place| place.seq >= floor).hits;
-        let mut hits: Vec<Hit> = floors.into_iter().chain([0]).flat_map(of_level).collect();
+        let mut hits: Vec<Hit> = Vec::new();
+        for floor in floors.into_iter().chain([0]) {
+            ranking.add_relevant(&mut hits, each, SHARE_MIN, |place| place.seq >= floor);
+        }
         hits.sort_by(|a, b| b.score.total_cmp(&a.score).then(b.key.cmp(&a.key)));
-        hits.dedup_by_key(|hit| hit.key);
         hits.truncate(most);
         let others = ranking.pick(most, |_| true);
         let near = others.hits.into_iter().chain(others.near).filter(|hit| hits.iter().all(|kept| kept.key != hit.key));

@@ -8,6 +8,7 @@
 
 mod embedder;
 mod find;
+mod join;
 pub mod levels;
 mod part;
 mod passage;
@@ -24,10 +25,12 @@ use tokio::sync::RwLock;
 use crate::base::{Base, above};
 use crate::cache::Cache;
 pub use embedder::Embedder;
-pub(crate) use find::has_any;
 pub use find::{Ask, Found, Picked, Ranking, search};
+pub(crate) use find::{NEAR_MAX, has_any};
+pub(crate) use join::join_neighbours;
 use part::Part;
-pub use passage::FoundPassage;
+pub(crate) use passage::name_documents;
+pub use passage::{FoundPassage, PassagePlace};
 pub use points::Points;
 pub use sources::{DOCUMENTS, MEMORIES, PASSAGES, Place};
 use worker::Waiting;

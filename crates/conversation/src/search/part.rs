@@ -30,7 +30,7 @@ const SEQ_MASK: u64 = (1 << SEQ_BITS) - 1;
 /// An index and what it was made from.
 #[derive(Debug)]
 pub struct Part {
-    source: RecallSource,
+    pub source: RecallSource,
     pub index: Index,
     collections: Vec<Indexed>,
     numbers: FxHashMap<CollectionPath, usize>,
@@ -282,11 +282,6 @@ impl Part {
         if let Some(number) = self.numbers.get(&lacking.of) {
             self.lacking.remove(&key(*number, lacking.seq));
         }
-    }
-
-    /// The digest of the document behind a passage.
-    pub fn digest_of(&self, key: u64) -> Option<u64> {
-        self.place(key).and_then(|place| self.digest(place.of, place.seq))
     }
 
     /// The digest of a document that was looked at.

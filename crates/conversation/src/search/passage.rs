@@ -1,13 +1,19 @@
 //! A passage that a search found, from the index to the answer that shows it.
 
 use bytes::Bytes;
-use novelo_engine::path::CollectionPath;
-use novelo_engine::recall::{RecallHit, RecallSource};
+use novelo_engine::path::{CollectionPath, DocumentPath};
+use novelo_engine::recall::{PassageOrigin, RecallHit, RecallSource, ShownPassage};
 use novelo_engine::{Turn, json};
+use novelo_language::utc_minute;
 use novelo_recall::Why;
+use novelo_store::Store;
 use serde_json::Value;
 
 use super::sources::{Place, passage_text};
+use crate::error::Result;
+use crate::text::{cut, member};
+
+const SPEAKER_CHARS_MAX: usize = 64;
 
 /// A passage that was found, with its document.
 #[derive(Debug, Clone)]
@@ -22,8 +28,27 @@ pub struct FoundPassage {
     pub score: f32,
     /// How the score came about, if the search was to explain it.
     pub why: Option<Why>,
+    /// Who said it, if it is a turn: a name, or the role.
+    pub speaker: Option<String>,
     /// The name of the document that it is a part of, once that was read.
     pub document_name: Option<String>,
+    /// Where its document has it.
+    pub place: PassagePlace,
+}
+
+/// Where a document has a passage, as far as that is known.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct PassagePlace {
+    pub file: Option<String>,
+    /// The headings that it stands under.
+    pub heading: Option<String>,
+    /// Its first and its last line.
+    pub line: Option<u64>,
+    pub line_end: Option<u64>,
+    /// The page that it stands on.
+    pub page: Option<u64>,
+    /// Its number among the passages of its file or document.
+    pub part: Option<u64>,
 }
 
 impl FoundPassage {
@@ -35,6 +60,15 @@ impl FoundPassage {
         score: f32,
         why: Option<Why>,
     ) -> Option<Self> {
+        let text = passage_text(source, turn)?.into_owned();
+        let message = turn.message.shown();
+        let speaker = || member(message, "name").map(|name| name.trim().to_owned()).filter(|name| !name.is_empty());
+        let role = || message.role().map(|role| role.name().to_owned());
+        let is_turn = source == RecallSource::Turns;
+        let place = match source {
+            RecallSource::Documents => PassagePlace::read(turn.message.as_str(), &text),
+            RecallSource::Memories | RecallSource::Turns => PassagePlace::default(),
+        };
         Some(Self {
             source,
             collection: collection.clone(),
@@ -44,10 +78,12 @@ impl FoundPassage {
             // A copy: the stored bytes may be a slice of a larger buffer, which a cached passage would keep
             // alive.
             document: Bytes::copy_from_slice(turn.message.raw()),
-            text: passage_text(source, turn)?.into_owned(),
+            text,
             score,
             why,
+            speaker: is_turn.then(|| speaker().or_else(role)).flatten(),
             document_name: None,
+            place,
         })
     }
 
@@ -61,12 +97,22 @@ impl FoundPassage {
         self.document_name.as_deref().unwrap_or_else(|| self.parent())
     }
 
-    /// The file and the line that it was taken from.
-    pub fn place_in_file(&self) -> (Option<String>, Option<u64>) {
-        let text = std::str::from_utf8(&self.document).unwrap_or("");
-        let file = json::member(text, "file").and_then(|span| json::unescape(span.slice(text)));
-        let line = json::member(text, "line").and_then(|span| span.slice(text).parse().ok());
-        (file.map(|file| file.into_owned()), line)
+    /// How a prompt shows it.
+    pub(crate) fn to_shown(&self) -> ShownPassage<'_> {
+        let PassagePlace { file, heading, line, line_end, page, .. } = &self.place;
+        let origin = PassageOrigin {
+            name: self.name(),
+            file: file.as_deref(),
+            heading: heading.as_deref(),
+            lines: line.zip(*line_end),
+            page: *page,
+        };
+        let lead = self.speaker.as_ref().map(|speaker| {
+            let said_at = utc_minute(self.create_time);
+            let separator = if said_at.is_empty() { "" } else { ", " };
+            format!("{said_at}{separator}{}", cut(speaker, SPEAKER_CHARS_MAX))
+        });
+        ShownPassage { text: &self.text, words: self.matched_words(), lead, origin }
     }
 
     /// The cosine of its vector with that of the query, if both have one.
@@ -89,6 +135,45 @@ impl FoundPassage {
 
     /// How much memory it takes.
     pub fn bytes(&self) -> usize {
-        256 + self.text.len() + self.document.len() + self.document_name.as_ref().map_or(0, String::len)
+        let PassagePlace { file, heading, .. } = &self.place;
+        let texts = [&self.document_name, &self.speaker, file, heading].into_iter().flatten();
+        384 + self.text.len() + self.document.len() + texts.map(String::len).sum::<usize>()
     }
+}
+
+impl PassagePlace {
+    fn read(document: &str, text: &str) -> Self {
+        let string = |name: &str| {
+            let value = json::member(document, name).and_then(|span| json::unescape(span.slice(document)));
+            value.map(|value| value.into_owned())
+        };
+        let number = |name: &str| json::member(document, name).and_then(|span| span.slice(document).parse().ok());
+        let line = number("line");
+        let line_end = line.map(|line: u64| line + text.matches('\n').count() as u64);
+        let (page, part) = (number("page"), number("part"));
+        Self { file: string("file"), heading: string("heading"), line, line_end, page, part }
+    }
+}
+
+/// Gives each passage of a document the name of that document, which is read once for all its passages.
+pub(crate) async fn name_documents(store: &Store, passages: &mut [FoundPassage]) -> Result<()> {
+    let mut names: Vec<(CollectionPath, Option<String>)> = Vec::new();
+    for passage in passages.iter_mut().filter(|passage| passage.source == RecallSource::Documents) {
+        if !names.iter().any(|(of, _)| *of == passage.collection) {
+            names.push((passage.collection.clone(), read_name(store, &passage.collection).await?));
+        }
+        let named = names.iter().find(|(of, _)| *of == passage.collection);
+        passage.document_name = named.and_then(|(_, name)| name.clone());
+    }
+    Ok(())
+}
+
+/// The name of the document that a collection of passages belongs to.
+async fn read_name(store: &Store, passages: &CollectionPath) -> Result<Option<String>> {
+    let segments = passages.segments().split_last().map_or(&[][..], |(_, document)| document);
+    let Ok(at) = DocumentPath::new(segments) else { return Ok(None) };
+    let Some(document) = store.get(&at).await? else { return Ok(None) };
+    let text = std::str::from_utf8(&document.value).unwrap_or("");
+    let name = json::member(text, "name").and_then(|span| json::unescape(span.slice(text)));
+    Ok(name.map(|name| name.into_owned()))
 }

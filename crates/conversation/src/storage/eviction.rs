@@ -9,7 +9,7 @@ use std::sync::{Mutex, PoisonError};
 use anyhow::bail;
 use novelo_store::{Error, EvictionState, Store};
 
-use crate::settings::Config;
+use crate::settings::Settings;
 
 /// What was found last.
 #[derive(Debug)]
@@ -19,8 +19,8 @@ pub struct Evictions {
 }
 
 impl Evictions {
-    pub fn new(config: &Config) -> Self {
-        Self { is_allowed: is_allowed(config), found: Mutex::default() }
+    pub fn new(settings: &Settings) -> Self {
+        Self { is_allowed: settings.redis.allow_eviction, found: Mutex::default() }
     }
 
     /// Why this node is not ready, where documents may be dropped and nobody allowed that.
@@ -43,8 +43,8 @@ impl Evictions {
 }
 
 /// Refuses a store whose servers drop documents, unless the settings allow it.
-pub async fn require_none(store: &Store, config: &Config) -> anyhow::Result<()> {
-    if is_allowed(config) {
+pub async fn require_none(store: &Store, settings: &Settings) -> anyhow::Result<()> {
+    if settings.redis.allow_eviction {
         return Ok(());
     }
     match evicting(store).await? {
@@ -54,10 +54,6 @@ pub async fn require_none(store: &Store, config: &Config) -> anyhow::Result<()> 
             (CONFIG SET maxmemory-policy noeviction), or redis.allow_eviction = true if you accept the loss"
         ),
     }
-}
-
-fn is_allowed(config: &Config) -> bool {
-    config.text("redis.allow_eviction") == "true"
 }
 
 /// The first server that drops documents, in a sentence.

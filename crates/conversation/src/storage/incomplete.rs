@@ -11,7 +11,7 @@ use novelo_engine::path::{CollectionPath, DocumentPath};
 use novelo_store::{Error, FillKind, Incomplete, PutTerms, Store};
 
 use crate::caller::NODES;
-use crate::settings::{Config, without_password};
+use crate::settings::{Settings, without_password};
 use crate::telemetry::now;
 
 /// The place that is filled.
@@ -59,17 +59,17 @@ pub async fn in_redis(store: &Store) -> Result<Option<Incomplete>, Error> {
 }
 
 /// Refuses a store in Redis that is marked.
-pub async fn require_complete(store: &Store, config: &Config) -> anyhow::Result<()> {
+pub async fn require_complete(store: &Store, settings: &Settings) -> anyhow::Result<()> {
     match in_redis(store).await? {
-        Some(marker) => refuse(&marker, config),
+        Some(marker) => refuse(&marker, settings),
         None => Ok(()),
     }
 }
 
 /// Refuses a marker in Redis that is not of this command.
-pub fn refuse(marker: &Incomplete, config: &Config) -> anyhow::Result<()> {
+pub fn refuse(marker: &Incomplete, settings: &Settings) -> anyhow::Result<()> {
     let Incomplete { kind, source, command, .. } = marker;
-    let place = without_password(config.text("redis.url"));
+    let place = without_password(&settings.redis.url);
     bail!(
         "the store at redis.url, {place}, is incomplete: {kind} from {source} broke off\nhint: to resume it, run `{command}`; \
         to give it up, use another redis.prefix"

@@ -150,9 +150,14 @@ impl Kept {
         place.kept(thread::append_with(app, &place.user, &place.thread, messages, None, beside).await)
     }
 
-    /// Adds a turn and, in the same write, an operation that depends on its seq. Returns whether both were
+    /// Adds a turn and, in the same write, operations that depend on its seq. Returns whether all were
     /// stored.
-    pub async fn add_with(&self, app: &Threads, message: Message, beside: impl Fn(u64) -> Option<Op>) -> Result<bool> {
+    pub async fn add_with<I: IntoIterator<Item = Op>>(
+        &self,
+        app: &Threads,
+        message: Message,
+        beside: impl Fn(u64) -> I,
+    ) -> Result<bool> {
         let Some(place) = &self.0 else { return Ok(true) };
         let Place { user, thread, of, .. } = place;
         // Those who answer in one thread take turns: its end should not move meanwhile.

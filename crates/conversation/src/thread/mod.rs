@@ -89,13 +89,13 @@ pub async fn append_with(
 ) -> Result<Vec<Stamp>> {
     let to = scope::turns(user, thread).map_err(|e| Error::bad_id("user or thread", &e))?;
     let at = now();
-    let ttl = app.config.number("threads.ttl_seconds");
+    let ttl = app.settings.threads.ttl;
     let document = |turn: NewTurn| {
         let create_time = turn.create_time.unwrap_or(at);
-        let expires_at = (ttl > 0).then_some(create_time + ttl as f64);
+        let expires_at = ttl.map(|ttl| create_time + ttl.as_secs_f64());
         NewDocument { id: turn.id, create_time, value: turn.message.raw().clone(), expires_at }
     };
-    let keep_last = Some(app.config.number("threads.turns_max")).filter(|n| *n > 0);
+    let keep_last = app.settings.threads.turns_max;
     let documents = turns.into_iter().map(document).collect();
     let append = Op::Append { to, documents, terms: AppendTerms { if_seq, keep_last } };
     // Expected first: the append itself may trim what it was made from.

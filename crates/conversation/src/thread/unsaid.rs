@@ -6,7 +6,7 @@
 
 use novelo_engine::path::DocumentPath;
 use novelo_engine::{Message, Role};
-use novelo_store::Range;
+use novelo_store::{Range, Turns};
 
 use super::words::Words;
 use crate::error::Result;
@@ -23,6 +23,8 @@ pub struct Unsaid {
     /// The last turn that the thread holds; 0 where it holds none.
     pub last_seq: u64,
     pub newest: Option<DocumentPath>,
+    /// The turns at its end, as many as were compared.
+    pub turns: Turns,
     /// The turns at the end of the thread that a model refused, where nothing new comes after them: they are
     /// asked again.
     pub asked_again: Vec<u64>,
@@ -40,14 +42,13 @@ pub async fn unsaid(app: &Threads, user: &str, thread: &str, said: &[Message]) -
     let mut places: Vec<usize> = sent.iter().skip(stored.known(&words)).map(|(place, _)| *place).collect();
     places.sort_unstable();
     let new: Vec<Message> = places.into_iter().filter_map(|place| said.get(place).cloned()).collect();
-    Ok(Unsaid {
-        is_answered: tail.turns.iter().next_back().is_none_or(|turn| turn.message.shown().is(Role::Assistant)),
-        has_assistant: tail.turns.iter().any(|turn| turn.message.shown().is(Role::Assistant)),
-        last_seq: tail.turns.iter().next_back().map_or(0, |turn| turn.seq),
-        newest: tail.newest(),
-        asked_again: if new.is_empty() { refused_at_end(&tail) } else { Vec::new() },
-        new,
-    })
+    let is_assistant = |turn: &novelo_engine::Turn| turn.message.shown().is(Role::Assistant);
+    let is_answered = tail.turns.iter().next_back().is_none_or(is_assistant);
+    let has_assistant = tail.turns.iter().any(is_assistant);
+    let last_seq = tail.turns.iter().next_back().map_or(0, |turn| turn.seq);
+    let asked_again = if new.is_empty() { refused_at_end(&tail) } else { Vec::new() };
+    let newest = tail.newest();
+    Ok(Unsaid { new, is_answered, has_assistant, last_seq, newest, turns: tail.turns, asked_again })
 }
 
 /// The last turn, or the answers to parallel calls that are last, where a model refused them.

@@ -15,6 +15,7 @@ use std::hash::Hash;
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use novelo_engine::decode::UnknownField;
 use novelo_engine::group::Group;
 use novelo_engine::loaded::RefusedTurn;
 use novelo_engine::path::DocumentPath;
@@ -89,6 +90,10 @@ pub struct Inputs {
     pub end: Option<f64>,
     #[serde(skip_serializing_if = "std::ops::Not::not", default)]
     pub in_time: bool,
+    /// How many turns were chosen as the newest of the stretch, where not all between the first and the last
+    /// were.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub newest: Option<u64>,
     /// How many instructions at the front of the thread were looked at beside them.
     #[serde(default)]
     pub lead: u64,
@@ -108,8 +113,14 @@ pub struct Inputs {
     pub refused: Vec<RefusedTurn>,
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub recalled: Vec<RecalledInput>,
+    /// The message before these.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub recall_notice: Option<Box<RawValue>>,
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub messages: Vec<Box<RawValue>>,
+    /// Fields of the request that were ignored.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub unknown_fields: Vec<UnknownField>,
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -120,6 +131,13 @@ pub struct CollectionInput {
     #[serde(default)]
     pub level: Level,
     pub documents: Vec<(String, Box<RawValue>)>,
+    /// How many documents of the same stretch were older than these.
+    #[serde(skip_serializing_if = "is_zero", default)]
+    pub before: u64,
+}
+
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 /// The groups of a thread, and which of its turns belong to which.
@@ -135,6 +153,9 @@ pub struct GroupsInput {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct RecalledInput {
     pub recall: Recall,
+    /// Whether hits were shown with their origins. Older versions showed bare lines.
+    #[serde(skip_serializing_if = "std::ops::Not::not", default)]
+    pub has_origins: bool,
     pub hits: Vec<RecallHit>,
     pub near: Vec<RecallHit>,
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
@@ -144,7 +165,8 @@ pub struct RecalledInput {
 impl RecalledInput {
     pub fn of(recalled: &Recalled) -> Self {
         let Recalled { recall, hits, near, problems, .. } = recalled;
-        Self { recall: recall.clone(), hits: hits.clone(), near: near.clone(), problems: problems.clone() }
+        let (hits, near, problems) = (hits.clone(), near.clone(), problems.clone());
+        Self { recall: recall.clone(), has_origins: true, hits, near, problems }
     }
 }
 
@@ -155,7 +177,13 @@ impl Inputs {
         let documents = self.collections.iter().flat_map(|c| &c.documents).map(|(id, raw)| id.len() + size(raw));
         let groups = self.groups.iter().flat_map(|g| &g.groups).map(|g| 256 + g.items.as_deref().map_or(0, size));
         let members = self.groups.iter().flat_map(|g| &g.of).map(|(id, _)| id.len() + 16);
-        let shown = self.summary.iter().chain(&self.user_data).chain(&self.messages).map(|raw| size(raw));
+        let shown = self
+            .summary
+            .iter()
+            .chain(&self.user_data)
+            .chain(&self.recall_notice)
+            .chain(&self.messages)
+            .map(|raw| size(raw));
         let hits =
             self.recalled.iter().flat_map(|r| r.hits.iter().chain(&r.near)).map(|hit| 512 + hit.collection.len());
         let refused = self.refused.iter().map(|turn| turn.why.len() + 64).sum::<usize>();

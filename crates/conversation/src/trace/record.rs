@@ -168,13 +168,12 @@ impl Recorder {
     }
 
     /// Stores traces until `close`. Errors are logged; the traces in hand are then lost, and counted.
-    pub async fn run(&self, store: &Store, ttl_seconds: u64) {
+    pub async fn run(&self, store: &Store, ttl: Option<Duration>) {
         loop {
             let pen = self.pen.lock().await;
             let (batch, closed) = self.take();
             if !batch.is_empty() {
-                let writing =
-                    futures_util::stream::iter(by_user(batch)).map(|of_one| write(store, of_one, ttl_seconds));
+                let writing = futures_util::stream::iter(by_user(batch)).map(|of_one| write(store, of_one, ttl));
                 let ended: Vec<Unstored> = writing.buffer_unordered(WRITES_AT_ONCE).collect().await;
                 let mut state = self.lock();
                 state.writing.clear();
@@ -314,9 +313,9 @@ fn by_user(batch: Vec<Waiting>) -> Vec<Vec<Waiting>> {
 }
 
 /// Stores traces of one user. Where the turn of one is gone all are refused, and each is stored for itself.
-async fn write(store: &Store, traces: Vec<Waiting>, ttl_seconds: u64) -> Unstored {
+async fn write(store: &Store, traces: Vec<Waiting>, ttl: Option<Duration>) -> Unstored {
     let made: Vec<(TraceId, Vec<Op>)> =
-        traces.iter().filter_map(|waiting| Some((waiting.id.clone(), ops(waiting, ttl_seconds)?))).collect();
+        traces.iter().filter_map(|waiting| Some((waiting.id.clone(), ops(waiting, ttl)?))).collect();
     let mut unstored = Unstored { lost: (traces.len() - made.len()) as u64, ..Unstored::default() };
     let all = made.iter().flat_map(|(_, ops)| ops.iter().cloned()).collect();
     match store.write(all).await {
@@ -344,13 +343,13 @@ impl Unstored {
 
 /// What stores a trace. It is put, not appended: what is appended is read as a turn and kept hot. None for
 /// one that is larger than a document may be.
-fn ops(waiting: &Waiting, ttl_seconds: u64) -> Option<Vec<Op>> {
+fn ops(waiting: &Waiting, ttl: Option<Duration>) -> Option<Vec<Op>> {
     let Waiting { id, entry, of } = waiting;
     let at = entry.at();
     let terms = PutTerms {
         create_time: Some(at),
         now: at,
-        expires_at: (ttl_seconds > 0).then_some(at + ttl_seconds as f64),
+        expires_at: ttl.map(|ttl| at + ttl.as_secs_f64()),
         ..PutTerms::default()
     };
     let value = entry.to_json().ok().filter(|value| value.len() <= MESSAGE_BYTES_MAX)?;

@@ -23,7 +23,7 @@ fn record_of(
     let raw = |text: String| RawValue::from_string(text).unwrap();
     let documents = vec![("d".to_owned(), raw(format!("\"{}\"", "x".repeat(bytes))))];
     let (shape, level) = (Shape::Data, Level::Week);
-    let collections = vec![CollectionInput { name: "summaries".into(), shape, level, documents }];
+    let collections = vec![CollectionInput { name: "summaries".into(), shape, level, documents, before: 0 }];
     let thread = thread.map(|(user, thread)| (user.to_owned(), thread.to_owned()));
     let id = TraceId::of(thread.as_ref(), &n);
     let trace = Trace {
@@ -83,7 +83,7 @@ async fn what_another_node_forgot_is_not_stored_and_costs_no_other() {
     let free = record_of(&recorder, 301, 1, Some(("w", "new")), None).0;
     store.forget(&novelo_engine::scope::thread("u", "gone").unwrap().prefix()).await.unwrap();
     recorder.close();
-    recorder.run(&store, 0).await;
+    recorder.run(&store, None).await;
     let is_stored = async |id: &TraceId| store.get(&id.path().unwrap()).await.unwrap().is_some();
     for (n, id) in ids.iter().enumerate() {
         assert_eq!(is_stored(id).await, n % 3 != 0, "{n}");

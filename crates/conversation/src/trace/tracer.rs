@@ -105,6 +105,12 @@ impl Tracer {
         self.0.running.id()
     }
 
+    /// The request is answered by the reply to the same request, which has this trace.
+    pub fn joined(&self, trace: &str) {
+        self.heuristic("joined", trace, "the same request is being answered");
+        self.end();
+    }
+
     /// The request is over: what it came to is recorded, once.
     pub fn end(&self) {
         self.0.recorder.end(&self.0.running);

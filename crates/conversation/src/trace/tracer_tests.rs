@@ -6,13 +6,11 @@ use serde_json::json;
 
 use super::*;
 use crate::app::{self, App, Tasks};
-use crate::settings::Config;
+use crate::settings::Settings;
 use crate::trace::{Entry, course::TEXT_CHARS_MAX, find};
 
 async fn open() -> (App, Tasks) {
-    let set = |value: &str| Some(value.to_owned());
-    let flags = [("store", set("memory")), ("ask.database", set("none")), ("sample", set("false"))];
-    app::open(Config::gather(None, |_| None, &flags).unwrap()).await.unwrap()
+    app::open(Settings::in_memory()).await.unwrap()
 }
 
 /// The course under an id, wherever it is by now.

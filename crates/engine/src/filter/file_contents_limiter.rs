@@ -60,10 +60,11 @@ impl FileContentsLimiter {
 
     /// The files of a piece, in the order in which they count.
     fn files<'a>(&self, piece: &Piece<'a>) -> impl Iterator<Item = &'a FilePayload> + use<'a> {
-        let tools = piece.source().and_then(|m| m.tools());
-        let answer = tools.filter(|_| self.in_answers && piece.is(Role::Tool)).and_then(|t| t.file.as_ref());
-        let calls = tools.filter(|_| self.in_calls && piece.is(Role::Assistant)).map(|t| t.calls.iter());
-        answer.into_iter().chain(calls.into_iter().flatten().filter_map(|c| c.file.as_ref()))
+        let tools = piece.source().and_then(|m| m.tools()).filter(|tools| match tools.answer {
+            Some(_) => self.in_answers && piece.is(Role::Tool),
+            None => self.in_calls && piece.is(Role::Assistant),
+        });
+        tools.into_iter().flat_map(|tools| &tools.files)
     }
 
     /// Counts one more version of a file; the option that leaves no room for it, if one does.

@@ -7,11 +7,12 @@
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::decode::{DecodeError, Fields};
+use crate::decode::{DecodeError, Fields, UnknownField};
 use crate::loaded::Loaded;
 use crate::pairs::Pairs;
 use crate::piece::Piece;
 use crate::recall::{RecallHit, RecallSource};
+use crate::time_scope::Level;
 use crate::tokens::{self, Tokenizer};
 
 mod collapse_group_replacer;
@@ -62,6 +63,8 @@ pub enum Note {
         /// The name.
         name: String,
     },
+    /// A field of the request with an unknown name was ignored.
+    UnknownField(UnknownField),
     /// What `sizeLimiter` did.
     SizeLimited {
         /// Messages that stay.
@@ -145,6 +148,15 @@ pub enum Note {
         /// How many.
         turns: u64,
     },
+    /// Documents of a collection that are older than what one prompt looks at.
+    DocumentsNotLoaded {
+        /// The name of the collection.
+        collection: String,
+        /// The level at which it was read.
+        level: Level,
+        /// How many.
+        documents: u64,
+    },
     /// What the budget did.
     Budgeted {
         /// Messages that are out.
@@ -157,7 +169,7 @@ pub enum Note {
 impl Note {
     /// Whether an operator should know of it.
     pub fn warns(&self) -> bool {
-        matches!(self, Self::UnknownFilter { .. } | Self::LookupFailed { .. })
+        matches!(self, Self::UnknownFilter { .. } | Self::UnknownField(_) | Self::LookupFailed { .. })
     }
 }
 

@@ -19,7 +19,8 @@ pub(crate) struct SizeLimiter {
     prioritize_system: bool,
     prioritize_user: bool,
     preserve_system: bool,
-    content_units_max: u32,
+    /// None: contents are not cut.
+    content_units_max: Option<u32>,
     tokenizer: Option<Tokenizer>,
 }
 
@@ -32,7 +33,8 @@ impl SizeLimiter {
             prioritize_system: options.flag("prioritizeSystem")?.unwrap_or(false),
             prioritize_user: options.flag("prioritizeUser")?.unwrap_or(true),
             preserve_system: options.flag("preserveAtLeastOneSystem")?.unwrap_or(true),
-            content_units_max: options.number("maxContentChars", 0, u32::MAX)?.unwrap_or(50_000),
+            content_units_max: Some(options.number("maxContentChars", 0, u32::MAX)?.unwrap_or(50_000))
+                .filter(|most| *most > 0),
             tokenizer: Tokenizer::decode(options)?,
         })
     }
@@ -79,9 +81,10 @@ impl SizeLimiter {
     }
 
     fn cut_contents(&self, draft: &mut Draft<'_>) {
+        let Some(units_max) = self.content_units_max else { return };
         for piece in draft.pieces.iter_mut().filter(|p| !p.is_out()) {
-            let Some(units) = piece.content_units().filter(|u| *u > self.content_units_max) else { continue };
-            piece.cut(self.content_units_max, draft.tokenizer);
+            let Some(units) = piece.content_units().filter(|u| *u > units_max) else { continue };
+            piece.cut(units_max, draft.tokenizer);
             let to_units = piece.content_units().unwrap_or(0);
             piece.mark(Fate::Cut, NAME, Why::ContentCut { from_units: units, to_units });
         }

@@ -105,15 +105,14 @@ pub(crate) struct Content {
 pub(crate) struct ToolUse {
     pub(crate) calls: Vec<ToolCall>,
     pub(crate) answer: Option<ToolAnswer>,
-    /// A file in the content of a tool's answer.
-    pub(crate) file: Option<FilePayload>,
+    /// The files in the arguments of its calls, in their order, or in the content of its answer. A call need
+    /// not have an id for that.
+    pub(crate) files: Vec<FilePayload>,
 }
 
 #[derive(Debug)]
 pub(crate) struct ToolCall {
     pub id: Box<str>,
-    /// A file in the arguments.
-    pub(crate) file: Option<FilePayload>,
 }
 
 #[derive(Debug)]
@@ -309,9 +308,7 @@ impl Message {
 
     /// Bytes it takes in memory, more or less.
     pub fn weight(&self) -> usize {
-        let files = |t: &ToolUse| {
-            t.calls.iter().filter_map(|c| c.file.as_ref()).chain(&t.file).map(FilePayload::weight).sum::<usize>()
-        };
+        let files = |t: &ToolUse| t.files.iter().map(FilePayload::weight).sum::<usize>();
         let tools: usize = self.tools().map(|t| 96 + t.calls.len() * 64 + files(t)).unwrap_or(0);
         let wrapped = self.wrapped.as_ref().map_or(0, |inner| inner.weight() - inner.raw.len());
         self.raw.len() + std::mem::size_of::<Self>() + tools + wrapped

@@ -130,12 +130,13 @@ impl MessageFields {
     pub(super) fn tools(&self, text: &str) -> Option<ToolUse> {
         match self.role(text)? {
             Role::Assistant => {
-                let calls = read_calls(text, self.calls?);
-                (!calls.is_empty()).then(|| ToolUse { calls, ..ToolUse::default() })
+                let (calls, files) = read_calls(text, self.calls?);
+                let has_any = !calls.is_empty() || !files.is_empty();
+                has_any.then(|| ToolUse { calls, files, ..ToolUse::default() })
             }
             Role::Tool => Some(ToolUse {
                 answer: Some(self.answer(text)?),
-                file: self.content(text).and_then(|c| FilePayload::read(text, c.literal)),
+                files: self.content(text).and_then(|c| FilePayload::read(text, c.literal)).into_iter().collect(),
                 ..ToolUse::default()
             }),
             _ => None,
@@ -151,15 +152,15 @@ impl MessageFields {
     }
 }
 
-fn read_calls(text: &str, calls: Span) -> Vec<ToolCall> {
-    let list = calls.slice(text);
-    json::elements(list)
-        .filter_map(|call| {
-            let call = call.shifted(calls.start);
-            let arguments = member(text, call, "function").and_then(|f| member(text, f, "arguments"));
-            Some(ToolCall { id: call_id(call.slice(text))?, file: arguments.and_then(|a| FilePayload::read(text, a)) })
-        })
-        .collect()
+/// The calls that have an id, and the files of all calls.
+fn read_calls(text: &str, calls: Span) -> (Vec<ToolCall>, Vec<FilePayload>) {
+    let (mut named, mut files) = (Vec::new(), Vec::new());
+    for call in json::elements(calls.slice(text)).map(|call| call.shifted(calls.start)) {
+        let arguments = member(text, call, "function").and_then(|f| member(text, f, "arguments"));
+        named.extend(call_id(call.slice(text)).map(|id| ToolCall { id }));
+        files.extend(arguments.and_then(|a| FilePayload::read(text, a)));
+    }
+    (named, files)
 }
 
 fn call_id(call: &str) -> Option<Box<str>> {

@@ -89,6 +89,18 @@ fn a_key_in_two_spellings_stands_twice() {
 }
 
 #[test]
+fn a_call_without_an_id_has_its_file_all_the_same() {
+    let call = |id: &str, path: &str| {
+        let arguments = json::literal(&format!(r#"{{"filepath":"{path}","content":"x"}}"#));
+        format!(r#"{{{id}"function":{{"arguments":{arguments}}}}}"#)
+    };
+    let calls = [call("", "a"), call(r#""id":"1","#, "b"), call(r#""id":7,"#, "c")].join(",");
+    let kept = Message::from_stored(format!(r#"{{"role":"assistant","tool_calls":[{calls}]}}"#).into());
+    assert_eq!(kept.call_ids().collect::<Vec<_>>(), ["1"]);
+    assert_eq!(kept.tools().unwrap().files.iter().map(|f| &*f.path).collect::<Vec<_>>(), ["a", "b", "c"]);
+}
+
+#[test]
 fn a_call_that_names_its_id_twice_goes_by_the_last() {
     let kept = message(r#"{"role":"assistant","tool_calls":[{"id":"a","function":{},"id":"b"}]}"#);
     assert_eq!(kept.calls().iter().map(|c| &*c.id).collect::<Vec<_>>(), ["b"]);

@@ -57,6 +57,8 @@ pub struct Situation<'s> {
     pub opening: Option<u8>,
     /// Whether the exchange will be remembered.
     pub saves: bool,
+    /// Whether danger was voiced in the conversation, and is not over.
+    pub crisis: bool,
     /// Whether it is a brief greeting: only what is pinned is said then.
     pub greeting: bool,
     /// The steps that the answer should take.
@@ -78,6 +80,8 @@ pub struct Chosen {
     pub pinned: bool,
     /// What called for it.
     pub why: String,
+    /// Whether it is there because of a crisis.
+    pub is_for_crisis: bool,
 }
 
 impl Manifest {
@@ -125,6 +129,7 @@ impl Manifest {
                 text: module.text.fill(situation),
                 priority: module.priority,
                 pinned: module.pinned,
+                is_for_crisis: module.when.is_for_crisis(),
             })
         };
         called.filter_map(chosen).filter(|chosen| !chosen.text.is_empty()).collect()

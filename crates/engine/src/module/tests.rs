@@ -32,6 +32,7 @@ const CALM: Situation<'_> = Situation {
     memories: false,
     opening: None,
     saves: false,
+    crisis: false,
     greeting: false,
     steps: "",
     name: "",
@@ -101,9 +102,10 @@ fn flags_ask_for_what_is_and_for_what_is_not() {
         "forced" => Situation { forced: is, ..CALM },
         "memories" => Situation { memories: is, ..CALM },
         "saves" => Situation { saves: is, ..CALM },
+        "crisis" => Situation { crisis: is, ..CALM },
         _ => Situation { name: if is { "Ana" } else { "" }, ..CALM },
     };
-    for name in ["guided", "forced", "memories", "saves", "named"] {
+    for name in ["guided", "forced", "memories", "saves", "crisis", "named"] {
         holds(json!({name: true}), set(name, true), name);
         holds(json!({name: false}), set(name, false), &format!("not {name}"));
         fails(json!({name: true}), set(name, false));

@@ -21,6 +21,7 @@ pub(super) struct When {
     memories: Option<bool>,
     opening: Option<Vec<u8>>,
     saves: Option<bool>,
+    crisis: Option<bool>,
     named: Option<bool>,
 }
 
@@ -43,6 +44,7 @@ impl When {
             memories: fields.flag("memories")?,
             opening: list(&mut fields, "opening", "must be 1, 2 or 3", level)?,
             saves: fields.flag("saves")?,
+            crisis: fields.flag("crisis")?,
             named: fields.flag("named")?,
         };
         let path = fields.path("intensity_min");
@@ -53,6 +55,11 @@ impl When {
             }
             _ => Ok(when),
         }
+    }
+
+    /// Whether only a crisis calls for it.
+    pub(super) fn is_for_crisis(&self) -> bool {
+        self.crisis == Some(true)
     }
 
     /// What of the situation calls for it, in words; `None` where it is not called for.
@@ -77,6 +84,7 @@ impl When {
             (self.forced, situation.forced, "forced"),
             (self.memories, situation.memories, "memories"),
             (self.saves, situation.saves, "saves"),
+            (self.crisis, situation.crisis, "crisis"),
             (self.named, !situation.name.is_empty(), "named"),
         ];
         for (wanted, is, name) in flags.into_iter().filter_map(|(wanted, is, name)| Some((wanted?, is, name))) {

@@ -102,6 +102,9 @@ pub enum Origin<'a> {
     Made,
 }
 
+/// The name of the message that says what recalled passages are.
+pub(crate) const RECALL_NOTICE: &str = "recallNotice";
+
 impl<'a> Piece<'a> {
     #[inline(always)]
     pub(crate) fn stored(origin: Origin<'a>, by: &'static str, message: &'a Message, tokenizer: Tokenizer) -> Self {
@@ -153,6 +156,11 @@ impl<'a> Piece<'a> {
     /// Whether it belongs to the conversation, rather than to what stands around it.
     pub(crate) fn is_log(&self) -> bool {
         !matches!(self.origin, Origin::Component { .. } | Origin::Recall { .. } | Origin::Module(_))
+    }
+
+    /// Whether it says that what was recalled is data.
+    pub(crate) fn is_recall_notice(&self) -> bool {
+        matches!(self.origin, Origin::Component { name: RECALL_NOTICE, item: None })
     }
 
     fn is_made(&self) -> bool {
@@ -283,6 +291,12 @@ impl<'a> Piece<'a> {
     pub(crate) fn cut(&mut self, units_max: u32, tokenizer: Tokenizer) {
         self.body.cut(units_max);
         self.count_again(tokenizer);
+    }
+
+    /// Lets it say another text.
+    pub(crate) fn replace_text(&mut self, message: Message, tokenizer: Tokenizer) {
+        self.tokens = message.tokens(tokenizer);
+        self.body = Body::Made(Box::new(message));
     }
 
     /// Puts a text before its own. It costs what it did until it is counted again.

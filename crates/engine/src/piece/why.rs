@@ -83,6 +83,13 @@ pub enum Why<'a> {
         /// UTF-16 code units that it has.
         to_units: u32,
     },
+    /// Sentences were left out of it, so that newer turns fit.
+    Shortened {
+        /// Lines or sentences that stay.
+        kept: usize,
+        /// Lines or sentences that it had.
+        of: usize,
+    },
     /// The contents of a file in it were hidden.
     FileHidden {
         /// The path of the file.
@@ -111,6 +118,8 @@ pub enum Why<'a> {
     Repeats,
     /// All turns that it sums up are in the prompt.
     Covered,
+    /// It goes with what was recalled, and none of that is in the prompt.
+    NothingRecalled,
     /// It belongs to a collapsed group.
     InGroup {
         /// The name of the group.
@@ -188,6 +197,9 @@ impl fmt::Display for Why<'_> {
             Self::ContentCut { from_units, to_units } => {
                 write!(f, "content cut from {from_units} to {to_units} characters")
             }
+            Self::Shortened { kept, of } => {
+                write!(f, "shortened to {kept} of its {of} sentences, so that newer turns fit")
+            }
             Self::FileHidden { path, limit } => {
                 let limit = if *limit == FileLimit::Files { "filesLimit" } else { "versionsPerFile" };
                 write!(f, "contents of {path} hidden, beyond {limit}")
@@ -200,6 +212,7 @@ impl fmt::Display for Why<'_> {
             Self::FollowsCall { call } => write!(f, "moved to follow its call {call}"),
             Self::Repeats => write!(f, "repeats the message before it"),
             Self::Covered => write!(f, "all that it sums up is in the prompt"),
+            Self::NothingRecalled => write!(f, "nothing that was recalled is in the prompt"),
             Self::InGroup { group } => write!(f, "collapsed into group {group}"),
             Self::StandsFor { group, turns } => write!(f, "stands for {turns} turns of group {group}"),
             Self::Expanded { group } => write!(f, "of group {group}, which is expanded"),

@@ -156,6 +156,11 @@ impl Recipe {
         })
     }
 
+    /// Whether it has a window whose front must stay where it is from turn to turn.
+    pub fn keeps_front(&self) -> bool {
+        self.filters.iter().any(|filter| matches!(filter, Filter::StableWindow(_)))
+    }
+
     /// The tokenizers that it counts with.
     pub fn tokenizers(&self) -> impl Iterator<Item = Tokenizer> + '_ {
         let own = self.filters.iter().filter_map(|f| match f {
@@ -231,10 +236,6 @@ impl Tree<'_> {
         let leaf = leaf(kind, &mut fields)?;
         fields.finish()?;
         if children.is_empty() {
-            let is_log = |c: &Component| matches!(c, Component::History { .. });
-            if leaf.as_ref().is_some_and(is_log) && self.leaves.iter().any(is_log) {
-                return Err(DecodeError::new(path, "shows the turns of the thread a second time"));
-            }
             self.leaves.extend(leaf);
             return Ok(());
         }

@@ -85,6 +85,9 @@ pub struct RecallSpec {
     /// Characters of one hit, at most.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub chars: Option<u32>,
+    /// The share of the budget that the hits may fill together.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub share: Option<f64>,
     /// The line above the hits.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub heading: Option<String>,
@@ -143,7 +146,7 @@ impl ComponentSpec {
 
 impl From<RecallSource> for RecallSpec {
     fn from(from: RecallSource) -> Self {
-        Self { from, hits: None, per_level: None, chars: None, heading: None, empty: None }
+        Self { from, hits: None, per_level: None, chars: None, share: None, heading: None, empty: None }
     }
 }
 

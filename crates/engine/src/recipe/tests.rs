@@ -47,10 +47,6 @@ fn errors_name_the_path() {
             component(json!({"kind": "group", "children": [{"kind": "history"}, {"kind": "yoj"}]})),
             "recipe.components[0][children][1].name is missing",
         ),
-        (
-            refused(json!({"components": [{"kind": "history"}, {"kind": "yoj", "name": "messages"}]})),
-            "recipe.components[1] shows the turns of the thread a second time",
-        ),
         (refused(json!({"filters": [{"options": {}}]})), "recipe.filters[0].name is missing"),
         (
             refused(json!({"filters": ["dedupe", {"name": "sizeLimiter", "options": {"maxTokens": "9"}}]})),

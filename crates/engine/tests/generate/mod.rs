@@ -194,9 +194,11 @@ pub fn components() -> impl Strategy<Value = Vec<Value>> {
             .prop_map(|(f, shape)| json!({"kind": "collection", "name": "notes", "framing": f, "as": shape})),
     ];
     let log = option::weighted(0.2, Just("said \"before\": ")).prop_map(|f| json!({"kind": "history", "framing": f}));
-    (vec(around.clone(), 0..3), log, vec(around, 0..2)).prop_map(|(mut before, log, after)| {
+    let again = option::weighted(0.15, log.clone());
+    (vec(around.clone(), 0..3), log, vec(around, 0..2), again).prop_map(|(mut before, log, after, again)| {
         before.push(log);
         before.extend(after);
+        before.extend(again);
         before
     })
 }

@@ -27,8 +27,9 @@ fn is(message: &Value, role: &str) -> bool {
 
 fn size_limiter(options: &Value, mut messages: Vec<Value>) -> Vec<Value> {
     for message in &mut messages {
-        if let Some(text) = message["content"].as_str() {
-            message["content"] = cut(text, number(options, "maxContentChars", 50_000)).into();
+        let most = number(options, "maxContentChars", 50_000);
+        if let Some(text) = message["content"].as_str().filter(|_| most > 0) {
+            message["content"] = cut(text, most).into();
         }
     }
     let mut order: Vec<usize> = (0..messages.len()).rev().collect();
@@ -80,8 +81,10 @@ fn file_contents_limiter(options: &Value, mut messages: Vec<Value>) -> Vec<Value
 
 fn limit_file(options: &Value, seen: &mut Vec<(String, usize)>, text: &mut Value) {
     let Some(Ok(mut payload)) = text.as_str().map(serde_json::from_str::<Value>) else { return };
-    let path = payload["filepath"].as_str().filter(|_| !payload["content"].is_null()).map(str::to_owned);
-    let Some(path) = path else { return };
+    if payload["filepath"].is_null() || payload["content"].is_null() {
+        return;
+    }
+    let path = payload["filepath"].as_str().map_or_else(|| payload["filepath"].to_string(), str::to_owned);
     if !seen.iter().any(|(known, _)| *known == path) && seen.len() < number(options, "filesLimit", 7) {
         seen.push((path.clone(), 0));
     }

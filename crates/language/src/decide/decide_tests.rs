@@ -222,6 +222,32 @@ fn a_crisis_is_told_but_for_its_exceptions() {
 }
 
 #[test]
+fn danger_is_over_after_so_many_calm_turns() {
+    let mut files = files();
+    files[3]["calm_turns"] = json!(2);
+    let rules = decode(&files).unwrap();
+    let voiced = |before: &[&str]| {
+        let danger = rules.voiced_danger(before.iter().rev());
+        danger.map(|danger| (danger.calm_turns, danger.is_over))
+    };
+    assert_eq!(voiced(&[]), None);
+    assert_eq!(voiced(&["Oi", "tudo bem"]), None);
+    assert_eq!(voiced(&["quero morrer"]), Some((0, false)));
+    assert_eq!(voiced(&["quero morrer", "obrigado"]), Some((1, false)));
+    assert_eq!(voiced(&["quero morrer", "obrigado", "sim"]), Some((2, true)));
+    assert_eq!(voiced(&["quero morrer", "obrigado", "sim", "não"]), None);
+    // What is intense is not calm, and danger that is voiced again begins anew.
+    assert_eq!(voiced(&["quero morrer", "desespero e choro", "sim"]), Some((1, false)));
+    assert_eq!(voiced(&["quero morrer", "obrigado", "sim", "vou me matar", "sim"]), Some((1, false)));
+    assert_eq!(voiced(&["quero morrer de rir", "sim"]), None);
+    let decision = rules.decide(&rules.read("quero morrer")).in_danger("quero morrer");
+    assert_eq!((decision.intensity, decision.openness, decision.saves), (7.0, 3, false));
+    assert_eq!(decision.vulnerable.as_deref(), Some("quero morrer"));
+    let intense = rules.decide(&rules.read("pânico, quero morrer, me sinto sozinho")).in_danger("quero morrer");
+    assert_eq!((intense.intensity, intense.vulnerable.as_deref()), (9.9, Some("me sinto sozinho")));
+}
+
+#[test]
 fn a_long_message_is_read_to_its_end() {
     let rules = rules();
     for (before, after) in [(0, 0), (4_000, 4_000), (16_000, 0), (0, 16_000)] {
@@ -251,10 +277,14 @@ fn a_block_tells_what_the_words_tell() {
 
 #[test]
 fn a_summary_is_the_first_sentence() {
-    let summary = |text: &str| first_sentence(text).unwrap_or_default();
+    let rules = rules();
+    let summary = |text: &str| rules.read(text).summary.unwrap_or_default();
     assert_eq!(summary("Paguei R$ 3.50 hoje! E daí?"), "Paguei R$ 3.50 hoje!");
     assert_eq!(summary("\n uma   linha\toutra \n segunda"), "uma linha outra");
     assert_eq!(summary("sem\u{0}fim\u{7}"), "semfim");
+    assert_eq!(summary("Oi! Perdi meu pai ontem. Não sei o que fazer."), "Perdi meu pai ontem.");
+    assert_eq!(summary("Bom dia, Eco.\nPerdi meu pai"), "Perdi meu pai");
+    assert_eq!([summary("Oi!"), summary("Oi! Olá! Bom dia")], ["Oi!", "Olá!"]);
     for (chars, expect) in [(140, 140), (141, 140)] {
         assert_eq!(summary(&"é".repeat(chars)).chars().count(), expect);
     }

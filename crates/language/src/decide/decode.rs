@@ -20,6 +20,9 @@ pub const TEXT_CHARS_MAX: usize = 4000;
 pub const ANSWERS_MAX: usize = 20;
 pub const LOCALES_MAX: usize = 50;
 pub const GREETING_WORDS_MAX: u32 = 20;
+/// Turns after which danger that was voiced is over, and at most.
+const CALM_TURNS: u32 = 5;
+pub const CALM_TURNS_MAX: u32 = 50;
 const EXAMPLE_CHARS_MAX: usize = 1000;
 const GREETING_WORDS: u32 = 6;
 const SIMILARITY: f32 = 0.6;
@@ -40,6 +43,7 @@ pub fn rules(files: &Files<'_>) -> Decoded<Rules> {
         named: Vec::new(),
         unnamed: Vec::new(),
         locales: Vec::new(),
+        calm_turns: 0,
     };
     // First of all, since they say which words deny what stands in any of them.
     signals(&mut rules, files.signals)?;
@@ -220,6 +224,8 @@ fn safety(rules: &mut Rules, value: &Value) -> Decoded<()> {
     let mut fields = Fields::from_value("safety", value)?;
     some_phrases(&mut rules.lexicon, &mut fields, List::Crisis)?;
     phrases(&mut rules.lexicon, &mut fields, "except", List::Except, 0)?;
+    let calm_turns = fields.number("calm_turns", 1, CALM_TURNS_MAX)?.unwrap_or(CALM_TURNS);
+    rules.calm_turns = calm_turns as usize;
     let path = fields.path("locales");
     for (locale, value) in map(&mut fields, "locales", LOCALES_MAX)? {
         let path = format!("{path}.{locale}");

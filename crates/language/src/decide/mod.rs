@@ -5,6 +5,7 @@
 //! it. Refuses files that say nothing or too much, see `decode`. Has no clock, no storage and no model: the
 //! same rules and the same text decide the same.
 
+mod crisis;
 #[cfg(test)]
 mod decide_tests;
 mod decode;
@@ -21,7 +22,8 @@ use serde_json::Value;
 use self::phrase::{Entry, FoundEntry, List, PhraseLexicon};
 use crate::finish::{Block, INTENSITY_MAX, TAGS_MAX};
 
-pub use route::{Asked, GUIDED_CHARS_MIN, Mode, Route, mode, route};
+pub use crisis::VoicedDanger;
+pub use route::{Asked, Delivery, GUIDED_CHARS_MIN, Mode, Route, mode, route};
 
 /// The intensity from which an answer opens up; and from which it opens up wholly, to the vulnerable, and is
 /// remembered.
@@ -58,6 +60,8 @@ pub struct Rules {
     named: Vec<String>,
     unnamed: Vec<String>,
     locales: Vec<(String, String)>,
+    /// Calm turns after which danger that was voiced is over.
+    calm_turns: usize,
 }
 
 #[derive(Debug, Clone)]
@@ -89,7 +93,7 @@ pub struct Example {
 }
 
 /// A message, read once. Means something only to the rules that read it.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Read {
     found: Vec<FoundEntry>,
     /// The words that were looked at.
@@ -170,8 +174,18 @@ impl Rules {
             words: text.split_whitespace().filter(|word| word.contains(char::is_alphanumeric)).count(),
             exclaims: text.contains("!!"),
             shouts: tokens.iter().filter(|token| token.shouts).nth(1).is_some(),
-            summary: first_sentence(text),
+            summary: self.first_sentence(text),
         }
+    }
+
+    /// What a text says first, in one line. A greeting says nothing yet.
+    fn first_sentence(&self, text: &str) -> Option<String> {
+        let (first, rest) = first_sentence(text)?;
+        let mut tokens = self.lexicon.tokens(&first);
+        let (found, looked_words) = (self.lexicon.find(&mut tokens), tokens.len());
+        let greets = || self.is_greeting(&Read { found, looked_words, ..Read::default() });
+        let second = if rest.trim().is_empty() || !greets() { None } else { first_sentence(rest) };
+        Some(second.map_or(first, |(second, _)| second))
     }
 
     pub fn decide(&self, read: &Read) -> Decision {
@@ -334,16 +348,17 @@ impl Read {
     }
 }
 
-/// What a text says first, in one line.
-fn first_sentence(text: &str) -> Option<String> {
+/// The first sentence of a text, in one line, and what follows it.
+fn first_sentence(text: &str) -> Option<(String, &str)> {
     let mut summary = String::new();
-    let mut chars = text.chars().filter(|c| !c.is_control() || c.is_whitespace()).peekable();
-    let mut count = 0;
-    while let Some(c) = chars.next() {
-        let ends = matches!(c, '.' | '!' | '?' | '…') && chars.peek().is_none_or(|next| next.is_whitespace());
+    let mut chars = text.char_indices().filter(|(_, c)| !c.is_control() || c.is_whitespace()).peekable();
+    let (mut count, mut end) = (0, 0);
+    while let Some((at, c)) = chars.next() {
+        let ends = matches!(c, '.' | '!' | '?' | '…') && chars.peek().is_none_or(|(_, next)| next.is_whitespace());
         if count == SUMMARY_CHARS_MAX {
-            return Some(cut_at_word(summary));
+            return Some((cut_at_word(summary), ""));
         }
+        end = at + c.len_utf8();
         match c.is_whitespace() {
             true if c == '\n' && !summary.is_empty() => break,
             true if summary.is_empty() || summary.ends_with(' ') => continue,
@@ -356,7 +371,7 @@ fn first_sentence(text: &str) -> Option<String> {
         }
     }
     let summary = summary.trim_end();
-    (!summary.is_empty()).then(|| summary.to_owned())
+    (!summary.is_empty()).then(|| (summary.to_owned(), text.get(end..).unwrap_or_default()))
 }
 
 /// A text that goes on, ended after its last whole word.

@@ -23,14 +23,28 @@ impl Mode {
     }
 }
 
+/// How the client gets the text.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Delivery {
+    /// In one JSON answer.
+    #[default]
+    Json,
+    /// As events, with the whole text in one of them.
+    Events,
+    /// As events, word by word.
+    Stream,
+}
+
 /// What the request asks for.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Asked {
-    pub streams: bool,
+    pub delivery: Delivery,
     /// The answer is to be guided, whatever the message says.
     pub forced: bool,
     /// It brings a prompt of its own.
     pub overrides: bool,
+    /// Danger was voiced in this conversation, and is not over.
+    pub in_crisis: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -61,9 +75,10 @@ pub fn route(rules: &Rules, read: &Read, decision: &Decision, asked: Asked) -> R
     let mode = mode(simple, guide.is_some(), steps.len(), level, asked);
     let why = match (mode, guide) {
         (_, _) if asked.overrides => "the request brings its own prompt",
-        (Mode::Stream, _) if asked.streams => "the client streams",
+        (Mode::Stream, _) if asked.delivery == Delivery::Stream => "the client streams",
         (_, Some(why)) => why,
         (Mode::Fast, None) => "the message is simple, and nothing guides the answer",
+        (_, None) if simple => "danger was voiced, and is not over",
         (_, None) => "the message is not simple",
     };
     Route { mode, guided: guide.is_some(), simple, level, guided_by: guide, steps, why }
@@ -74,9 +89,9 @@ pub fn mode(simple: bool, guided: bool, steps: usize, level: u8, asked: Asked) -
     let is_quick = simple && level <= 1;
     match asked {
         Asked { overrides: true, .. } => Mode::Full,
-        Asked { streams: false, forced: false, .. } if is_quick && !guided => Mode::Fast,
-        Asked { streams: true, .. } => Mode::Stream,
-        _ if steps > 0 => Mode::Stream,
+        Asked { delivery: Delivery::Stream, .. } => Mode::Stream,
+        Asked { forced: false, in_crisis: false, .. } if is_quick && !guided => Mode::Fast,
+        Asked { delivery: Delivery::Json, .. } if steps > 0 => Mode::Stream,
         _ => Mode::Full,
     }
 }

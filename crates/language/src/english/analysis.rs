@@ -4,8 +4,15 @@ use rust_stemmers::{Algorithm, Stemmer};
 
 use crate::syntax::{Analysis, Calendar, Script};
 
-pub const ANALYSIS: Analysis =
-    Analysis { script: Script::Latin, has_accents: false, stop_words: STOP_WORDS, stem, calendar: CALENDAR };
+pub const ANALYSIS: Analysis = Analysis {
+    script: Script::Latin,
+    has_accents: false,
+    stop_words: STOP_WORDS,
+    negations: NEGATIONS,
+    small_talk: SMALL_TALK,
+    stem,
+    calendar: CALENDAR,
+};
 
 pub const CALENDAR: Calendar = Calendar {
     months: MONTHS,
@@ -34,6 +41,14 @@ pub const MONTHS: [&str; 12] = [
     "november nov",
     "december dec",
 ];
+
+const NEGATIONS: &str = "not no nor don didn doesn isn wasn aren weren won wouldn couldn shouldn hasn haven hadn";
+
+const SMALL_TALK: &str = "
+    hey hi hello oh wow bye goodbye thanks thank welcome congrats congratulations sure great good nice cool awesome
+    amazing wonderful lovely fantastic glad night morning evening afternoon haha lol please sorry absolutely definitely
+    exactly totally cheers dear yay aw aww
+";
 
 const STOP_WORDS: &str = "
     a an the and or but if then else of at by for with about into through during before after to from in out on off over

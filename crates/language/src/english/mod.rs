@@ -2,6 +2,7 @@
 
 mod analysis;
 mod expletive;
+mod generated;
 mod names;
 mod place;
 mod pronoun;
@@ -40,6 +41,8 @@ pub static GRAMMAR: Grammar = Grammar {
         and: "and",
         or: "or",
         assistant: &["assistant"],
+        generated: generated::WORDS,
+        facts: generated::FACTS,
         nothing_found: "I found nothing about this.",
         compared_to: "to ",
     },

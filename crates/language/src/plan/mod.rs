@@ -4,6 +4,8 @@
 //! parameters: stretch of time, aggregation, number of rows, choices. All of it is read from data. Refuses to
 //! guess: a question that no intent wins clearly is not routed. Keeps nothing and has no clock.
 
+mod account;
+pub(crate) mod condition;
 mod infer;
 pub(crate) mod ontology;
 mod subjects;
@@ -11,9 +13,12 @@ mod subjects;
 mod subjects_tests;
 pub(crate) mod text;
 
+pub use crate::portuguese::condition::{not_answered, told};
 pub use crate::window::{Span, Window};
-pub use infer::{Given, ParameterRules, Parameters, Taken};
-pub use ontology::{Because, Candidate, Intent, Ontology, Scores, Verdict};
+pub use account::{Unread, UnreadKind};
+pub use condition::{AmountUnit, Condition, ConditionRule};
+pub use infer::{Given, LIMIT_MAX, ParameterRules, Parameters, Taken};
+pub use ontology::{Because, Candidate, Earlier, Intent, Ontology, Scores, Verdict};
 pub use text::{Phrase, Question, Subjects};
 
 use crate::Language;

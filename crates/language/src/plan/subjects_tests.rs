@@ -49,7 +49,7 @@ fn codes_are_read_in_any_case_and_between_any_signs() {
     ] {
         check(text, &["HGLG11"]);
     }
-    check("VINO11, hglg11 e VINO11; XPTO99", &["VINO11", "HGLG11", "XPTO99"]);
+    check("VINO11, hglg11 e VINO11; XPTO99", &["VINO11", "HGLG11"]);
 }
 
 #[test]
@@ -66,14 +66,28 @@ fn a_code_in_two_pieces_must_be_known() {
     }
     check("XPTO-99 e XPTO 99", &[]);
     check("hglg, 11", &["HGLG11"]);
-    check("VINO-12", &["VINO11"]);
 }
 
 #[test]
-fn an_unknown_code_is_one_unless_its_letters_are_a_word() {
-    check("ABCD12", &["ABCD12"]);
-    check("maio25", &[]);
-    check("casa11 e casa12", &["CASA11"]);
+fn an_unknown_code_is_a_stranger_unless_its_letters_are_a_word() {
+    let strangers = |text: &str| ontology().read(text, &known()).strangers();
+    for (text, expect) in [
+        ("ABCD12", "ABCD12"),
+        ("sharpe do petr4?", "petr4"),
+        ("VINO-12", "VINO-12"),
+        ("preço do vino 12", "vino 12"),
+        ("HGLG111", "HGLG111"),
+    ] {
+        check(text, &[]);
+        assert_eq!(strangers(text), [expect], "{text}");
+    }
+    for (text, subjects) in [("maio25", &[][..]), ("vino 12 meses", &["VINO11"]), ("casa11 e casa12", &["CASA11"])] {
+        check(text, subjects);
+        assert_eq!(strangers(text), [""; 0], "{text}");
+    }
+    let ontology = ontology();
+    assert_eq!(ontology.read("ABCD12 e petr4", &Subjects::default()).subjects, ["ABCD12"], "where none are listed");
+    assert_eq!((known().near("HGLG13"), known().near("VINO1")), (None, Some("VINO11")), "of two, neither");
 }
 
 #[test]
@@ -89,11 +103,25 @@ fn bare_letters_are_known_ones_and_no_ordinary_word() {
 }
 
 #[test]
-fn another_name_is_read_whole_and_the_longest_first() {
+fn codes_of_any_form_are_known_ones() {
+    let known = Subjects::new(["AB-7/1", "X 90", "00123"].map(|code| (code.to_owned(), None)).to_vec());
+    for (text, expect) in
+        [("e o ab-7/1?", "AB-7/1"), ("preço do ab71", "AB-7/1"), ("x90", "X 90"), ("o 00123", "00123")]
+    {
+        assert_eq!(ontology().read(text, &known).subjects, [expect], "{text}");
+    }
+    assert_eq!(ontology().read("x 90", &known).subjects, [""; 0], "a letter alone is no beginning");
+}
+
+#[test]
+fn another_name_is_read_by_its_words_and_the_longest_first() {
     check("o Patria Logistica pagou?", &["HGLG11"]);
     check("vinci shopping centers hoje", &["VISC11"]);
     check("VINCI SHOPPING hoje", &["VINC11"]);
-    check("vinci hoje, shopping amanhã, pátria", &[]);
+    check("vinci hoje, shopping amanhã", &[]);
+    check("e o da Pátria?", &["HGLG11"]);
+    check("o Patra Logística pagou?", &["HGLG11"]);
+    check("o Patra pagou?", &[]);
     check("qual fundo imobiliário rende?", &[]);
     check("em casa", &[]);
 }

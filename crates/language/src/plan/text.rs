@@ -14,8 +14,14 @@ pub use super::subjects::Subjects;
 pub struct Question {
     pub text: String,
     words: Vec<Word>,
-    /// The words that name subjects, in their order.
+    /// Where the text spells each.
+    spans: Vec<Range<usize>>,
+    /// What is known of each; nothing for a question that was not read by an ontology.
+    pub(super) senses: Vec<Sense>,
+    /// The words that name subjects, in their order, known ones and others.
     named: Vec<Range<usize>>,
+    /// Those of them that are codes of nothing that is known.
+    strangers: Vec<Range<usize>>,
     /// The words that name a stretch of time.
     timed: Range<usize>,
     /// Those it names, in their order, each once.
@@ -26,6 +32,17 @@ pub struct Question {
 pub struct Word {
     pub folded: String,
     pub stem: String,
+}
+
+/// What an ontology knows of a word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Sense {
+    /// Speaks for something.
+    Telling,
+    Time,
+    /// Says nothing.
+    Filler,
+    Unknown,
 }
 
 /// A few words in a row.
@@ -40,21 +57,28 @@ impl Phrase {
 
 impl Question {
     pub fn new(text: &str, subjects: Vec<String>) -> Self {
-        Self { text: text.to_owned(), words: words(text), named: Vec::new(), timed: Window::words(text), subjects }
+        let spelled = Words::new(text, QUESTION_WORDS_MAX);
+        let spelled: Vec<Spelled<'_>> = spelled.iter().collect();
+        Self { subjects, ..Self::from_words(text, &spelled, Vec::new()) }
     }
 
     /// From words that were read, and the subjects found among them.
     pub(super) fn from_words(text: &str, spelled: &[Spelled<'_>], found: Vec<Named>) -> Self {
         let mut subjects: Vec<String> = Vec::new();
         let mut named = Vec::with_capacity(found.len());
+        let mut strangers = Vec::new();
         for Named { subject, words } in found {
-            named.push(words);
-            if !subjects.contains(&subject) {
-                subjects.push(subject);
+            named.push(words.clone());
+            match subject {
+                Some(subject) if !subjects.contains(&subject) => subjects.push(subject),
+                Some(_) => {}
+                None => strangers.push(words),
             }
         }
         let words = spelled.iter().map(|word| Word::new(word.folded)).collect();
-        Self { text: text.to_owned(), words, named, timed: Window::words(text), subjects }
+        let spans = spelled.iter().map(|word| word.range.clone()).collect();
+        let timed = Window::words(text);
+        Self { text: text.to_owned(), words, spans, senses: Vec::new(), named, strangers, timed, subjects }
     }
 
     pub fn words(&self) -> &[Word] {
@@ -64,6 +88,37 @@ impl Question {
     /// Which words name subjects, in their order; none for a question that was not read by an ontology.
     pub fn named(&self) -> &[Range<usize>] {
         &self.named
+    }
+
+    /// The codes of nothing that is known, as they are spelled.
+    pub fn strangers(&self) -> Vec<String> {
+        self.strangers.iter().map(|words| self.spelled(words.clone()).to_owned()).collect()
+    }
+
+    pub(super) fn sense(&self, word: usize) -> Sense {
+        self.senses.get(word).copied().unwrap_or(Sense::Filler)
+    }
+
+    /// How the text spells these words.
+    pub fn spelled(&self, words: Range<usize>) -> &str {
+        let first = self.spans.get(words.start).map_or(0, |span| span.start);
+        let last = words.end.checked_sub(1).and_then(|last| self.spans.get(last)).map_or(0, |span| span.end);
+        self.text.get(first..last).unwrap_or_default()
+    }
+
+    /// Whether a word is the first after a sign that ends a thought, or the first of all.
+    pub(super) fn begins(&self, word: usize) -> bool {
+        let Some(before) = word.checked_sub(1).and_then(|before| self.spans.get(before)) else { return true };
+        let here = self.spans.get(word).map_or(self.text.len(), |span| span.start);
+        let between = self.text.get(before.end..here).unwrap_or_default();
+        let is_joined = !between.contains(char::is_whitespace);
+        !is_joined && between.contains(['.', ',', ';', ':', '!', '?', '\n', '(', ')', '–', '—'])
+    }
+
+    /// Whether a word is written with a capital.
+    pub(super) fn is_capital(&self, word: usize) -> bool {
+        let text = self.spans.get(word).and_then(|span| self.text.get(span.clone()));
+        text.is_some_and(|text| text.starts_with(char::is_uppercase))
     }
 
     /// Whether a word, by its number, helps to name a stretch of time.

@@ -6,8 +6,15 @@ use rust_stemmers::{Algorithm, Stemmer};
 
 use crate::syntax::{Analysis, Calendar, Script};
 
-pub const ANALYSIS: Analysis =
-    Analysis { script: Script::Latin, has_accents: true, stop_words: STOP_WORDS, stem, calendar: CALENDAR };
+pub const ANALYSIS: Analysis = Analysis {
+    script: Script::Latin,
+    has_accents: true,
+    stop_words: STOP_WORDS,
+    negations: NEGATIONS,
+    small_talk: SMALL_TALK,
+    stem,
+    calendar: CALENDAR,
+};
 
 pub const CALENDAR: Calendar = Calendar {
     months: MONTHS,
@@ -36,6 +43,13 @@ pub const MONTHS: [&str; 12] = [
     "novembro",
     "dezembro dez",
 ];
+
+const NEGATIONS: &str = "nao nem sem";
+
+const SMALL_TALK: &str = "
+    oi ola obrigado obrigada valeu tchau adeus bom boa dia tarde noite legal otimo otima beleza certo claro parabens
+    abraco abracos beijo beijos desculpa desculpe gracas maravilha perfeito nossa uau querido querida
+";
 
 const STOP_WORDS: &str = "
     a o as os um uma uns umas e ou mas se de do da dos das em no na nos nas por pelo pela pelos pelas para pra pro com

@@ -1,6 +1,9 @@
 //! Portuguese: its words, how its sentences are read and written, and the words of questions about data.
 
 mod analysis;
+pub(crate) mod chat;
+pub(crate) mod condition;
+mod generated;
 mod locale;
 mod names;
 pub(crate) mod plan;
@@ -46,6 +49,8 @@ pub static GRAMMAR: Grammar = Grammar {
         and: "e",
         or: "ou",
         assistant: &["assistente"],
+        generated: generated::WORDS,
+        facts: generated::FACTS,
         nothing_found: "Não encontrei nada sobre isso.",
         compared_to: "",
     },

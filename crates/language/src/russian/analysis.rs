@@ -4,8 +4,15 @@ use rust_stemmers::{Algorithm, Stemmer};
 
 use crate::syntax::{Analysis, Calendar, Script};
 
-pub const ANALYSIS: Analysis =
-    Analysis { script: Script::Cyrillic, has_accents: false, stop_words: STOP_WORDS, stem, calendar: CALENDAR };
+pub const ANALYSIS: Analysis = Analysis {
+    script: Script::Cyrillic,
+    has_accents: false,
+    stop_words: STOP_WORDS,
+    negations: NEGATIONS,
+    small_talk: SMALL_TALK,
+    stem,
+    calendar: CALENDAR,
+};
 
 pub const CALENDAR: Calendar = Calendar {
     months: MONTHS,
@@ -34,6 +41,13 @@ pub const MONTHS: [&str; 12] = [
     "ноябрь ноября ноябре",
     "декабрь декабря декабре",
 ];
+
+const NEGATIONS: &str = "не ни нет без";
+
+const SMALL_TALK: &str = "
+    привет здравствуй здравствуйте спасибо пока здорово отлично хорошо круто ладно конечно доброе добрый утро день
+    вечер ночи спокойной поздравляю пожалуйста извини извините ура ого класс супер дорогой дорогая
+";
 
 const STOP_WORDS: &str = "
     и в во не что он на я с со как а то все она так его но да ты к ко у же вы за бы по ее мне было вот от меня еще нет о

@@ -4,6 +4,7 @@
 
 mod analysis;
 mod decline;
+mod generated;
 mod names;
 mod pronoun;
 
@@ -36,6 +37,8 @@ pub static GRAMMAR: Grammar = Grammar {
         and: "и",
         or: "или",
         assistant: &[],
+        generated: generated::WORDS,
+        facts: generated::FACTS,
         nothing_found: "Я ничего об этом не нашёл.",
         compared_to: "",
     },

@@ -26,6 +26,10 @@ pub struct Analysis {
     /// Whether accents on Latin letters speak for this language.
     pub has_accents: bool,
     pub stop_words: &'static str,
+    /// Stop words that turn a sentence into its opposite.
+    pub negations: &'static str,
+    /// Words of greetings, thanks and cheers, which say nothing about anything.
+    pub small_talk: &'static str,
     pub stem: fn(&str) -> String,
     pub calendar: Calendar,
 }
@@ -82,10 +86,32 @@ pub struct WordLists {
     pub or: &'static str,
     /// What a model may call itself before its answer, in lower case.
     pub assistant: &'static [&'static str],
+    pub generated: GeneratedWords,
+    /// Words of decisions, plans and lasting facts, folded.
+    pub facts: &'static str,
     /// The answer where nothing was found.
     pub nothing_found: &'static str,
     /// Written before the other side of a comparison that names only one.
     pub compared_to: &'static str,
+}
+
+/// Words around the texts that models generate. All but the requests are folded.
+#[derive(Debug)]
+pub struct GeneratedWords {
+    /// What a model may call the text that it was asked for.
+    pub labels: &'static str,
+    /// What else may stand in such a label.
+    pub label_fillers: &'static str,
+    /// How a model begins when it will not, or asks back.
+    pub refusals: &'static [&'static str],
+    /// Verbs that begin a request, in lower case.
+    pub requests: &'static str,
+    /// What the speakers of a conversation are called.
+    pub roles: &'static str,
+    /// The words for the numbers from 1 to 12, each in its forms.
+    pub numerals: [&'static str; 12],
+    /// Words that end with a full stop inside a sentence.
+    pub abbreviations: &'static str,
 }
 
 /// How a language builds its sentences, where that decides which rule applies.

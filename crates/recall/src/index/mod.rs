@@ -15,10 +15,11 @@ mod vectors;
 #[cfg(test)]
 mod index_tests;
 
+use std::hash::Hasher;
 use std::sync::OnceLock;
 
 use novelo_engine::Role;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHasher};
 use serde::{Deserialize, Serialize};
 
 pub(crate) use self::kinds::Kind;
@@ -149,6 +150,10 @@ pub(crate) struct Slot {
     /// Whether it ends by asking, and whether it has words that place a story in time.
     pub asks: bool,
     pub tells_time: bool,
+    pub is_small_talk: bool,
+    /// Of the words that matter, in their order; and of those with a digit, in any order.
+    pub matter: u64,
+    pub numbers: u64,
 }
 
 impl Slot {
@@ -180,6 +185,9 @@ impl Index {
             day: passage.time.and_then(calendar::day),
             asks: analyse::asks(passage.text),
             tells_time: words.iter().any(|word| dates::tells_time(word.folded)),
+            is_small_talk: language.is_small_talk(passage.text, &words),
+            matter: matter(&words, language),
+            numbers: numbers(&words),
         };
         self.timed += u32::from(slot.day.is_some());
         self.sides.add(&slot);
@@ -324,6 +332,26 @@ impl Index {
     pub(crate) fn vectors(&self) -> &Vectors {
         &self.vectors
     }
+}
+
+/// A fingerprint of the words that matter, in their order. Equal ones say the same, in spite of other case,
+/// punctuation, articles and endings.
+fn matter(words: &Words, language: Language) -> u64 {
+    let mut hasher = FxHasher::default();
+    for word in words.iter() {
+        let language = language.for_word(word.folded);
+        match language.is_stop(word.folded) {
+            true if language.negates(word.folded) => hasher.write_u64(analyse::stop_fingerprint(word.folded)),
+            true => {}
+            false => hasher.write_u64(analyse::fingerprint(&language.stem(word.folded))),
+        }
+    }
+    hasher.finish()
+}
+
+fn numbers(words: &Words) -> u64 {
+    let numbers = words.iter().filter(|word| word.folded.contains(char::is_numeric));
+    numbers.fold(0, |sum, word| sum.wrapping_add(analyse::fingerprint(word.folded)))
 }
 
 /// The terms of a passage with how often it holds them, and how many words that makes.

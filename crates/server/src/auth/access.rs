@@ -1,9 +1,9 @@
 //! Which kinds of caller may call a route.
 //!
-//! Each route states its `Access` where it is declared (`http::route`), and the extractor of a `Caller`
-//! checks it, so that a handler cannot forget to. `Scope` decides whose data a call reaches: the extractor
-//! checks the user in the address, the handler a user in the body. `docs/security.md` has the whole table,
-//! and `tests/identity.rs` compares it with the running server.
+//! Each route states its `Access` where it is declared (`route`), and its guard checks it before a handler
+//! runs, so that a handler cannot forget to. `Scope` decides whose data a call reaches: the guard checks the
+//! user in the address, the handler a user in the body (`Caller::subject`). `docs/security.md` has the whole
+//! table, and `tests/identity.rs` compares it with the running server.
 
 use novelo_conversation::caller::Caller;
 use novelo_conversation::error::{Code, Error, Result};

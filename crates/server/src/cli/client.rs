@@ -25,7 +25,7 @@ use crate::instance::{CHALLENGE, INSTANCE, Instance, random_hex};
 use crate::router;
 use crate::server::Server;
 use novelo_conversation::app::{self, App, Tasks};
-use novelo_conversation::settings::Config;
+use novelo_conversation::settings::{Settings, StoreKind};
 
 /// How long a server may take to prove which directory it has open.
 const PROOF_WAIT: Duration = Duration::from_secs(5);
@@ -49,9 +49,9 @@ pub struct NotedServer {
 
 impl Client {
     /// Finds the server of this data directory, or opens the directory.
-    pub async fn connect(config: Config) -> anyhow::Result<Self> {
+    pub async fn connect(settings: Settings) -> anyhow::Result<Self> {
         let mut stale = None;
-        if let Some(server) = NotedServer::noted(&config) {
+        if let Some(server) = NotedServer::noted(&settings) {
             match server.connect().await {
                 Ok(_) => return Ok(Self::Server(server)),
                 Err(error) => {
@@ -60,13 +60,13 @@ impl Client {
                 }
             }
         }
-        let opened = app::open(config).await;
+        let opened = app::open(settings).await;
         let (app, tasks) = opened.map_err(|error| match (error.downcast_ref(), stale) {
             (Some(novelo_store::Error::Locked { .. }), Some(stale)) => error.context(stale),
             _ => error,
         })?;
         let server = Server::new(app.clone()).await?;
-        if app.config.is_shared() {
+        if app.settings.is_shared() {
             // Running nodes must forget what is forgotten here.
             crate::peers::open_client(&server)?;
         }
@@ -75,23 +75,23 @@ impl Client {
 
     /// The same for a command that writes nothing. A directory that cannot be written to is opened for
     /// reading, unless a server has it open.
-    pub(crate) async fn connect_to_read(config: Config) -> anyhow::Result<Self> {
-        let data = config.data();
-        let is_writable = config.text("store") != "local" || !data.is_dir() || novelo_store::is_writable(&data);
-        let is_served = match NotedServer::noted(&config) {
+    pub(crate) async fn connect_to_read(settings: Settings) -> anyhow::Result<Self> {
+        let data = &settings.data;
+        let is_writable = settings.store != StoreKind::Local || !data.is_dir() || novelo_store::is_writable(data);
+        let is_served = match NotedServer::noted(&settings) {
             Some(server) => server.connect().await.is_ok(),
             None => false,
         };
         if is_writable || is_served {
-            return Self::connect(config).await;
+            return Self::connect(settings).await;
         }
-        let (app, tasks) = app::open_read_only(config).await?;
+        let (app, tasks) = app::open_read_only(settings).await?;
         Ok(Self::here(Server::new(app).await?, tasks))
     }
 
     /// Opens a store that this process fills, or resumes filling.
-    pub async fn fill(config: Config) -> anyhow::Result<Self> {
-        let (app, tasks) = app::open_to_fill(config).await?;
+    pub async fn fill(settings: Settings) -> anyhow::Result<Self> {
+        let (app, tasks) = app::open_to_fill(settings).await?;
         Ok(Self::here(Server::new(app).await?, tasks))
     }
 
@@ -145,10 +145,10 @@ impl Client {
 impl NotedServer {
     /// The server that the note in the directory names. A note without an instance is from a version that had
     /// none.
-    fn noted(config: &Config) -> Option<Self> {
-        let note = std::fs::read(note_path(config)).ok()?;
+    fn noted(settings: &Settings) -> Option<Self> {
+        let note = std::fs::read(note_path(settings)).ok()?;
         let note: ServerNote = serde_json::from_slice(&note).ok()?;
-        Some(Self { addr: reachable(note.addr.parse().ok()?), note, instance: Instance::read(&config.data())? })
+        Some(Self { addr: reachable(note.addr.parse().ok()?), note, instance: Instance::read(&settings.data)? })
     }
 
     /// A connection to the server of this directory and to no other.

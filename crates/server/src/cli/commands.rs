@@ -19,28 +19,28 @@ use super::restore::FillSource;
 use super::{
     Command, ExplainArgs, KeyCommand, NewKeyArgs, NewKeyKind, Output, ThreadCommand, ask, chat, memory, restore,
 };
-use novelo_conversation::settings::Config;
+use novelo_conversation::settings::{RawSettings, Settings};
 
-pub async fn run(command: Command, config: Config, out: &Output) -> anyhow::Result<ExitCode> {
+pub async fn run(command: Command, settings: Settings, out: &Output) -> anyhow::Result<ExitCode> {
     let makes = matches!(
         command,
         Command::Restore(_) | Command::Key(_) | Command::Index(_) | Command::Thread(ThreadCommand::Import { .. })
     );
     // A shared store lies elsewhere, and the directory may hold only the note of a server.
-    let is_local = !config.is_shared();
-    if is_local && !makes && !config.data().exists() {
-        bail!("there is no data directory {}\nhint: name it with --data", config.data().display());
+    let is_local = !settings.is_shared();
+    if is_local && !makes && !settings.data.exists() {
+        bail!("there is no data directory {}\nhint: name it with --data", settings.data.display());
     }
     match &command {
-        Command::Restore(args) => return restore::run(config, FillSource::Backup(args), out).await,
-        Command::Thread(ThreadCommand::Import { file }) if is_local && restore::is_new(&config.data())? => {
-            return restore::run(config, FillSource::Export(file), out).await;
+        Command::Restore(args) => return restore::run(settings, FillSource::Backup(args), out).await,
+        Command::Thread(ThreadCommand::Import { file }) if is_local && restore::is_new(&settings.data)? => {
+            return restore::run(settings, FillSource::Export(file), out).await;
         }
         _ => {}
     }
     let client = match command {
-        Command::Backup { .. } => Client::connect_to_read(config).await?,
-        _ => Client::connect(config).await?,
+        Command::Backup { .. } => Client::connect_to_read(settings).await?,
+        _ => Client::connect(settings).await?,
     };
     let done = dispatch(command, &client, out).await;
     client.close().await?;
@@ -62,6 +62,7 @@ async fn dispatch(command: Command, client: &Client, out: &Output) -> anyhow::Re
         | Command::Config
         | Command::Doctor
         | Command::Measure(_)
+        | Command::ReadFile { .. }
         | Command::Migrate(_)
         | Command::Restore(_) => Ok(()),
     };
@@ -69,13 +70,13 @@ async fn dispatch(command: Command, client: &Client, out: &Output) -> anyhow::Re
 }
 
 /// The settings in force.
-pub fn config(config: &Config, out: &Output) -> anyhow::Result<ExitCode> {
+pub fn config(settings: &RawSettings, out: &Output) -> anyhow::Result<ExitCode> {
     if out.json {
-        let rows = config.rows().map(|(key, value, from)| (key, json!({"value": value, "from": from.to_string()})));
+        let rows = settings.rows().map(|(key, value, from)| (key, json!({"value": value, "from": from.to_string()})));
         say!("{}", Value::Object(rows.map(|(k, v)| (k.to_owned(), v)).collect()));
         return Ok(ExitCode::SUCCESS);
     }
-    for (key, value, from) in config.rows() {
+    for (key, value, from) in settings.rows() {
         say!("{key:<20} {value:<24} {from}");
     }
     Ok(ExitCode::SUCCESS)

@@ -8,19 +8,19 @@ use serde_json::{Value, json};
 use super::Output;
 use super::client::Client;
 use super::output::in_words;
-use novelo_conversation::settings::Config;
+use novelo_conversation::settings::Settings;
 
 /// Checks the store through the running server, or by opening it. A store that does not open is the first
 /// finding.
-pub async fn run(config: Config, out: &Output) -> anyhow::Result<ExitCode> {
-    let data = config.data();
-    let (is_here, place) = match config.is_shared() {
+pub async fn run(settings: Settings, out: &Output) -> anyhow::Result<ExitCode> {
+    let data = &settings.data;
+    let (is_here, place) = match settings.is_shared() {
         true => (true, "redis.url".to_owned()),
         false => (data.exists(), data.display().to_string()),
     };
     let answer = match is_here {
         false => finding(&place, "there is no such directory", "name it with --data"),
-        true => match Client::connect_to_read(config).await {
+        true => match Client::connect_to_read(settings).await {
             Ok(client) => {
                 let answer = client.call(Method::GET, "/v1/doctor", None).await;
                 client.close().await?;

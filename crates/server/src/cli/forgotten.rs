@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use super::progress::FileBody;
 use novelo_conversation::caller::FORGETS;
 use novelo_conversation::remember::forget::log::{self, ForgetEntry};
-use novelo_conversation::settings::Config;
+use novelo_conversation::settings::Settings;
 
 #[derive(clap::Args)]
 pub struct RestoreArgs {
@@ -50,7 +50,7 @@ struct BackupHead {
 
 impl ForgottenSince {
     /// Reads when the backup was taken and what was forgotten since.
-    pub fn gather(args: &RestoreArgs, backup: &FileBody, config: &Config) -> anyhow::Result<Self> {
+    pub fn gather(args: &RestoreArgs, backup: &FileBody, settings: &Settings) -> anyhow::Result<Self> {
         let RestoreArgs { file, forgets, taken_at } = args;
         let head = serde_json::from_slice::<BackupHead>(backup.first_line()).ok();
         let mut warnings = Vec::new();
@@ -81,7 +81,7 @@ impl ForgottenSince {
             knows |= !more.is_empty();
             entries.extend(more);
         }
-        if let Some(beside) = log::file_of(config).and_then(|path| log::read_file(&path).transpose()) {
+        if let Some(beside) = log::file_of(settings).and_then(|path| log::read_file(&path).transpose()) {
             entries.extend(beside?);
             knows = true;
         }

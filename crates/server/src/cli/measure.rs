@@ -13,7 +13,7 @@ use anyhow::{Context, bail};
 use clap::{Parser, Subcommand, ValueEnum};
 
 use super::{Cli, Output, exit_code, keep_files_private, runtime};
-use novelo_conversation::settings::Config;
+use novelo_conversation::settings::Settings;
 
 const PROGRAM: &str = "novelo-bench";
 
@@ -76,7 +76,7 @@ pub enum Rewriter {
 
 /// The `main` of `novelo-bench`: takes the arguments of `novelo`, and `run` carries out its measuring
 /// commands.
-pub fn main_of_bench(run: impl AsyncFnOnce(MeasureCommand, Config, Output) -> anyhow::Result<()>) -> ExitCode {
+pub fn main_of_bench(run: impl AsyncFnOnce(MeasureCommand, Settings, Output) -> anyhow::Result<()>) -> ExitCode {
     exit_code(|| {
         let cli = Cli::parse();
         keep_files_private();
@@ -84,8 +84,8 @@ pub fn main_of_bench(run: impl AsyncFnOnce(MeasureCommand, Config, Output) -> an
             bail!("{PROGRAM} only runs `bench` and `eval`\nhint: use novelo");
         };
         let flags = [("data", cli.data)];
-        let config = Config::gather(cli.config.as_deref(), |name| std::env::var(name).ok(), &flags)?;
-        runtime()?.block_on(run(command, config, Output { json: cli.json }))?;
+        let settings = Settings::gather(cli.config.as_deref(), |name| std::env::var(name).ok(), &flags)?;
+        runtime()?.block_on(run(command, settings, Output { json: cli.json }))?;
         Ok(ExitCode::SUCCESS)
     })
 }

@@ -1,6 +1,6 @@
 //! `novelo index` and `novelo search`: what is remembered of a user.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 use clap::ValueEnum;
@@ -14,7 +14,8 @@ use novelo_conversation::caller::ANONYMOUS;
 
 #[derive(clap::Args)]
 pub struct IndexArgs {
-    /// Files and directories; a directory is read as git would, without what is ignored
+    /// Files and directories: text, PDF, DOCX, XLSX, EPUB, HTML, CSV; a directory is read as git would,
+    /// without what is ignored
     #[arg(required_unless_present = "rebuild")]
     paths: Vec<PathBuf>,
     /// Whose they become; without keys, the chat page answers from those of anonymous, whose they are without
@@ -55,7 +56,7 @@ enum SearchTarget {
     Documents,
 }
 
-/// Indexes each path as a repository of its own. The first that is refused ends it.
+/// Indexes each path as a repository of its own. Fails in the end if nothing was taken from one of them.
 pub async fn index(client: &Client, args: IndexArgs, out: &Output) -> anyhow::Result<()> {
     if args.rebuild {
         return rebuild(client, &args, out).await;
@@ -65,6 +66,7 @@ pub async fn index(client: &Client, args: IndexArgs, out: &Output) -> anyhow::Re
         bail!("--name goes with one path, not with {}", args.paths.len());
     }
     let bar = progress::steps(args.paths.len() as u64);
+    let mut empty = Vec::new();
     for path in &args.paths {
         bar.set_message(path.display().to_string());
         // The server may run in another directory, so the path is absolute.
@@ -73,10 +75,30 @@ pub async fn index(client: &Client, args: IndexArgs, out: &Output) -> anyhow::Re
         let address = format!("/v1/users/{}/documents", encode_segment(user));
         let answer = client.call(Method::POST, &address, Some(body)).await?;
         bar.inc(1);
-        bar.suspend(|| out.show(&answer, |answer| say!("{}  {}", indexed(answer), path.display())));
+        bar.suspend(|| out.show(&answer, |answer| show_indexed(answer, path)));
+        if answer.get("files") == Some(&json!(0)) {
+            empty.push(path.display().to_string());
+        }
     }
     bar.finish_and_clear();
-    Ok(())
+    match empty.is_empty() {
+        true => Ok(()),
+        false => bail!("nothing was indexed of {}", empty.join(", ")),
+    }
+}
+
+fn show_indexed(answer: &Value, path: &Path) {
+    say!("{}  {}", indexed(answer), path.display());
+    let files = answer.pointer("/skipped/files").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+    for skipped in files {
+        let text = |name: &str| skipped.get(name).and_then(Value::as_str).unwrap_or("");
+        say!("  skipped {} {}", text("file"), text("why"));
+    }
+    let count = |(why, _): &(&str, &str)| count_of(answer, &format!("/skipped/{why}"));
+    let all: u64 = SKIPPED.iter().map(count).sum();
+    if all > files.len() as u64 && !files.is_empty() {
+        say!("  and {} more", all - files.len() as u64);
+    }
 }
 
 /// Asks for step after step until all users are done, and says whether the counts agree.
@@ -117,16 +139,28 @@ async fn rebuild(client: &Client, args: &IndexArgs, out: &Output) -> anyhow::Res
 
 const GOES_ON: &str = "the rebuild was broken off; the same command goes on with it";
 
+/// Why files are skipped: as the API names it, and in words.
+const SKIPPED: [(&str, &str); 5] = [
+    ("binary", "binary"),
+    ("large", "large"),
+    ("unreadable", "unreadable"),
+    ("not_prose", "not prose"),
+    ("failed", "failed"),
+];
+
+fn count_of(answer: &Value, at: &str) -> u64 {
+    answer.pointer(at).and_then(Value::as_u64).unwrap_or(0)
+}
+
 fn indexed(answer: &Value) -> String {
-    let count = |at: &str| answer.pointer(at).and_then(Value::as_u64).unwrap_or(0);
-    let skipped = ["binary", "large", "unreadable"]
-        .map(|why| (count(&format!("/skipped/{why}")), why))
+    let skipped = SKIPPED
+        .map(|(why, words)| (count_of(answer, &format!("/skipped/{why}")), words))
         .into_iter()
         .filter(|(files, _)| *files > 0)
-        .map(|(files, why)| format!("{files} {why}"));
+        .map(|(files, words)| format!("{files} {words}"));
     let skipped: Vec<String> = skipped.collect();
     let skipped = if skipped.is_empty() { String::new() } else { format!(", skipped {}", skipped.join(", ")) };
-    format!("{} files, {} passages{skipped}", count("/files"), count("/passages"))
+    format!("{} files, {} passages{skipped}", count_of(answer, "/files"), count_of(answer, "/passages"))
 }
 
 pub async fn search(client: &Client, args: SearchArgs, out: &Output) -> anyhow::Result<()> {
@@ -159,7 +193,11 @@ fn show_hit(hit: &Value) {
     let number = |name: &str| hit.get(name).and_then(Value::as_u64);
     let place = match (text("thread"), text("name"), text("file"), text("level")) {
         (Some(thread), ..) => format!("{thread}#{} {}", number("seq").unwrap_or(0), text("role").unwrap_or("")),
-        (_, Some(name), Some(file), _) => format!("{name}/{file}:{}", number("line").unwrap_or(0)),
+        (_, Some(name), Some(file), _) => match (number("line"), number("page")) {
+            (Some(line), _) => format!("{name}/{file}:{line}"),
+            (None, Some(page)) => format!("{name}/{file}#page={page}"),
+            (None, None) => format!("{name}/{file}"),
+        },
         (_, Some(name), None, _) => name.to_owned(),
         (.., level) => level.unwrap_or("").to_owned(),
     };

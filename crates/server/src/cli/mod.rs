@@ -35,7 +35,8 @@ pub use self::measure::{BenchArgs, EmbedChoice, EvalCommand, MeasureCommand, Rew
 #[doc(hidden)]
 pub use self::output::{print, print_error};
 pub use self::progress::steps as progress_bar;
-use novelo_conversation::settings::Config;
+use novelo_conversation::remember::reader;
+use novelo_conversation::settings::RawSettings;
 
 /// A conversation-context engine: turns in, an explained context out.
 #[derive(Parser)]
@@ -95,7 +96,12 @@ enum Command {
     Doctor,
     #[command(flatten)]
     Measure(MeasureCommand),
+    /// Reads a file for another process of this program
+    #[command(hide = true, name = READ_FILE)]
+    ReadFile { format: String },
 }
+
+const READ_FILE: &str = "read-file";
 
 #[derive(clap::Args)]
 struct ServeArgs {
@@ -218,23 +224,39 @@ fn run(cli: Cli) -> anyhow::Result<ExitCode> {
     if let Command::Measure(_) = &cli.command {
         return measure::start_bench();
     }
+    if let Command::ReadFile { format } = &cli.command {
+        return Ok(reader::read_in_child(format));
+    }
+    offer_reader();
     keep_files_private();
     let [addr, store, index] = match &cli.command {
         Command::Serve(args) => [&args.addr, &args.store, &args.index].map(Clone::clone),
         _ => [None, None, None],
     };
     let flags = [("data", cli.data.clone()), ("addr", addr), ("store", store), ("index", index)];
-    let config = Config::gather(cli.config.as_deref(), |name| std::env::var(name).ok(), &flags)?;
+    let raw = RawSettings::gather(cli.config.as_deref(), |name| std::env::var(name).ok(), &flags)?;
+    let settings = raw.parse()?;
     let out = Output { json: cli.json };
     runtime()?.block_on(async move {
         match cli.command {
-            Command::Serve(_) => serve::run(config).await.map(|()| ExitCode::SUCCESS),
-            Command::Config => commands::config(&config, &out),
-            Command::Doctor => doctor::run(config, &out).await,
-            Command::Migrate(args) => migrate::run(args, &config, &out).await,
-            other => commands::run(other, config, &out).await,
+            Command::Serve(_) => serve::run(settings).await.map(|()| ExitCode::SUCCESS),
+            Command::Config => commands::config(&raw, &out),
+            Command::Doctor => doctor::run(settings, &out).await,
+            Command::Migrate(args) => migrate::run(args, &settings, &out).await,
+            other => commands::run(other, settings, &out).await,
         }
     })
+}
+
+/// Files that need a parser are read by this program, started once more.
+fn offer_reader() {
+    // The name in /proc stays right when the file is replaced, as by an upgrade.
+    let own = PathBuf::from("/proc/self/exe");
+    let program = if own.exists() { Ok(own) } else { std::env::current_exe() };
+    match program {
+        Ok(program) => reader::set_reader(program, [READ_FILE.into()]),
+        Err(error) => tracing::warn!(%error, "files that need a parser will be skipped: where is this program?"),
+    }
 }
 
 /// Data, backups and exports hold text that people said: only this user may read the files that are written.

@@ -16,7 +16,7 @@ use super::client::Client;
 use super::commands::import;
 use super::forgotten::{ForgottenSince, RestoreArgs};
 use super::progress::FileBody;
-use novelo_conversation::settings::Config;
+use novelo_conversation::settings::Settings;
 use novelo_conversation::storage::incomplete::{self, FillTarget};
 
 /// After this many documents the marker records the progress.
@@ -34,7 +34,7 @@ pub enum FillSource<'a> {
 }
 
 /// Fills a new target from a file, or resumes an interrupted restore.
-pub async fn run(config: Config, from: FillSource<'_>, out: &Output) -> anyhow::Result<ExitCode> {
+pub async fn run(settings: Settings, from: FillSource<'_>, out: &Output) -> anyhow::Result<ExitCode> {
     let (kind, file) = match from {
         FillSource::Backup(args) => (FillKind::Restore, args.file.as_path()),
         FillSource::Export(file) => (FillKind::Import, file),
@@ -44,10 +44,10 @@ pub async fn run(config: Config, from: FillSource<'_>, out: &Output) -> anyhow::
     let source = std::fs::canonicalize(file).unwrap_or(named);
     let body = FileBody::open(file)?;
     let since = match from {
-        FillSource::Backup(args) => Some(ForgottenSince::gather(args, &body, &config)?),
+        FillSource::Backup(args) => Some(ForgottenSince::gather(args, &body, &settings)?),
         FillSource::Export(_) => None,
     };
-    let (data, is_shared) = (absolute(&config.data()), config.is_shared());
+    let (data, is_shared) = (absolute(&settings.data), settings.is_shared());
     let [from, to] = [&source, &data].map(|path| path.display().to_string());
     let words: &[&str] = match (kind, is_shared) {
         (FillKind::Import, _) => &["thread", "import", &from, "--data", &to],
@@ -60,8 +60,8 @@ pub async fn run(config: Config, from: FillSource<'_>, out: &Output) -> anyhow::
     if !is_shared {
         begin_in_directory(&data, &marker)?;
     }
-    let client = Client::fill(config.clone()).await?;
-    let done = fill(&client, &config, &data, marker, body, (file, since.as_ref()), out).await;
+    let client = Client::fill(settings.clone()).await?;
+    let done = fill(&client, &settings, &data, marker, body, (file, since.as_ref()), out).await;
     client.close().await?;
     done.map(|()| ExitCode::SUCCESS)
 }
@@ -88,7 +88,7 @@ fn begin_in_directory(data: &Path, marker: &Incomplete) -> anyhow::Result<()> {
 
 async fn fill(
     client: &Client,
-    config: &Config,
+    settings: &Settings,
     data: &Path,
     marker: Incomplete,
     body: FileBody,
@@ -99,7 +99,7 @@ async fn fill(
     let target = FillTarget::of(&app.store, data);
     if let FillTarget::Redis(store) = &target {
         match incomplete::in_redis(store).await? {
-            Some(found) if !incomplete::is_resumed_by(&found, &marker) => incomplete::refuse(&found, config)?,
+            Some(found) if !incomplete::is_resumed_by(&found, &marker) => incomplete::refuse(&found, settings)?,
             _ => target.mark(&marker).await?,
         }
     }

@@ -106,9 +106,10 @@ pub fn rows<'v>(answer: &'v Value, name: &str) -> &'v [Value] {
 fn location(source: &Value) -> String {
     let text = |name: &str| source.get(name).and_then(Value::as_str);
     let name = text("name").unwrap_or_default();
-    match (text("file"), source.get("line")) {
-        (Some(file), Some(line)) => format!("{name}, {file}:{line}"),
-        (Some(file), None) => format!("{name}, {file}"),
+    match (text("file"), source.get("line"), source.get("page")) {
+        (Some(file), Some(line), _) => format!("{name}, {file}:{line}"),
+        (Some(file), None, Some(page)) => format!("{name}, {file}#page={page}"),
+        (Some(file), None, None) => format!("{name}, {file}"),
         _ => name.to_owned(),
     }
 }
@@ -138,5 +139,6 @@ mod tests {
     fn a_source_says_where_it_is() {
         assert_eq!(location(&json!({"name": "Tea House"})), "Tea House");
         assert_eq!(location(&json!({"name": "repo", "file": "a/b.md", "line": 7})), "repo, a/b.md:7");
+        assert_eq!(location(&json!({"name": "tea", "file": "a.pdf", "page": 3})), "tea, a.pdf#page=3");
     }
 }

@@ -9,7 +9,7 @@ use crate::instance::Instance;
 use crate::server::Server;
 use crate::{files, http, peers, router};
 use novelo_conversation::app::{self};
-use novelo_conversation::settings::Config;
+use novelo_conversation::settings::{Settings, StoreKind};
 use novelo_conversation::{sample, telemetry};
 
 /// A note for this machine's own command line: the address of the server, and the secret to present there. It
@@ -20,25 +20,25 @@ pub struct ServerNote {
     pub secret: String,
 }
 
-pub async fn run(config: Config) -> anyhow::Result<()> {
-    telemetry::start_logs(config.text("log.level"), config.text("log.format") == "json")?;
+pub async fn run(settings: Settings) -> anyhow::Result<()> {
+    telemetry::start_logs(&settings.log)?;
     let files = files::raise_limit();
-    let is_empty = std::fs::read_dir(config.data()).map_or(true, |mut entries| entries.next().is_none());
-    let fresh = config.text("store") == "memory" || is_empty;
-    let (app, tasks) = app::open(config).await?;
-    match (app.config.text("sample") == "true", app.config.is_shared()) {
+    let is_empty = std::fs::read_dir(&settings.data).map_or(true, |mut entries| entries.next().is_none());
+    let fresh = settings.store == StoreKind::Memory || is_empty;
+    let (app, tasks) = app::open(settings).await?;
+    match (app.settings.sample, app.settings.is_shared()) {
         (true, true) => sample::write_once(&app).await?,
         (true, false) if fresh => sample::write(&app).await?,
         _ => {}
     }
     let server = Server::new(app.clone()).await?;
-    let listener = router::bind(&server, server.app.config.addr()).await?;
+    let listener = router::bind(&server, server.app.settings.addr).await?;
     let addr = listener.local_addr()?;
     let note = write_note(&server, &addr.to_string())?;
     // From the moment it is reported as ready, it may be stopped.
     let stop = stop()?;
-    let joined = match app.config.is_shared() {
-        true => Some(peers::join(&server, app.config.node_url(addr)).await?),
+    let joined = match app.settings.is_shared() {
+        true => Some(peers::join(&server, app.settings.node_url(addr)).await?),
         false => None,
     };
     let connections = server.connections.clone();
@@ -73,22 +73,22 @@ fn stop() -> anyhow::Result<impl Future<Output = ()>> {
     })
 }
 
-pub(crate) fn note_path(config: &Config) -> PathBuf {
-    config.data().join("serving.json")
+pub(crate) fn note_path(settings: &Settings) -> PathBuf {
+    settings.data.join("serving.json")
 }
 
 fn write_note(server: &Server, addr: &str) -> anyhow::Result<Option<PathBuf>> {
     use std::io::Write;
     use std::os::unix::fs::OpenOptionsExt;
-    let config = &server.app.config;
-    if config.text("store") == "memory" {
+    let settings = &server.app.settings;
+    if settings.store == StoreKind::Memory {
         return Ok(None);
     }
-    let path = note_path(config);
+    let path = note_path(settings);
     let note = ServerNote { addr: addr.to_owned(), secret: server.own_secret.clone() };
     let failure = || format!("cannot write {}", path.display());
-    std::fs::create_dir_all(config.data()).with_context(failure)?;
-    let instance = Instance::create(&config.data())?;
+    std::fs::create_dir_all(&settings.data).with_context(failure)?;
+    let instance = Instance::create(&settings.data)?;
     server.instance.get_or_init(|| instance);
     if path.exists() {
         std::fs::remove_file(&path).with_context(failure)?;

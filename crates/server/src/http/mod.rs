@@ -1,7 +1,7 @@
 //! HTTP: from a socket to a handler and back.
 //!
 //! Owns the listener, the limits on what a client may send and how slowly, extractors, errors as responses,
-//! event streams, and the way to declare a route. Knows no surface and no state of the server.
+//! and event streams. Knows no surface and no state of the server.
 
 pub mod body;
 pub(crate) mod body_bytes;
@@ -9,7 +9,6 @@ pub mod connections;
 pub(crate) mod error;
 mod listener;
 pub(crate) mod origin;
-pub(crate) mod route;
 pub(crate) mod sse;
 mod stall;
 mod strict;

@@ -8,10 +8,10 @@
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::{PoisonError, RwLock};
 
-use axum::http::{HeaderMap, HeaderName, Method, Uri, header};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, Uri, header};
 
 use novelo_conversation::error::{Code, Error, Result};
-use novelo_conversation::settings::Config;
+use novelo_conversation::settings::Settings;
 
 /// The header with which a caller without a key creates the first one. A page cannot send it: that needs a
 /// preflight, which is refused.
@@ -50,12 +50,12 @@ struct WebOrigin {
 
 impl OwnNames {
     /// The names in the settings. Other nodes reach this one by `node.url`.
-    pub fn new(config: &Config) -> anyhow::Result<Self> {
-        let node = WebOrigin::parse(config.text("node.url"));
+    pub fn new(settings: &Settings) -> anyhow::Result<Self> {
+        let node = settings.node.url.as_ref().and_then(|url| WebOrigin::parse(url));
         let node = node.map(|WebOrigin { name, port, .. }| HostAndPort { name, port: Some(port) });
-        let mut hosts = config.listed("http.hosts", "HOST or HOST:PORT", HostAndPort::parse)?;
+        let mut hosts = settings.http.hosts.each("HOST or HOST:PORT", HostAndPort::parse)?;
         hosts.extend(node);
-        let origins = config.listed("http.origins", "http://HOST[:PORT] or https://HOST[:PORT]", WebOrigin::parse)?;
+        let origins = settings.http.origins.each("http://HOST[:PORT] or https://HOST[:PORT]", WebOrigin::parse)?;
         Ok(Self { bound: RwLock::default(), hosts, origins })
     }
 
@@ -112,6 +112,11 @@ impl OwnNames {
         let is_own_port = bound.peek().is_some();
         bound.any(|bound| names(bound.ip()).contains(&host.name))
             || self.hosts.iter().any(|set| is_set(set, is_own_port))
+    }
+
+    /// Whether the operator trusts pages of this origin.
+    pub(crate) fn trusts(&self, origin: &HeaderValue) -> bool {
+        origin.to_str().ok().and_then(WebOrigin::parse).is_some_and(|origin| self.origins.contains(&origin))
     }
 
     /// Whether a page is one of ours, which calls the server under the name it was loaded from, or one that

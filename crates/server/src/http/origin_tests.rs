@@ -7,7 +7,7 @@ use super::*;
 fn own_names(bound: &str, hosts: &str, origins: &str) -> OwnNames {
     let flags = [("http.hosts", hosts), ("http.origins", origins)];
     let flags = flags.map(|(key, value)| (key, Some(value.to_owned())));
-    let names = OwnNames::new(&Config::gather(None, |_| None, &flags).unwrap()).unwrap();
+    let names = OwnNames::new(&Settings::gather(None, |_| None, &flags).unwrap()).unwrap();
     names.bind(bound.parse().unwrap());
     names
 }

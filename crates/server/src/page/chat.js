@@ -1,10 +1,12 @@
 // The chat page: the form, the keyboard and the thread's id.
 //
 // HTMX sends the form and puts the exchange into the log; from then on the reply is read here. The id of the thread
-// lives in the form and dies with the page.
+// lives in the form, and in the address from the first question on (`/chat#thread=ID`): that part of an address is never
+// sent to a server, and shows the conversation again to a key of the same user.
 
+import { asMarkdown, exchanges, save } from "./export.js";
 import { Login } from "./login.js";
-import { Reply } from "./reply.js";
+import { Reply, shown } from "./reply.js";
 import { Lost, Refused, follow } from "./stream.js";
 import { inline, made } from "./text.js";
 import { knows, say, sentence, translate } from "./words.js";
@@ -31,20 +33,64 @@ const login = new Login({
 });
 
 translate(document);
-begin();
+begin(named());
+addEventListener("hashchange", () => {
+  if (named() && named() !== $("thread_id").value) begin(named());
+});
 
-/** A new thread, and nothing in the log. */
-function begin() {
+/** The thread that the address names. */
+function named() {
+  try {
+    return decodeURIComponent(location.hash.match(/^#thread=(.+)$/)?.[1] ?? "");
+  } catch {
+    return "";
+  }
+}
+
+/** A new thread, and nothing in the log; or one that was begun before. */
+function begin(thread = "") {
   form.dispatchEvent(new Event("htmx:abort"));
   running?.abort();
   running = sent = next = null;
   busy();
-  $("thread_id").value = fresh();
+  $("thread_id").value = thread || fresh();
+  if (!thread && named()) location.replace("#");
   log.replaceChildren();
   $("welcome").hidden = false;
+  $("export").hidden = true;
   trouble("");
+  if (thread) show(thread);
   // A phone would open its keyboard over the page.
   if (matchMedia("(hover: hover)").matches) box.focus();
+}
+
+/** Shows what was said in a thread. */
+async function show(thread) {
+  let turns;
+  try {
+    turns = await turnsOf(thread);
+  } catch (error) {
+    trouble(say(error instanceof Refused ? "error_thread" : "error_gone"));
+    return;
+  }
+  if ($("thread_id").value !== thread || log.childElementCount) return;
+  for (const exchange of exchanges(turns)) log.append(shown(exchange));
+  $("export").hidden = turns.length === 0;
+  $("welcome").hidden = turns.length > 0;
+  scrollTo({ top: document.documentElement.scrollHeight, behavior: "instant" });
+}
+
+/** All turns of a thread of the key's user, oldest first. */
+async function turnsOf(thread) {
+  const turns = [];
+  for (let more = true, after = 0; more; after = turns.at(-1)?.seq ?? 0) {
+    const answer = await login.fetch(`/chat/threads/${encodeURIComponent(thread)}?after=${after}&limit=1000`);
+    if (!answer.ok) throw new Refused(answer.status);
+    const page = await answer.json();
+    turns.push(...page.turns);
+    more = page.has_more && page.turns.length > 0;
+  }
+  return turns;
 }
 
 /** A random UUID, also where the page is not served over HTTPS or from this machine. */
@@ -73,6 +119,8 @@ form.addEventListener("htmx:beforeRequest", (event) => {
     box.value = "";
     trouble("");
     busy();
+    const address = `#thread=${encodeURIComponent($("thread_id").value)}`;
+    if (location.hash !== address) location.replace(address);
   }
 });
 
@@ -109,6 +157,14 @@ function back(question = sent) {
   box.focus();
 }
 
+/** Sends a question once more; what was put back of it into the box goes with it. */
+function again(question) {
+  if (box.value === question) box.value = "";
+  const typed = box.value;
+  ask(question);
+  box.value = typed;
+}
+
 function ask(question, following = null) {
   if (sent !== null || running) return status(say("wait"));
   next = following;
@@ -124,7 +180,8 @@ log.addEventListener("htmx:load", ({ target }) => {
 
 async function read(article) {
   $("welcome").hidden = true;
-  for (const offer of log.querySelectorAll(".then")) offer.remove();
+  $("export").hidden = false;
+  for (const offer of log.querySelectorAll(".then, .retry")) offer.remove();
   const reply = new Reply(article, keepUp);
   article.scrollIntoView({ block: "start" });
   running = new AbortController();
@@ -155,6 +212,7 @@ async function followed(address, reply, signal) {
   const refused = ({ status }) => status === 401 && login.refused(status);
   await follow(address, { headers: () => login.headers(), signal, take, lost, refused });
   if (failed) back(reply.typed);
+  if (failed || reply.isPoor) reply.offerAgain(again);
   if (!failed) status(say("said", { text: reply.text }));
   if (!failed && next) reply.offer(next.question, next.lang, ask);
   next = null;
@@ -169,6 +227,7 @@ function halt() {
 function ended(reply, error, signal) {
   if (signal.aborted) return reply.note(say("stopped"));
   back(reply.typed);
+  reply.offerAgain(again);
   if (error instanceof Refused) reply.fail(error.code ?? "internal", error.status === 401 ? "" : error.message);
   else reply.fail(error instanceof Lost ? "lost" : "internal", error instanceof Lost ? "" : error.message);
 }
@@ -214,6 +273,23 @@ $("fresh").addEventListener("click", () => {
   box.focus();
   status(say("began"));
 });
+
+for (const button of $("export").querySelectorAll("button")) {
+  button.addEventListener("click", () => exported(button.dataset.format));
+}
+
+/** Saves the conversation as the server has it. */
+async function exported(format) {
+  const thread = $("thread_id").value;
+  try {
+    const turns = await turnsOf(thread);
+    if (format === "json") save(`${thread}.json`, "application/json", JSON.stringify({ thread_id: thread, turns }, null, 2));
+    else save(`${thread}.md`, "text/markdown", asMarkdown(turns));
+    status(say("exported"));
+  } catch {
+    trouble(say("error_gone"));
+  }
+}
 
 stop.addEventListener("click", () => {
   halt();

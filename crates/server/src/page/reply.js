@@ -6,7 +6,7 @@
 import { Text, made } from "./text.js";
 import { count, knows, language, noted, number, say, sentence } from "./words.js";
 
-const PROSE = /\.(md|markdown|txt|rst)$/i;
+const PROSE = /\.(md|markdown|txt|rst|pdf|docx|docm|epub|x?html?|csv|tsv|xlsx|xlsm|xlsb|xls|ods)$/i;
 
 export class Reply {
   #typed;
@@ -16,6 +16,8 @@ export class Reply {
   #text;
   #due = 0;
   #grew;
+  #cited = [];
+  #isPoor = false;
 
   /** `article` is what the server sent for the question; `grew` is called when there is more to see. */
   constructor(article, grew) {
@@ -38,6 +40,11 @@ export class Reply {
   /** The answer as it is read out. */
   get text() {
     return this.#parts.answer.innerText;
+  }
+
+  /** Whether the model failed, so that asking again may do better. */
+  get isPoor() {
+    return this.#isPoor;
   }
 
   /** Takes one event of the stream. */
@@ -84,6 +91,17 @@ export class Reply {
     this.#grew();
   }
 
+  /** Offers to send the question again. */
+  offerAgain(choose) {
+    const button = made("button", say("retry"), "example");
+    button.type = "button";
+    button.addEventListener("click", () => choose(this.#typed));
+    const row = made("p", "", "retry");
+    row.append(button);
+    this.#parts.foot.after(row);
+    this.#grew();
+  }
+
   #question({ standalone_question: standalone, rewritten_by: by }) {
     if (standalone === this.#typed || by === "nobody") return;
     const words = made("q", standalone);
@@ -114,6 +132,7 @@ export class Reply {
 
   #sources(prompt) {
     const { sources } = prompt;
+    this.#cited = sources.map((source, at) => source.n ?? at + 1);
     this.#parts.sources.replaceChildren(sources.length ? listed(sources) : made("p", say("sources_none"), "note"));
     this.#foot(prompt);
     this.#grew();
@@ -135,8 +154,21 @@ export class Reply {
     this.#text.set(reply.answer);
     this.#show();
     this.#foot(reply);
-    for (const { words, detail } of remarks(reply)) this.note(words, "note", detail);
+    this.#isPoor = Boolean(reply.partial) && reply.partial !== "client_left";
+    for (const { words, detail, key } of remarks(reply)) {
+      this.#isPoor ||= key.startsWith("model_silent") || key === "model_failed";
+      this.note(words, "note", detail);
+    }
     this.#end();
+    cite(this.#parts.answer, this.#cited, (n) => this.#find(n));
+  }
+
+  /** Shows a source by its number. */
+  #find(n) {
+    const item = this.#parts.sources.querySelector(`li[data-n="${n}"]`);
+    item.closest("details").open = true;
+    item.focus();
+    item.scrollIntoView({ block: "nearest" });
   }
 
   #end() {
@@ -150,8 +182,44 @@ export class Reply {
 /** What is to be said of a reply: what the server notes, and why it is partial where no note says so. */
 function remarks({ notes, partial }) {
   const told = notes.map(noted);
-  if (partial && told.every(({ key }) => key !== partial)) told.unshift({ words: say(partial), detail: "" });
+  if (partial && told.every(({ key }) => key !== partial)) told.unshift({ key: partial, words: say(partial), detail: "" });
   return told;
+}
+
+/** Makes `[n]` in an answer lead to source n; code stays code. */
+function cite(answer, numbers, find) {
+  const walker = document.createTreeWalker(answer, NodeFilter.SHOW_TEXT);
+  const texts = [];
+  while (walker.nextNode()) if (!walker.currentNode.parentElement.closest("code, a")) texts.push(walker.currentNode);
+  for (const text of texts) {
+    const parts = text.data.split(/(\[\d{1,3}\])/).map((part) => {
+      const n = Number(part.match(/^\[(\d{1,3})\]$/)?.[1]);
+      return numbers.includes(n) ? link(n, find) : part;
+    });
+    if (parts.some((part) => typeof part !== "string")) text.replaceWith(...parts.filter(Boolean));
+  }
+}
+
+function link(n, find) {
+  const link = made("button", `[${n}]`, "cite");
+  link.type = "button";
+  link.ariaLabel = say("source", { n: number(n) });
+  link.addEventListener("click", () => find(n));
+  return link;
+}
+
+/** An exchange of earlier: what was asked, and what was answered. */
+export function shown({ question, answer }) {
+  const article = made("article", "", "exchange");
+  const asked = made("h2", question, "question");
+  asked.dir = "auto";
+  const said = made("div", "", "answer");
+  const text = new Text(said);
+  text.add(answer);
+  text.show();
+  if (question) article.append(asked);
+  article.append(said);
+  return article;
 }
 
 function english(element) {
@@ -173,18 +241,25 @@ function listed(sources) {
   const list = made("ol");
   list.append(...sources.map(row));
   details.append(made("summary", count("sources", sources.length)), list);
+  // What opens at the end of the page would open behind the question box.
+  details.addEventListener("toggle", () => {
+    if (details.open && !details.contains(document.activeElement?.closest("li"))) list.scrollIntoView({ block: "nearest" });
+  });
   return details;
 }
 
-function row({ name, file, line, text, score }) {
+function row({ n, name, file, line, page, text, score }, at) {
   const head = made("p", "", "head");
   const title = made("b", name);
   title.dir = "auto";
   head.append(title);
   if (file) head.append(made("span", file, "where"));
   if (line) head.append(made("span", lines(line, text), "where"));
+  if (page) head.append(made("span", say("page", { n: number(page) }), "where"));
   head.append(made("span", say("score", { score: number(score, 2) }), "score"));
   const item = made("li");
+  item.tabIndex = -1;
+  item.dataset.n = n ?? at + 1;
   item.append(head, passage(text, file));
   return item;
 }

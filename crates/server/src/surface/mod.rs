@@ -1,6 +1,6 @@
 //! Surfaces: each translates its wire form into a request to the conversation, and the answer back.
 //!
-//! Each declares its routes with their facts (`http::route`).
+//! Each declares its routes with their facts (`route`).
 
 mod ask;
 mod debug;
@@ -14,20 +14,20 @@ mod topic;
 
 use novelo_engine::path::check_id;
 
-use crate::http::route::Routes;
+use crate::route::Routes;
 use crate::server::Server;
 use novelo_conversation::error::{Error, Result};
 
 /// The routes of all surfaces.
-pub(crate) fn routes(server: &Server) -> Routes<Server> {
-    native::routes()
-        .merge(topic::routes())
-        .merge(memory::routes())
-        .merge(thread::routes())
-        .merge(ask::routes())
-        .merge(eco::routes(server.clone()))
-        .merge(debug::routes())
-        .merge(pages::routes())
+pub(crate) fn routes(server: &Server) -> Routes {
+    native::routes(server)
+        .merge(topic::routes(server))
+        .merge(memory::routes(server))
+        .merge(thread::routes(server))
+        .merge(ask::routes(server))
+        .merge(eco::routes(server))
+        .merge(debug::routes(server))
+        .merge(pages::routes(server))
 }
 
 /// An id of a body that must be there.

@@ -168,7 +168,11 @@ fn describe(operation: &Operation) -> Value {
 
 /// Topic contexts have errors of their own form.
 fn refusal(operation: &Operation) -> &'static str {
-    if operation.path.contains("/context/") { "Refusal" } else { "Error" }
+    match operation.path {
+        path if path.contains("/collapse/") => "JobRefusal",
+        path if path.contains("/context/") => "Refusal",
+        _ => "Error",
+    }
 }
 
 fn content(schema: &str) -> Value {

@@ -16,7 +16,7 @@ use sha2::{Digest, Sha256};
 
 use crate::auth::Access;
 use crate::http::error::ApiResult;
-use crate::http::route::Routes;
+use crate::route::Routes;
 use crate::server::Server;
 use novelo_conversation::error::Error;
 
@@ -61,13 +61,14 @@ static PAGES: LazyLock<[Asset; 3]> = LazyLock::new(|| {
 });
 
 /// The files that pages load.
-static ASSETS: LazyLock<[Asset; 13]> = LazyLock::new(|| {
+static ASSETS: LazyLock<[Asset; 14]> = LazyLock::new(|| {
     assets! {
         "base.css" CSS;
         "chat.css" CSS;
         "chat.js" SCRIPT;
         "debug.css" CSS;
         "debug.js" SCRIPT;
+        "export.js" SCRIPT;
         "htmx.min.js" SCRIPT;
         "icon.svg" SVG;
         "index.js" SCRIPT;
@@ -79,8 +80,8 @@ static ASSETS: LazyLock<[Asset; 13]> = LazyLock::new(|| {
     }
 });
 
-pub(crate) fn routes() -> Routes<Server> {
-    Routes::new()
+pub(crate) fn routes(server: &Server) -> Routes {
+    Routes::new(server)
         .route("/", Access::Public, get(async |headers: HeaderMap| page("index.html", &headers)))
         .route("/chat", Access::Public, get(async |headers: HeaderMap| page("chat.html", &headers)))
         .route("/assets/{name}", Access::Public, get(asset))

@@ -194,7 +194,10 @@ fn a_repository_is_read_as_git_would() {
     std::os::unix::fs::symlink(outside.parent().unwrap(), root.join("linked")).unwrap();
     let made = index(&server, "u", json!({"path": root}));
     assert_eq!(made["files"], 3, "{made}");
-    assert_eq!(made["skipped"], json!({"binary": 2, "large": 1, "unreadable": 0}));
+    let skipped = &made["skipped"];
+    assert_eq!((&skipped["binary"], &skipped["large"], &skipped["unreadable"]), (&json!(2), &json!(1), &json!(0)));
+    let named: Vec<_> = skipped["files"].as_array().unwrap().iter().map(|file| file["file"].clone()).collect();
+    assert_eq!(named, ["image.png", "large.txt", "latin1.txt"]);
 
     let hits = find(&server, "u", json!({"query": "needle", "k": 100, "kind": "repo"}));
     let texts: Vec<&str> = hits.iter().map(|hit| hit["text"].as_str().unwrap()).collect();

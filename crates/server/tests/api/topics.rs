@@ -104,7 +104,146 @@ fn a_long_thread_is_read_at_any_stretch() {
         assert_eq!(run(&server, kala.clone()).len(), count, "{kala}");
     }
     let newest = run(&server, session(20_000));
-    assert_eq!((newest.len(), &newest.last().unwrap()["create_time"]), (7_000, &json!(12_000)));
+    assert_eq!((newest.len(), &newest.last().unwrap()["create_time"]), (10_000, &json!(12_000)));
+}
+
+/// Writes so many turns, one for each second, in blocks of a thousand: the newest block first.
+fn backfill(client: &Client, thousands: u32) {
+    for thousand in (0..thousands).rev() {
+        let turn = |n: u32| json!({"role": "user", "content": "x", "create_time": thousand * 1_000 + n});
+        client.append("u", "s", &(1..=1_000).map(turn).collect::<Vec<_>>());
+    }
+}
+
+fn times(messages: &[Value]) -> Vec<u64> {
+    messages.iter().map(|message| message["create_time"].as_u64().unwrap()).collect()
+}
+
+#[test]
+fn a_window_holds_what_lies_in_it_whatever_was_written_first() {
+    let server = Server::start();
+    backfill(&server, 12);
+    let segment =
+        |end: u32, length: u32| json!({"kind": "SegKala", "sessionId": "s", "end": end, "windowSeconds": length});
+    let session = |end: u32| json!({"kind": "SessionKala", "sessionId": "s", "sessionEnd": end});
+    let check = |kala: Value, first: u64, last: u64| {
+        assert_eq!(times(&run(&server, kala.clone())), (first..=last).collect::<Vec<_>>(), "{kala}");
+    };
+    check(segment(12_000, 500), 11_501, 12_000);
+    check(segment(500, 500), 1, 500);
+    check(segment(6_500, 1_000), 5_501, 6_500);
+    check(session(20_000), 2_001, 12_000);
+    check(session(11_500), 1_501, 11_500);
+    check(session(9_000), 1, 9_000);
+    check(json!({"kind": "Topic", "topicId": "s"}), 2_001, 12_000);
+    // The conversation goes on: what is new is the newest, and old turns that come late are in their place.
+    server.append("u", "s", &[json!({"role": "user", "content": "x", "create_time": 12_001})]);
+    check(session(20_000), 2_002, 12_001);
+    server.append("u", "s", &[json!({"role": "user", "content": "late", "create_time": 5_000, "id": "late"})]);
+    let shown = run(&server, segment(5_001, 2));
+    assert_eq!(times(&shown), [5_000, 5_000, 5_001]);
+    assert_eq!(shown[1]["content"], "late");
+}
+
+#[test]
+fn a_window_over_the_cap_is_told_exactly_and_made_again_from_its_trace() {
+    let server = Server::start();
+    backfill(&server, 11);
+    let window = json!({"name": "historyWindow", "options": {"turns": 2}});
+    let model = json!({"components": [{"kind": "yoj", "name": "messages"}], "filters": [window]});
+    let ask = |kala: Value| {
+        let answer = server.post(RUN, json!({"userId": "u", "kala": kala, "model": model}));
+        let trace = format!("/v1/traces/{}", answer.header("x-novelo-trace").unwrap());
+        (times(answer.ok()["yoj"].as_array().unwrap()), trace)
+    };
+    let segment =
+        |begin: u32, end: u32| json!({"kind": "SegKala", "sessionId": "s", "end": end, "windowSeconds": end - begin});
+    for (kala, newest, older) in [
+        (json!({"kind": "Topic", "topicId": "s"}), 11_000, 1_000),
+        (json!({"kind": "SessionKala", "sessionId": "s"}), 11_000, 1_000),
+        (json!({"kind": "SessionKala", "sessionId": "s", "sessionEnd": 10_600}), 10_600, 600),
+        (segment(400, 10_500), 10_500, 100),
+        (segment(500, 10_500), 10_500, 0),
+    ] {
+        let (shown, trace) = ask(kala.clone());
+        assert_eq!(shown, [newest - 1, newest], "{kala}");
+        let trace = server.get(&trace).ok();
+        assert_eq!(trace["identical"], true, "{kala}");
+        let told = trace["explain"]["notes"].as_array().unwrap().iter().find(|note| note["note"] == "not_loaded");
+        assert_eq!(told.map_or(0, |note| note["turns"].as_u64().unwrap()), older, "{kala}");
+        let rows = trace["explain"]["pieces"].as_array().unwrap().len();
+        assert_eq!(rows, 10_000 + usize::from(older > 0), "{kala}");
+    }
+    let (_, trace) = ask(json!({"kind": "Topic", "topicId": "s"}));
+    let before = server.get(&trace).ok();
+    server.append("u", "s", &[json!({"role": "user", "content": "later", "create_time": 11_000})]);
+    let after = server.get(&trace).ok();
+    assert_eq!((&after["identical"], &after["explain"]), (&json!(true), &before["explain"]));
+}
+
+#[test]
+fn a_native_context_looks_at_exactly_the_newest_turns_but_for_a_window_that_keeps_its_front() {
+    let server = Server::start();
+    let turns = |numbers: std::ops::RangeInclusive<u32>| -> Vec<Value> {
+        numbers.map(|n| json!({"role": "user", "content": n.to_string()})).collect()
+    };
+    for block in 0..10 {
+        server.append("u", "s", &turns(block * 1_000 + 1..=(block + 1) * 1_000));
+    }
+    server.append("u", "s", &turns(10_001..=10_001));
+    for (filter, older) in [
+        (json!({"name": "historyWindow", "options": {"turns": 1}}), 1),
+        (json!({"name": "stableWindow", "options": {"maxTokens": 1_000}}), 5_000),
+    ] {
+        let recipe = json!({"components": [{"kind": "history"}], "filters": [filter]});
+        let body = json!({"user": "u", "thread": "s", "recipe": recipe, "explain": true});
+        let answer = server.post("/v1/context", body).ok();
+        assert_eq!(answer["explain"]["pieces"][0]["turns"], older, "{filter}");
+        assert_eq!(answer["explain"]["pieces"][1]["seq"], older + 1, "{filter}");
+    }
+}
+
+#[test]
+fn a_group_that_an_older_index_has_is_expanded_by_its_name() {
+    let server = Server::start();
+    let base = "/v1/docs/users/u/convo.sessions/s";
+    let doc = |path: &str, value: Value| drop(server.put(&format!("{base}/{path}"), value).ok());
+    doc("messages/m1", json!({"role": "user", "content": "one"}));
+    doc("collapsed/r", json!({"groups": [{"name": "Reunião", "description": "d", "items": []}]}));
+    let entry = json!({"responseId": "r", "updated_at": 1});
+    doc("indexes/collapsed/messageToGroups/m1", json!({"groups": {"REUNI_O": entry}}));
+    doc("indexes/collapsed/groupToResponse/REUNI_O", json!({"responseId": "r", "updated_at": 1, "size": 1}));
+    let shown = run(&server, json!({"kind": "Topic", "topicId": "s"}));
+    assert!(shown[0]["content"].as_str().unwrap().contains(r#""description":"d""#), "{shown:?}");
+    let state = json!({"userId": "u", "sessionId": "s", "group": "Reunião", "expanded": true});
+    assert_eq!(server.post("/collapse/state/set", state).ok()["group"], "REUNI_O");
+    assert_eq!(run(&server, json!({"kind": "Topic", "topicId": "s"}))[0]["content"], "one");
+}
+
+#[test]
+fn a_collection_over_the_cap_shows_its_newest_documents_and_says_so() {
+    let server = Server::start();
+    let put = |n: u32| {
+        let value = json!({"create_time": n, "value": n});
+        json!({"op": "put", "path": format!("users/u/convo.sessions/s/summaries/d{n}"), "value": value})
+    };
+    let numbers: Vec<u32> = (1..=10_003).rev().collect();
+    for some in numbers.chunks(200) {
+        server.post("/v1/docs:batch", json!({"ops": some.iter().map(|n| put(*n)).collect::<Vec<_>>()})).ok();
+    }
+    let model = json!({"components": [{"kind": "yoj", "name": "summaries"}], "filters": []});
+    let ask = |kala: Value| {
+        let answer = server.post(RUN, json!({"userId": "u", "kala": kala, "model": model}));
+        let trace = format!("/v1/traces/{}", answer.header("x-novelo-trace").unwrap());
+        (answer.ok()["yoj"].as_array().unwrap().clone(), server.get(&trace).ok())
+    };
+    let (shown, trace) = ask(json!({"kind": "Topic", "topicId": "s"}));
+    assert_eq!((shown.len(), &shown[0]["content"]), (10_000, &json!("(Convo) 4")));
+    let note = json!({"note": "documents_not_loaded", "collection": "summaries", "level": "convo", "documents": 3});
+    assert_eq!(trace["explain"]["notes"][0], note);
+    assert_eq!(trace["identical"], true);
+    let (shown, _) = ask(json!({"kind": "SegKala", "sessionId": "s", "end": 10_003, "windowSeconds": 2}));
+    assert_eq!(shown.iter().map(|m| &m["content"]).collect::<Vec<_>>(), ["(Convo) 10002", "(Convo) 10003"]);
 }
 
 #[test]
@@ -167,7 +306,9 @@ fn a_body_that_is_a_list_is_refused() {
     let server = Server::start();
     for path in [RUN, INDEXER, "/collapse/state/set"] {
         let refused = server.post(path, json!([{"kind": "Topic", "topicId": "s"}, null, null, null, null]));
-        assert_eq!((refused.status, refused.json()), (400, json!({"error": "body must be a JSON object"})), "{path}");
+        let answer = refused.json();
+        assert_eq!((refused.status, &answer["error"]), (400, &json!("body must be a JSON object")), "{path}");
+        assert_eq!(answer.get("ok"), Some(&json!(false)).filter(|_| path != RUN), "{path}");
     }
     server.post("/v1/context", json!(["u", "t"])).refused(422, "invalid_field");
 }

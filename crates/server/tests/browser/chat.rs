@@ -5,13 +5,13 @@ use std::time::Duration;
 
 use novelo_engine::limits::QUESTION_BYTES_MAX;
 
-use crate::support::browser::{Browser, DARK, DESK, ENTER, ESCAPE, Look, PHONE, SHIFT, SPACE, TAB};
+use crate::support::browser::{Browser, DARK, DESK, ENTER, ESCAPE, LARGE_PHONE, Look, PHONE, SHIFT, SPACE, TAB};
 use crate::support::models::{Act, Models, words};
 use crate::support::{Home, Value, eventually, json, thread, user};
 use crate::wire::Wire;
 use crate::{
-    CONTRAST, RESTS, REWRITES_BY_RULES, SAMPLE, answered, ask, chat, slowly, thread_id, typed, with_model,
-    without_model,
+    CONTRAST, RESTS, REWRITES_BY_RULES, SAMPLE, ada_key, answered, ask, asked_for_a_key, chat, enter, key, slowly,
+    thread_id, typed, with_model, without_model,
 };
 
 const CAPIVARA: &str = "O que é o Clube Capivara?";
@@ -75,23 +75,139 @@ fn a_question_that_a_model_understood_says_so() {
 }
 
 #[test]
-fn a_reload_begins_afresh() {
+fn a_conversation_has_an_address() {
     let server = without_model();
     let browser = chat(DESK, &server);
     let first = thread_id(&browser);
     assert_eq!(uuid::Uuid::parse_str(&first).unwrap().get_version_num(), 4);
+    assert_eq!(browser.see("location.hash"), "", "nothing was asked yet");
     answered(&browser, CAPIVARA, 1);
+    let answer = browser.text(".answer");
     assert_eq!(server.said("anonymous", &first).first().map(String::as_str), Some(CAPIVARA));
+    assert_eq!(browser.see("location.hash"), format!("#thread={first}"));
+
     browser.reload();
-    browser.until("document.getElementById('thread_id').value");
-    let second = thread_id(&browser);
-    assert_ne!(first, second);
-    assert!(browser.shows("#welcome") && browser.see("document.getElementById('log').childElementCount") == 0);
-    answered(&browser, "quantos níveis ele tem?", 1);
-    assert!(!browser.shows(".understood"), "nothing is left of the other thread");
+    browser.until("document.querySelectorAll('.exchange .answer').length === 1");
+    assert_eq!(thread_id(&browser), first);
+    assert_eq!((browser.text(".question"), browser.text(".answer")), (CAPIVARA.to_owned(), answer));
+    assert!(!browser.shows("#welcome"));
+    browser.screenshot("shown-again");
+    answered(&browser, "quantos níveis ele tem?", 2);
+    assert!(browser.text(".understood").contains("Clube Capivara"), "the conversation goes on");
+
     browser.click("#fresh");
-    assert!(browser.shows("#welcome") && ![first, second].contains(&thread_id(&browser)));
-    assert_eq!(browser.focus(), "question");
+    assert!(browser.shows("#welcome") && !browser.shows("#export") && thread_id(&browser) != first);
+    assert_eq!((browser.see("location.hash"), browser.focus()), (json!(""), "question".to_owned()));
+    browser.run(&format!("location.hash = 'thread={first}'"));
+    browser.until("document.querySelectorAll('.exchange .answer').length === 2");
+    assert_eq!(browser.complaints(), Vec::<String>::new());
+}
+
+#[test]
+fn an_address_shows_nothing_to_another_user() {
+    let server = without_model();
+    let (ada, bob) = (ada_key(&server), key(&server, json!({"user": "bob"})));
+    ada.client.post("/api/ask", json!({"question": "What does Ada drink?", "thread_id": "t"})).ok();
+    let browser = Browser::open(DESK, server.addr, "/chat#thread=t");
+    asked_for_a_key(&browser, "");
+    enter(&browser, &bob.secret);
+    browser.until("!document.getElementById('logout').hidden");
+    browser.until("!document.getElementById('login').open");
+    answered(&browser, "Who is there?", 1);
+    assert!(!browser.text("body").contains("Ada"), "{}", browser.text("body"));
+    browser.click("#logout");
+    browser.run("location.hash = 'thread=t'");
+    asked_for_a_key(&browser, "");
+    enter(&browser, &ada.secret);
+    browser.until("document.querySelector('.exchange .question')?.innerText === 'What does Ada drink?'");
+}
+
+#[test]
+fn a_conversation_is_exported() {
+    let models = Models::start();
+    models.play([Act::says(&["Five **levels**."])]);
+    let server = with_model(&models);
+    let browser = chat(DESK, &server);
+    assert!(!browser.shows("#export"));
+    // What a click would save is looked at before it becomes a file.
+    browser.run(
+        "const url = URL.createObjectURL; window.saved = [];
+         URL.createObjectURL = (blob) => { blob.text().then((text) => window.saved.push(text)); return url.call(URL, blob); };",
+    );
+    answered(&browser, "How many levels?", 1);
+    let thread = thread_id(&browser);
+    browser.click("#export [data-format=md]");
+    browser.until("window.saved.length === 1");
+    let markdown = browser.see("window.saved[0]");
+    let markdown = markdown.as_str().unwrap();
+    assert!(markdown.starts_with("# Novelo, "), "{markdown}");
+    assert!(markdown.ends_with("**You asked:**\n\n> How many levels?\n\nFive **levels**.\n"), "{markdown}");
+    browser.click("#export [data-format=json]");
+    browser.until("window.saved.length === 2");
+    let saved: Value = serde_json::from_str(browser.see("window.saved[1]").as_str().unwrap()).unwrap();
+    assert_eq!(saved["thread_id"], json!(thread));
+    assert_eq!(saved["turns"], server.get(&crate::support::thread("anonymous", &thread, "/turns")).ok()["turns"]);
+    assert_eq!(browser.complaints(), Vec::<String>::new());
+}
+
+#[test]
+fn numbers_in_an_answer_lead_to_their_sources() {
+    let models = Models::start();
+    models.play([Act::says(&["At nine [1], not at `a[1]` nor [99]."])]);
+    let server = with_model(&models);
+    let browser = chat(LARGE_PHONE, &server);
+    answered(&browser, "When does the Harbour Tea House open?", 1);
+    assert_eq!(browser.see("document.querySelectorAll('.answer .cite').length"), 1, "code and unknown numbers stay");
+    assert_eq!(browser.text(".answer"), "At nine [1], not at a[1] nor [99].");
+    browser.run("document.querySelector('.answer .cite').focus()");
+    browser.press(ENTER);
+    browser.until("document.querySelector('.sources details').open");
+    browser.until("document.activeElement.dataset.n === '1'");
+    browser.until(IS_UNCOVERED);
+    browser.screenshot("cited");
+}
+
+/// The first source can be seen: nothing stands before it.
+const IS_UNCOVERED: &str = "(() => {
+    const head = document.querySelector('.sources li .head').getBoundingClientRect();
+    const seen = document.elementFromPoint(head.left + 5, head.top + head.height / 2);
+    return Boolean(seen?.closest('.sources'));
+})()";
+
+#[test]
+fn sources_open_where_they_can_be_seen() {
+    for look in [DESK, LARGE_PHONE, PHONE] {
+        let server = without_model();
+        let browser = chat(look, &server);
+        answered(&browser, "When does the Harbour Tea House open?", 1);
+        browser.run("scrollTo(0, document.documentElement.scrollHeight)");
+        browser.click(".sources summary");
+        browser.until(IS_UNCOVERED);
+        let is_wide = "document.documentElement.scrollWidth > document.documentElement.clientWidth";
+        assert_eq!(browser.see(is_wide), false, "{}", look.width);
+        browser.screenshot(&format!("sources-{}", look.width));
+    }
+}
+
+#[test]
+fn a_question_is_tried_again_after_a_dead_model() {
+    let models = Models::start();
+    models.otherwise(Act::Status(401, json!({"error": {"message": "bad key"}}).to_string()));
+    let server = with_model(&models);
+    let browser = chat(DESK, &server);
+    answered(&browser, "When does the Harbour Tea House open?", 1);
+    assert_eq!(browser.text(".retry button"), "Try again");
+    browser.screenshot("try-again");
+    models.otherwise(Act::says(&["At nine."]));
+    browser.run("document.getElementById('question').value = 'typed since'");
+    browser.run("document.querySelector('.retry button').focus()");
+    browser.press(ENTER);
+    browser.until("document.querySelectorAll('.exchange .answer').length === 2");
+    browser.until(RESTS);
+    assert_eq!(browser.text(".answer"), "At nine.");
+    assert_eq!(browser.text(".question"), "When does the Harbour Tea House open?");
+    assert!(!browser.shows(".retry"), "it went well");
+    assert_eq!(typed(&browser), "typed since");
 }
 
 #[test]

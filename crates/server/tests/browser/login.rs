@@ -43,8 +43,8 @@ fn a_key_is_asked_for_and_kept_for_the_tab() {
     assert_eq!(browser.see("sessionStorage.getItem('novelo.key')"), ada.secret.as_str());
     assert_unseen(&browser, &ada.secret);
     browser.reload();
-    browser.until("document.getElementById('thread_id').value");
-    answered(&browser, QUESTION, 1);
+    browser.until("document.querySelectorAll('.exchange .answer').length === 1");
+    answered(&browser, QUESTION, 2);
     assert!(!browser.shows("#login") && browser.shows("#logout"));
     let log = std::fs::read_to_string(server.home.path("stderr.log")).unwrap();
     assert!(log.contains("/chat/ask") && !log.contains(&ada.secret), "the log has requests, and no key");

@@ -46,7 +46,7 @@ fn a_question_is_answered_from_the_documents_with_and_without_a_server() {
     let home = Home::new();
     home.write("docs/tea.md", TEA);
     home.done(&["index", "docs"]);
-    let expected = "“The Tea House opens at nine.” — docs, tea.md:1\n[1] docs, tea.md:1\n\
+    let expected = "“The Tea House opens at nine.” — docs, tea.md:1 [1]\n[1] docs, tea.md:1\n\
                     note: no model is set; these are the passages that fit best\n";
     let check = || {
         let ran = home.run(&["ask", "When does the Tea House open?"]);

@@ -145,7 +145,7 @@ fn a_pipe_is_answered_line_by_line() {
     let long = format!("When does the Tea House open, {}?", "oh ".repeat(20_000));
     let ran = piped(&home, &["--user", "ana", "--thread", "t"], &format!("When does the Tea House open?\n\n{long}"));
     assert_eq!((ran.code, ran.err.as_str()), (Some(0), "thread t\n"), "{ran:?}");
-    let answer = "“The Tea House opens at nine.” — docs, tea.md:1\n";
+    let answer = "“The Tea House opens at nine.” — docs, tea.md:1 [1]\n";
     assert!(ran.out.starts_with(answer) && ran.out.matches(answer).count() == 2, "{ran:?}");
     assert!(!ran.out.contains("> ") && !ran.out.contains('\x1b'), "{ran:?}");
     messages(&home.serve(), "ana", "t", 4);

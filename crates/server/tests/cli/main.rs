@@ -11,6 +11,7 @@ mod bodies;
 mod chat;
 mod connections;
 mod doctor;
+mod files;
 mod incomplete;
 mod instance;
 mod memory;

@@ -1,6 +1,6 @@
 //! One step of a scenario: mostly a call, and what must come back.
 
-const METHODS: [&str; 5] = ["GET", "POST", "PUT", "PATCH", "DELETE"];
+const METHODS: [&str; 6] = ["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
 
 #[derive(Debug)]
 pub struct Step {

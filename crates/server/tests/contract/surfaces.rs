@@ -47,6 +47,7 @@ surfaces! {
     eco {
         cache
         call
+        crisis
         decision
         doors
         extra

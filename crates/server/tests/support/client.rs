@@ -17,7 +17,8 @@ pub const BALANCER: &str = "novelo.test";
 /// A test that waits this long for bytes has failed.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Where to send, and the headers that go along with every call.
+/// Where to send, and the headers that go along with every call. It accepts JSON, as clients of an API do,
+/// unless a test says otherwise.
 #[derive(Debug, Clone)]
 pub struct Client {
     pub addr: SocketAddr,
@@ -139,6 +140,9 @@ impl Client {
         // A header that a test sets itself is the only one of its name.
         if !self.headers.iter().any(|(name, _)| name == "host") {
             head.push_str(&format!("host: {}\r\n", self.host));
+        }
+        if !self.headers.iter().any(|(name, _)| name == "accept") {
+            head.push_str("accept: application/json\r\n");
         }
         for (name, value) in &self.headers {
             head.push_str(&format!("{name}: {value}\r\n"));

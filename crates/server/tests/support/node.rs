@@ -3,7 +3,8 @@
 use std::ops::Deref;
 
 use novelo_conversation::app::{self, App, Tasks};
-use novelo_conversation::settings::{Config, SETTINGS};
+use novelo_conversation::remember::reader;
+use novelo_conversation::settings::{SETTINGS, Settings};
 use novelo_server::peers::Membership;
 use novelo_server::server::Server;
 use novelo_server::{http, peers, router};
@@ -12,7 +13,7 @@ use tokio::runtime::Runtime;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
-use super::Client;
+use super::{Client, PROGRAM};
 
 /// A running node. It takes calls as a client without a key.
 pub struct Node {
@@ -31,16 +32,18 @@ impl Node {
     /// Starts one; others know it then.
     pub fn start(store: &Store, settings: &[(&str, &str)]) -> Self {
         let runtime = Runtime::new().unwrap();
+        // A test is not the program that reads files.
+        reader::set_reader(PROGRAM.into(), ["read-file".into()]);
         let own = [("NOVELO_STORE", "memory"), ("NOVELO_ASK_DATABASE", "none"), ("NOVELO_ADDR", "127.0.0.1:0")];
         let env = |name: &str| settings.iter().chain(&own).find(|(of, _)| *of == name).map(|(_, v)| (*v).to_owned());
         assert!(settings.iter().all(|(name, _)| SETTINGS.iter().any(|s| s.env_names().any(|of| of == *name))));
-        let config = Config::gather(None, env, &[]).unwrap();
+        let settings = Settings::gather(None, env, &[]).unwrap();
         let (app, own_secret, tasks, joined, addr, served, stop) = runtime.block_on(async {
-            let (app, tasks) = app::open_with(config, store.clone()).await.unwrap();
+            let (app, tasks) = app::open_with(settings, store.clone()).await.unwrap();
             let server = Server::new(app.clone()).await.unwrap();
-            let listener = router::bind(&server, app.config.addr()).await.unwrap();
+            let listener = router::bind(&server, app.settings.addr).await.unwrap();
             let addr = listener.local_addr().unwrap();
-            let joined = peers::join(&server, app.config.node_url(addr)).await.unwrap();
+            let joined = peers::join(&server, app.settings.node_url(addr)).await.unwrap();
             let (stop, stopped) = oneshot::channel::<()>();
             let (router, connections) = (router::router(server.clone()), server.connections.clone());
             let served = tokio::spawn(http::serve(router, listener, connections, async move { drop(stopped.await) }));

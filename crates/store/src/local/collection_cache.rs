@@ -14,9 +14,9 @@ use novelo_engine::Turn;
 use rustc_hash::{FxBuildHasher, FxHasher};
 
 use crate::codec::CollectionMeta;
-use crate::hot_turns::{HotTurns, ThreadStats};
+use crate::hot_turns::HotTurns;
 use crate::lock::lock;
-use crate::read::{Document, Range, Turns, Version};
+use crate::read::{Document, Range, ThreadStats, Turns, Version};
 
 /// The collections in use with keys of one hash.
 type CollectionShard = HashMap<Box<[u8]>, Arc<CachedCollection>, FxBuildHasher>;
@@ -97,6 +97,7 @@ pub(super) enum CacheLookup {
 pub(super) struct CacheMiss {
     pub last_seq: u64,
     pub epoch: u64,
+    pub count: u64,
     /// Where the hot turns begin, if there are any.
     pub hot_first: Option<u64>,
     pub hot_len: usize,
@@ -151,7 +152,7 @@ impl CollectionCache {
         let Some(known) = &state.known else { return CacheLookup::Unknown };
         let stats = ThreadStats { last_seq: known.last_seq, epoch: state.epoch, count: known.count() };
         if known.count() == 0 {
-            return CacheLookup::Served(Turns::from_list(Vec::new(), known.last_seq, false, state.epoch));
+            return CacheLookup::Served(Turns::from_list(Vec::new(), stats, false));
         }
         if let Some(turns) = state.hot.as_ref().and_then(|hot| hot.serve(range, stats)) {
             return CacheLookup::Served(turns);
@@ -159,6 +160,7 @@ impl CollectionCache {
         CacheLookup::Cold(CacheMiss {
             last_seq: known.last_seq,
             epoch: state.epoch,
+            count: known.count(),
             hot_first: state.hot.as_ref().map(|hot| hot.first),
             hot_len: state.hot.as_ref().map_or(0, HotTurns::len),
         })

@@ -22,6 +22,7 @@ mod journal;
 mod lifecycle;
 mod manifest;
 mod marker;
+mod newest;
 mod open;
 mod outage;
 mod read;
@@ -50,7 +51,7 @@ use self::state::LocalState;
 use crate::Error;
 use crate::lock::lock;
 use crate::op::{Op, Outcome};
-use crate::read::{Document, ExportStart, Finding, Health, Page, Range, ThreadRow, Turns, Version, Window};
+use crate::read::{Document, ExportStart, Finding, Health, Newest, Page, Range, ThreadRow, Turns, Version, Window};
 
 /// How long a forget waits for clean raw files before it answers; the cleaning then goes on.
 const ERASE_WAIT: Duration = Duration::from_secs(10);
@@ -157,6 +158,21 @@ impl Local {
     pub(crate) async fn scan(&self, of: &CollectionPath, window: Window) -> Result<Page<Document>, Error> {
         let of = of.clone();
         self.with(move |shared| shared.scan(&of, window)).await
+    }
+
+    pub(crate) async fn newest_turns(&self, of: &CollectionPath, choice: Newest) -> Result<Turns, Error> {
+        let of = of.clone();
+        self.with(move |shared| shared.newest_turns(&of, choice)).await
+    }
+
+    pub(crate) async fn count_within(
+        &self,
+        of: &CollectionPath,
+        begin: Option<f64>,
+        end: Option<f64>,
+    ) -> Result<u64, Error> {
+        let of = of.clone();
+        self.with(move |shared| shared.count_within(&of, begin, end)).await
     }
 
     pub(crate) async fn threads(

@@ -13,7 +13,7 @@ use super::state::LocalState;
 use super::txn::{entry, load};
 use crate::Error;
 use crate::codec::collection_key;
-use crate::read::{Document, Range, Turns, Version};
+use crate::read::{Document, Range, ThreadStats, Turns, Version};
 use crate::record::Record;
 
 /// A cold thread is warmed with at least this many of its newest turns.
@@ -130,11 +130,12 @@ impl LocalState {
 
 impl CacheMiss {
     fn turns(self, turns: Vec<Turn>, has_more: bool) -> Turns {
-        Turns::from_list(turns, self.last_seq, has_more, self.epoch)
+        let Self { last_seq, epoch, count, .. } = self;
+        Turns::from_list(turns, ThreadStats { last_seq, epoch, count }, has_more)
     }
 }
 
-fn turn(document: Result<(u64, Record), Error>) -> Result<Turn, Error> {
+pub(super) fn turn(document: Result<(u64, Record), Error>) -> Result<Turn, Error> {
     let (seq, record) = document?;
     let message = Message::from_stored(record.value);
     Ok(Turn { seq, id: record.id, create_time: record.create_time, message })

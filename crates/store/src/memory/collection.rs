@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use novelo_engine::{Message, Turn};
 
-use crate::read::{Document, Range, Window};
+use crate::read::{Document, Newest, Range, ThreadStats, Window};
 use crate::record::{ForkOrigin, Record};
 
 #[derive(Debug, Clone)]
@@ -84,6 +84,21 @@ impl MemoryCollection {
                 (inside.map(turn).collect(), false)
             }
         }
+    }
+
+    pub(super) fn stats(&self) -> ThreadStats {
+        ThreadStats { last_seq: self.last_seq, epoch: self.epoch, count: self.documents.len() as u64 }
+    }
+
+    /// The newest turns by time, in the order of their seqs, and whether the choice has older ones.
+    pub fn newest(&self, choice: Newest) -> (Vec<Turn>, bool) {
+        let inside = self.documents.iter().filter(|(seq, record)| choice.holds(record.create_time, **seq));
+        let mut turns: Vec<Turn> = inside.map(turn).collect();
+        turns.sort_by(|a, b| b.create_time.total_cmp(&a.create_time).then(b.seq.cmp(&a.seq)));
+        let has_more = turns.len() > choice.limit;
+        turns.truncate(choice.limit);
+        turns.sort_by_key(|turn| turn.seq);
+        (turns, has_more)
     }
 
     pub fn within(&self, window: Window) -> Vec<Document> {

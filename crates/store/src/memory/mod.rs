@@ -16,7 +16,7 @@ use self::model::{MemoryModel, document_path};
 use crate::Error;
 use crate::lock::lock;
 use crate::op::{Exported, Op, Outcome, Reserved};
-use crate::read::{Document, ExportBatch, Health, Page, Range, ThreadRow, Turns, Version, Window};
+use crate::read::{Document, ExportBatch, Health, Newest, Page, Range, ThreadRow, Turns, Version, Window};
 
 /// Documents in memory; clones share them.
 #[derive(Debug, Clone, Default)]
@@ -45,10 +45,22 @@ impl Memory {
     pub(crate) fn turns(&self, of: &CollectionPath, range: Range) -> Turns {
         let model = self.lock();
         let Some(collection) = model.collections.get(of) else {
-            return Turns::from_list(Vec::new(), 0, false, 0);
+            return Turns::default();
         };
         let (turns, has_more) = collection.turns(range);
-        Turns::from_list(turns, collection.last_seq, has_more, collection.epoch)
+        Turns::from_list(turns, collection.stats(), has_more)
+    }
+
+    pub(crate) fn newest_turns(&self, of: &CollectionPath, choice: Newest) -> Turns {
+        let model = self.lock();
+        let Some(collection) = model.collections.get(of) else { return Turns::default() };
+        let (turns, has_more) = collection.newest(choice);
+        Turns::from_list(turns, collection.stats(), has_more)
+    }
+
+    pub(crate) fn count_within(&self, of: &CollectionPath, begin: Option<f64>, end: Option<f64>) -> u64 {
+        let window = Window { begin, end, after: None, limit: usize::MAX };
+        self.lock().collections.get(of).map_or(0, |collection| collection.within(window).len() as u64)
     }
 
     pub(crate) fn scan(&self, of: &CollectionPath, window: Window) -> Page<Document> {

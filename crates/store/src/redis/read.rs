@@ -10,14 +10,14 @@ use novelo_engine::scope::USERS;
 use novelo_engine::{Message, Turn};
 
 use super::Redis;
-use super::client::{Command, Reply};
+use super::client::{Command, Reply, Script};
 use super::names::{CollectionKeys, RootKeys};
 use super::reply_list::{ReplyList, number, parse, read_record, read_version, text, utf8};
 use super::roots::Roots;
-use super::script::{SCAN, THREADS, TURNS};
+use super::script::{COUNT, NEWEST, SCAN, THREADS, TURNS};
 use super::write_args::{copied, digits, optional_time};
 use crate::Error;
-use crate::read::{Document, Page, Range, ThreadRow, Turns, Version, Window};
+use crate::read::{Document, Newest, Page, Range, ThreadRow, ThreadStats, Turns, Version, Window};
 use crate::record::Record;
 
 /// Turns that are cached of a thread, at least, if it has so many.
@@ -41,8 +41,12 @@ pub(super) struct CollectionSnapshot {
 
 impl CollectionSnapshot {
     fn turns(self) -> Turns {
-        let (version, has_more) = (self.version, self.has_more);
-        Turns::from_list(turns(self.records), version.last_seq, has_more, version.epoch)
+        let (stats, has_more) = (self.stats(), self.has_more);
+        Turns::from_list(turns(self.records), stats, has_more)
+    }
+
+    fn stats(&self) -> ThreadStats {
+        ThreadStats { last_seq: self.version.last_seq, epoch: self.version.epoch, count: self.count }
     }
 }
 
@@ -78,7 +82,7 @@ impl Redis {
         }
         match range {
             Range::Last(count) => self.last(&keys, count).await,
-            _ => Ok(self.seen(&keys, range).await?.map_or_else(nothing, CollectionSnapshot::turns)),
+            _ => Ok(self.seen(&keys, range).await?.map(CollectionSnapshot::turns).unwrap_or_default()),
         }
     }
 
@@ -95,17 +99,18 @@ impl Redis {
     }
 
     async fn last(&self, keys: &CollectionKeys, count: usize) -> Result<Turns, Error> {
-        let Some(seen) = self.seen(keys, Range::Last(count.max(READY_TURNS))).await? else { return Ok(nothing()) };
+        let Some(seen) = self.seen(keys, Range::Last(count.max(READY_TURNS))).await? else {
+            return Ok(Turns::default());
+        };
         let first = match seen.has_more {
             true => seen.records.first().map_or(u64::MAX, |(seq, _)| *seq),
             false => 1,
         };
-        let (version, key, all) = (seen.version, &keys.documents, turns(seen.records));
-        self.0.thread_cache.install(key, version, seen.count, first, all.clone());
+        let (version, stats, key, all) = (seen.version, seen.stats(), &keys.documents, turns(seen.records));
+        self.0.thread_cache.install(key, version, stats.count, first, all.clone());
         let skipped = all.len().saturating_sub(count);
         let has_more = seen.has_more || skipped > 0;
-        let newest = all.into_iter().skip(skipped).collect();
-        Ok(Turns::from_list(newest, version.last_seq, has_more, version.epoch))
+        Ok(Turns::from_list(all.into_iter().skip(skipped).collect(), stats, has_more))
     }
 
     /// The records of a range, with the version at that moment; `None` if there is no such collection.
@@ -115,10 +120,20 @@ impl Redis {
             Range::After { seq, limit } => vec!["after".into(), digits(seq), digits(limit as u64)],
             Range::Between { first, last } => vec!["between".into(), digits(first), digits(last)],
         };
+        self.snapshot(keys, &TURNS, args).await
+    }
+
+    /// What a script found in a collection, with the version at that moment.
+    async fn snapshot(
+        &self,
+        keys: &CollectionKeys,
+        script: &'static Script,
+        args: Vec<Bytes>,
+    ) -> Result<Option<CollectionSnapshot>, Error> {
         let key = std::slice::from_ref(&keys.documents);
         let all = keys.all();
         let (reply, server_runs) =
-            self.within_one_server_run(key, || self.0.client.run(&TURNS, &all, args.clone())).await?;
+            self.within_one_server_run(key, || self.0.client.run(script, &all, args.clone())).await?;
         let mut answer = ReplyList::from_reply(reply)?;
         if answer.is_empty() {
             return Ok(None);
@@ -129,6 +144,31 @@ impl Redis {
         );
         let (count, has_more) = (answer.number()?, answer.number()? == 1);
         Ok(Some(CollectionSnapshot { version, count, has_more, born: answer.text()?, records: answer.records()? }))
+    }
+
+    pub(crate) async fn newest_turns(&self, of: &CollectionPath, choice: Newest) -> Result<Turns, Error> {
+        let args = vec![
+            optional_time(choice.begin),
+            optional_time(choice.end),
+            digits(choice.first_seq),
+            digits(choice.last_seq),
+            digits(choice.limit.min(u32::MAX as usize) as u64),
+        ];
+        let found = self.snapshot(&self.0.names.collection(of), &NEWEST, args).await?;
+        Ok(found.map_or_else(Turns::default, |mut found| {
+            found.records.sort_by_key(|(seq, _)| *seq);
+            found.turns()
+        }))
+    }
+
+    pub(crate) async fn count_within(
+        &self,
+        of: &CollectionPath,
+        begin: Option<f64>,
+        end: Option<f64>,
+    ) -> Result<u64, Error> {
+        let args = vec![optional_time(begin), optional_time(end)];
+        number(&self.0.client.run(&COUNT, &self.0.names.collection(of).all(), args).await?)
     }
 
     pub(crate) async fn scan(&self, of: &CollectionPath, window: Window) -> Result<Page<Document>, Error> {
@@ -264,10 +304,6 @@ pub(super) fn with_server_run(version: Version, server_run: Option<&u64>) -> Ver
         0 => version,
         epoch => Version { epoch: epoch ^ server_run.copied().unwrap_or_default(), ..version },
     }
-}
-
-fn nothing() -> Turns {
-    Turns::from_list(Vec::new(), 0, false, 0)
 }
 
 fn turns(records: Vec<(u64, Record)>) -> Vec<Turn> {

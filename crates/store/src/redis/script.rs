@@ -14,6 +14,8 @@ pub(super) static APPEND: Script = Script::new(include_str!("scripts/append.lua"
 script!(WRITE, "write.lua");
 script!(TURNS, "turns.lua");
 script!(SCAN, "scan.lua");
+script!(NEWEST, "newest.lua");
+script!(COUNT, "count.lua");
 script!(THREADS, "threads.lua");
 script!(BELOW, "below.lua");
 script!(FORGET, "forget.lua");

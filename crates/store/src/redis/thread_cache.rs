@@ -13,9 +13,9 @@ use bytes::Bytes;
 use novelo_engine::Turn;
 use rustc_hash::{FxBuildHasher, FxHasher};
 
-use crate::hot_turns::{HotTurns, ThreadStats};
+use crate::hot_turns::HotTurns;
 use crate::lock::lock;
-use crate::read::{Range, Turns, Version};
+use crate::read::{Range, ThreadStats, Turns, Version};
 
 type ThreadShard = HashMap<Bytes, CachedThread, FxBuildHasher>;
 

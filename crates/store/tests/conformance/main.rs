@@ -68,6 +68,7 @@ laws! {
     L4: fork::a_fork_onto_something_else_is_a_conflict;
     L5: reading::ranges_of_turns;
     L5: reading::windows_page_in_the_order_of_time;
+    L5: reading::the_newest_turns_by_time_are_found_whatever_the_order_of_writing;
     L5: reading::threads_page_in_the_order_of_ids;
     L6: versions::a_put_merges_deeply_when_asked;
     L6: versions::if_version_refuses_a_lost_update;

@@ -1,7 +1,7 @@
 //! L3 and L5: what is written is seen, and reading costs what it returns.
 
 use bytes::Bytes;
-use novelo_store::{AppendTerms, Cursor, NewDocument, NewId, Page, Range, Store, ThreadRow, Turns, Window};
+use novelo_store::{AppendTerms, Cursor, NewDocument, NewId, Newest, Page, Range, Store, ThreadRow, Turns, Window};
 
 use crate::fresh::{Kind, collection, path};
 
@@ -102,6 +102,66 @@ pub async fn windows_page_in_the_order_of_time(kind: Kind) {
     check(Window { after, limit: 2, ..all }, &["3", "0"], true).await;
     check(Window { after, begin: Some(2.5), ..all }, &["0", "5"], false).await;
     check(Window { end: Some(-9.0), ..all }, &[], false).await;
+}
+
+pub async fn the_newest_turns_by_time_are_found_whatever_the_order_of_writing(kind: Kind) {
+    let fresh = kind.fresh().await;
+    let at = |(id, time): &(String, f64)| NewDocument {
+        id: NewId::Given(id.as_str().into()),
+        create_time: *time,
+        value: Bytes::from_static(br#"{"role":"user","content":"x"}"#),
+        expires_at: None,
+    };
+    let write = async |of: &str, times: &[f64]| {
+        for some in times.chunks(500) {
+            let documents: Vec<_> = some.iter().map(|time| (format!("{time}"), *time)).collect();
+            let documents = documents.iter().map(at).collect();
+            fresh.store.append(&collection(of), documents, AppendTerms::default()).await.unwrap();
+        }
+    };
+    let forwards: Vec<f64> = (1..=3_000).map(f64::from).collect();
+    let backwards: Vec<f64> = forwards.iter().rev().copied().collect();
+    let mixed: Vec<f64> = (0..3_000).map(|n| f64::from(n * 7 % 3_000 + 1)).collect();
+    for (of, times) in [("users/a/forwards", &forwards), ("users/a/backwards", &backwards), ("users/a/mixed", &mixed)] {
+        write(of, times).await;
+        fresh.store.fork(&collection(of), 2_000, &collection(&format!("{of}.fork"))).await.unwrap();
+        fresh.store.delete(&path(&format!("{of}/1500")), None).await.unwrap();
+        for (of, stored) in [(of.to_owned(), times.as_slice()), (format!("{of}.fork"), &times[..2_000])] {
+            let check = async |begin: Option<f64>, end: Option<f64>, seqs: (u64, u64), limit: usize| {
+                let choice = Newest { begin, end, first_seq: seqs.0, last_seq: seqs.1, limit };
+                let turns = fresh.store.newest_turns(&collection(&of), choice).await.unwrap();
+                let is_there = |(_, time): &(u64, f64)| of.ends_with(".fork") || *time != 1_500.0;
+                let all: Vec<(u64, f64)> = (1..).zip(stored.iter().copied()).filter(is_there).collect();
+                let mut inside = all.clone();
+                inside.retain(|(seq, time)| {
+                    begin.is_none_or(|b| *time > b) && end.is_none_or(|e| *time <= e) && (seqs.0..=seqs.1).contains(seq)
+                });
+                inside.sort_by(|a, b| b.1.total_cmp(&a.1));
+                let has_more = inside.len() > limit;
+                inside.truncate(limit);
+                inside.sort_by_key(|(seq, _)| *seq);
+                let found: Vec<_> = turns.iter().map(|turn| (turn.seq, turn.create_time)).collect();
+                assert_eq!((found, turns.has_more), (inside, has_more), "{of} {choice:?}");
+                assert_eq!((turns.count, turns.last_seq), (all.len() as u64, stored.len() as u64), "{of}");
+                let within =
+                    all.iter().filter(|(_, time)| begin.is_none_or(|b| *time > b) && end.is_none_or(|e| *time <= e));
+                let count = fresh.store.count_within(&collection(&of), begin, end).await.unwrap();
+                assert_eq!(count, within.count() as u64, "{of} {begin:?} {end:?}");
+            };
+            check(None, None, (0, u64::MAX), 1_200).await;
+            check(None, None, (0, 1_000), 1).await;
+            check(None, None, (0, u64::MAX), 0).await;
+            check(None, None, (0, u64::MAX), 5_000).await;
+            check(Some(1_400.0), None, (0, u64::MAX), 100).await;
+            check(None, Some(1_600.0), (0, u64::MAX), 2_000).await;
+            check(Some(1_490.0), Some(1_510.0), (0, u64::MAX), 15).await;
+            check(Some(100.0), Some(2_900.0), (700, 1_800), 300).await;
+            check(Some(9_000.0), None, (0, u64::MAX), 9).await;
+        }
+    }
+    let none = Newest { begin: None, end: None, first_seq: 0, last_seq: u64::MAX, limit: 9 };
+    assert!(fresh.store.newest_turns(&collection("users/a/none"), none).await.unwrap().is_empty());
+    assert_eq!(fresh.store.count_within(&collection("users/a/none"), None, Some(1.0)).await.unwrap(), 0);
 }
 
 pub async fn threads_page_in_the_order_of_ids(kind: Kind) {

@@ -3,7 +3,7 @@
 use serde::Deserialize;
 
 use super::super::FormatError;
-use novelo_recall::extract::Utterance;
+use novelo_language::rewrite::Utterance;
 
 #[derive(Debug, Clone, Deserialize)]
 pub struct RewriteCase {

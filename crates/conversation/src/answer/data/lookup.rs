@@ -3,12 +3,12 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use novelo_language::plan::Parameters;
+use novelo_language::plan::{LIMIT_MAX, Parameters, Window};
 use serde_json::{Value, json};
 
 use crate::data::catalogue::Catalogue;
 use crate::data::database::{Bounds, Database, QueryError};
-use crate::data::entity::Entity;
+use crate::data::entity::{Entity, LEFT, parameter};
 use crate::data::{CachedRows, Data, FoundRows};
 use crate::error::{Code, Error, Result};
 use crate::telemetry::now;
@@ -83,20 +83,38 @@ fn run(
     let subject = catalogue.ontology.subject();
     let subjects = (!parameters.subjects.is_empty()).then(|| json!(parameters.subjects));
     let plural = format!("{subject}s");
+    // Rows are counted after they were selected, unless they stand for days.
+    let conditions = &parameters.conditions;
+    let counts_left = !conditions.is_empty() && parameters.window.and_then(Window::rows).is_none();
+    let limit = if counts_left { Some(LIMIT_MAX) } else { parameters.limit };
+    let limit = limit.map_or(Value::Null, Value::from);
+    let left = parameters.limit.filter(|_| counts_left).map_or(-1, i64::from);
+    let named: Vec<String> = (0..conditions.len()).map(parameter).collect();
     let mut bound = vec![
         ("client_id", user.into()),
         (subject, only(&parameters.subjects)),
         (&plural, subjects.unwrap_or_default()),
         ("from", span.from.clone().map_or(Value::Null, Value::from)),
         ("to", span.to.clone().map_or(Value::Null, Value::from)),
-        ("limit", parameters.limit.map_or(Value::Null, Value::from)),
+        ("limit", limit),
         ("today", novelo_language::iso_date(f64::from(data_day) * DAY_S).into()),
         ("aggregation", parameters.aggregation.as_str().into()),
     ];
     for choice in catalogue.rules.choices() {
         bound.push((choice, parameters.choices.get(choice).map_or(Value::Null, |chosen| json!(chosen))));
     }
-    let rows = database.query(entity.query(&parameters.aggregation), &bound, entity.bounds)?;
+    if !conditions.is_empty() {
+        bound.push((LEFT, left.into()));
+    }
+    for (name, condition) in named.iter().zip(conditions) {
+        let value = match &condition.value {
+            Value::Array(values) => json!(values).to_string().into(),
+            value => value.clone(),
+        };
+        bound.push((name, value));
+    }
+    let sql = entity.selection(&parameters.aggregation, conditions);
+    let rows = database.query(&sql, &bound, entity.bounds)?;
     Ok(FoundRows { rows: Arc::new(rows), span, is_cached: false })
 }
 

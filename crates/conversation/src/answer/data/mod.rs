@@ -3,6 +3,8 @@
 //! Owns the path of `/ask`; `run` is its order. The catalogue and the database are in `crate::data`.
 //! Invariant: an answer contains nothing of earlier turns except what the question inherits by policy.
 
+mod also;
+mod decide;
 mod lookup;
 mod narrate;
 mod past;

@@ -1,7 +1,5 @@
 //! Rows in the words of a model, where there is one and the entity allows it. The plain answer stands by.
 
-use std::time::Duration;
-
 use novelo_engine::path::DocumentPath;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -60,7 +58,7 @@ pub(crate) async fn narrate(
     asked: &DataQuestion,
     told: Told<'_>,
 ) -> (Option<String>, Narration) {
-    let deadline = Duration::from_millis(app.config.number("models.narrate.timeout_ms"));
+    let deadline = app.settings.models.narrate.timeout;
     let narrated = tokio::time::timeout(deadline, narrated_by(app, model, asked, &told)).await;
     let name = Some(model.name().to_owned());
     match narrated.unwrap_or(Err("the model took too long")) {

@@ -3,7 +3,7 @@
 use novelo_engine::limits::RECENT_TURNS_MAX;
 use novelo_engine::path::{DocumentPath, PathError};
 use novelo_engine::policy::{Line, Policy};
-use novelo_engine::reference::{Reference, References};
+use novelo_engine::reference::References;
 use novelo_engine::{Role, scope};
 use novelo_language::plan::{Candidate, Parameters};
 use novelo_store::{Op, PutTerms, Range};
@@ -106,13 +106,11 @@ fn bad_id(error: PathError) -> Error {
     Error::bad_id("client_id or conversation_id", &error)
 }
 
-/// The write that makes a reference the last one, of the conversation and of its bucket; merged with what is
-/// there, or in its place.
-pub(crate) fn refer(app: &Shared, at: DocumentPath, reference: Reference, merge: bool) -> Op {
-    let now = reference.updated_at;
-    let ttl = app.config.number("threads.ttl_seconds");
-    let expires_at = (ttl > 0).then_some(now + ttl as f64);
-    let value = json!(References::from_latest(reference)).to_string().into();
+/// The write of the references; merged with what is there, or in its place.
+pub(crate) fn refer(app: &Shared, at: DocumentPath, references: &References, merge: bool) -> Op {
+    let now = now();
+    let expires_at = app.settings.threads.ttl.map(|ttl| now + ttl.as_secs_f64());
+    let value = json!(references).to_string().into();
     Op::Put { at, value, terms: PutTerms { merge, now, expires_at, ..PutTerms::default() } }
 }
 

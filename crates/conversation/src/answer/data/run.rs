@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use novelo_engine::policy::Policy;
-use novelo_engine::reference::{self, Reference, ResolvedReference};
+use novelo_engine::reference::{self, ResolvedReference};
 use novelo_engine::{Message, Role};
-use novelo_language::plan::{Candidate, Given, Parameters, Question, Scores};
+use novelo_language::plan::{Candidate, Earlier, Parameters, Question, Scores, Subjects};
 use serde_json::json;
 
 use super::lookup::{Plan, look_up};
@@ -19,7 +19,6 @@ use crate::data::entity::{Entity, Spoken};
 use crate::data::{Data, FoundRows};
 use crate::error::{Code, Error, Result};
 use crate::model::Job;
-use crate::telemetry::now;
 use crate::thread::kept::Kept;
 use crate::trace::Tracer;
 
@@ -37,33 +36,39 @@ pub async fn ask(app: &Shared, asked: DataQuestion, tracer: &Tracer) -> Result<A
     let planned = work.plan(&past, &understood, kept.turns());
     tell::mark_reference(tracer, &planned);
     let found = work.look_up(&planned).await?;
+    let also = work.look_up_also(&past, &understood, &planned, kept.turns()).await?;
     clock.mark("query");
     let plain = work.present(&understood.question, &planned, found.as_ref());
     clock.mark("present");
-    let (answer, narration) = work.narrate(&past, &planned, found.as_ref(), plain, &kept).await;
+    let (mut answer, narration) = work.narrate(&past, &planned, found.as_ref(), plain, &kept).await;
+    also.iter().for_each(|also| also.tell(&mut answer));
     tell::mark_narration(tracer, &narration);
     clock.mark("narrate");
-    let is_kept = work.record(&past, &planned, &kept, &answer).await?;
+    let listed = found.as_ref().filter(|_| planned.parameters.subjects.is_empty());
+    let listed = listed.map(|found| work.listed(found)).unwrap_or_default();
+    let is_kept = work.record(&past, &understood.question, &planned, listed, &kept, &answer).await?;
     clock.mark("record");
-    Ok(tell::answer(&asked, tell::Parts { understood, planned, found, answer, narration, is_kept, clock }))
+    Ok(tell::answer(&asked, tell::Parts { understood, planned, found, also, answer, narration, is_kept, clock }))
 }
 
 /// What every stage sees, as it was when the question came.
-struct Work<'a> {
+pub(super) struct Work<'a> {
     app: &'a Shared,
-    asked: &'a DataQuestion,
+    pub(super) asked: &'a DataQuestion,
     tracer: &'a Tracer,
     data: Arc<Data>,
-    catalogue: Arc<Catalogue>,
-    policy: Arc<Policy>,
+    pub(super) catalogue: Arc<Catalogue>,
+    pub(super) policy: Arc<Policy>,
 }
 
 /// A question with what speaks for each intent.
 pub struct Understood {
     pub question: Question,
     pub scores: Scores,
+    /// Those that it asks for one beside the other.
+    pub several: Vec<(Candidate, std::ops::Range<usize>)>,
     /// What the last answers said about themselves, as far as the planner may look back.
-    answers: Vec<Meta>,
+    pub(super) answers: Vec<Meta>,
 }
 
 /// What is to be looked up, and what it was made of.
@@ -91,13 +96,32 @@ impl<'a> Work<'a> {
         Ok(Self { app, asked, tracer, data, catalogue, policy })
     }
 
+    /// The subjects that are known now.
+    pub(super) fn known(&self) -> Arc<Subjects> {
+        self.catalogue.subjects(&self.data.database)
+    }
+
     fn understand(&self, past: &Past) -> Understood {
         let ontology = &self.catalogue.ontology;
-        let question = ontology.read(&self.asked.question, &self.catalogue.subjects(&self.data.database));
+        let question = ontology.read(&self.asked.question, &self.known());
         let answers = past.answers(&self.policy);
-        let earlier: Vec<&str> = answers.iter().filter_map(|meta| meta.intent.as_deref()).collect();
-        let scores = ontology.score(&question, &earlier);
-        Understood { question, scores, answers }
+        let earlier: Vec<Earlier<'_>> = answers.iter().filter_map(|meta| self.earlier(&question, meta)).collect();
+        let mut scores = ontology.score(&question, &earlier);
+        let several = ontology.several(&question);
+        if let Some((first, _)) = several.first() {
+            scores.take_first_of(first);
+        }
+        Understood { question, scores, several, answers }
+    }
+
+    /// What the intent of an earlier answer makes of a question.
+    fn earlier<'m>(&self, question: &Question, meta: &'m Meta) -> Option<Earlier<'m>> {
+        let intent = meta.intent.as_deref()?;
+        let entity = meta.entity.as_deref().and_then(|entity| self.catalogue.entity(entity));
+        let conditions = entity.map_or(&[][..], |entity| &entity.conditions);
+        let (read, has_condition) = self.catalogue.rules.reads(intent, question, conditions);
+        let is_without_subject = !self.catalogue.rules.takes_subject(intent);
+        Some(Earlier { intent, read, has_condition, is_without_subject })
     }
 
     /// Stores the question, so that it is there whatever becomes of the answer.
@@ -109,40 +133,7 @@ impl<'a> Work<'a> {
         Kept::begin(self.app, self.tracer, place, said, Vec::new()).await
     }
 
-    /// Takes the subjects from the text, else from the conversation, and the parameters of the intent that
-    /// won.
-    fn plan(&self, past: &Past, understood: &Understood, turns: u64) -> Planned {
-        let routed = understood.scores.routed();
-        let entity = routed.map(|routed| routed.entity.as_str());
-        let bucket = routed.and_then(|routed| routed.bucket.as_deref());
-        let named = reference::ReferenceQuestion { entity, bucket, subjects: &understood.question.subjects, turns };
-        let resolved = past.references.resolve(&self.policy, &named);
-        let Some(chosen) = routed.cloned() else {
-            return Planned {
-                status: DataStatus::Unroutable,
-                chosen: None,
-                resolved,
-                parameters: Parameters::default(),
-            };
-        };
-        let may_look_back = self.policy.planner.allows(entity);
-        // A question that says what it is about says all that it means: only one that takes up another takes
-        // after it.
-        let earlier = understood.answers.iter().find(|meta| meta.intent.as_ref() == Some(&chosen.intent));
-        let earlier = earlier.filter(|_| self.catalogue.ontology.takes_up(&understood.question, &chosen));
-        // What it would inherit if it named none, for "compare com XPML11".
-        let last = past.references.resolve(&self.policy, &reference::ReferenceQuestion { subjects: &[], ..named });
-        let given = Given {
-            inherited: if resolved.used() { &resolved.subjects } else { &[] },
-            reference: if may_look_back && last.used() { &last.subjects } else { &[] },
-            parameters: earlier.filter(|_| may_look_back).and_then(|meta| meta.parameters.as_ref()),
-        };
-        let parameters = self.catalogue.rules.infer(&chosen.intent, &understood.question, &given);
-        let status = if parameters.missing.is_empty() { DataStatus::Ok } else { DataStatus::Incomplete };
-        Planned { status, chosen: Some(chosen), resolved, parameters }
-    }
-
-    async fn look_up(&self, planned: &Planned) -> Result<Option<FoundRows>> {
+    pub(super) async fn look_up(&self, planned: &Planned) -> Result<Option<FoundRows>> {
         let is_complete = planned.status == DataStatus::Ok;
         let Some(chosen) = planned.chosen.as_ref().filter(|_| is_complete) else { return Ok(None) };
         let plan = Plan { entity: &chosen.entity, parameters: &planned.parameters, user: &self.asked.user };
@@ -151,25 +142,28 @@ impl<'a> Work<'a> {
         Ok(Some(found))
     }
 
-    fn entity(&self, planned: &Planned) -> Option<&Entity> {
+    pub(super) fn entity(&self, planned: &Planned) -> Option<&Entity> {
         self.catalogue.entity(&planned.chosen.as_ref()?.entity)
     }
 
     /// The answer without a model: the rows in words, or what is still to be said.
-    fn present(&self, question: &Question, planned: &Planned, found: Option<&FoundRows>) -> String {
+    pub(super) fn present(&self, question: &Question, planned: &Planned, found: Option<&FoundRows>) -> String {
         let Planned { parameters, chosen, .. } = planned;
+        let rules = &self.catalogue.rules;
         let Some((entity, found)) = self.entity(planned).zip(found) else {
             let intent = chosen.as_ref().map_or("", |chosen| chosen.intent.as_str());
-            let sentence = |missing: &String| self.catalogue.rules.sentence(intent, missing);
-            return parameters.missing.iter().filter_map(sentence).collect::<Vec<_>>().join(" ");
+            let known = self.known();
+            let mut said: Vec<String> = parameters.unread.iter().map(|unread| rules.sentence_of(unread)).collect();
+            said.extend(parameters.unread.iter().filter_map(|unread| rules.suggestion(unread, &known)));
+            if said.is_empty() {
+                said.extend(parameters.missing.iter().filter_map(|it| rules.sentence(intent, it)).map(str::to_owned));
+            }
+            return said.join(" ");
         };
         let window = parameters.window.map(|window| found.span.in_words(window)).unwrap_or_default();
         let (aggregation, subjects) = (parameters.aggregation.as_str(), parameters.subjects.as_slice());
-        let told = entity.present(&found.rows, &Spoken { aggregation, subjects, window: &window, question });
-        match self.catalogue.rules.unmet(question) {
-            Some(remark) => format!("{told}\n\n{remark}"),
-            None => told,
-        }
+        let conditions = &parameters.conditions;
+        entity.present(&found.rows, &Spoken { aggregation, subjects, window: &window, question, conditions })
     }
 
     /// The answer in the words of a model, where there is one for it.
@@ -208,23 +202,39 @@ impl<'a> Work<'a> {
         (said.unwrap_or(plain), narration)
     }
 
-    /// Stores the answer and, in the same write, what it was about; whether both are kept.
-    async fn record(&self, past: &Past, planned: &Planned, kept: &Kept, answer: &str) -> Result<bool> {
+    /// Stores the answer and, in the same write, what it was about or left open; whether both are kept.
+    async fn record(
+        &self,
+        past: &Past,
+        question: &Question,
+        planned: &Planned,
+        listed: Vec<String>,
+        kept: &Kept,
+        answer: &str,
+    ) -> Result<bool> {
         let Planned { chosen, parameters, .. } = planned;
         let said = chosen.as_ref().map(|_| parameters.clone());
         let meta = Meta { parameters: said, ..Meta::new(self.asked, chosen.as_ref()) };
-        let known = self.catalogue.subjects(&self.data.database);
-        let is_about = planned.status == DataStatus::Ok && parameters.subjects.iter().any(|subject| known.has(subject));
-        let about = chosen.as_ref().filter(|_| is_about);
         let at = past::place(self.asked)?;
         let are_readable = past.are_readable;
-        let reference = |turn_index| {
-            let Candidate { intent, entity, bucket, .. } = about?.clone();
-            let subjects = parameters.subjects.clone();
-            let reference = Reference { subjects, entity, intent, bucket, updated_at: now(), turn_index };
-            Some(past::refer(self.app, at.clone(), reference, are_readable))
+        let references = |turn_index| {
+            let references = self.references(past, question, planned, &listed, turn_index)?;
+            Some(past::refer(self.app, at.clone(), &references, are_readable))
         };
-        kept.add_with(self.app, turn(Role::Assistant, answer, &meta), reference).await
+        kept.add_with(self.app, turn(Role::Assistant, answer, &meta), references).await
+    }
+
+    /// The subjects of the rows, each once.
+    fn listed(&self, found: &FoundRows) -> Vec<String> {
+        let subject = self.catalogue.ontology.subject();
+        let Some(at) = found.rows.columns.iter().position(|column| column == subject) else { return Vec::new() };
+        let mut listed: Vec<String> = Vec::new();
+        for name in found.rows.rows.iter().filter_map(|row| row.get(at)?.as_str()) {
+            if listed.len() < reference::LISTED_SUBJECTS_MAX && !listed.iter().any(|one| one == name) {
+                listed.push(name.to_owned());
+            }
+        }
+        listed
     }
 }
 

@@ -5,10 +5,11 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use novelo_engine::reference::ReferenceReason;
-use novelo_language::plan::{Because, Candidate, Scores, Span, Taken, Verdict};
+use novelo_language::plan::{Because, Candidate, Condition, Scores, Span, Taken, Unread, Verdict};
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value, json};
 
+use super::also::Also;
 use super::narrate::Narration;
 use super::run::{Planned, Understood};
 use super::{DataQuestion, DataStatus};
@@ -41,11 +42,29 @@ pub struct Meta {
     reference: Referred,
     #[serde(skip_serializing_if = "Option::is_none")]
     parameters: Option<Inferred>,
+    /// What was said and not understood.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    unread: Vec<Unread>,
+    /// What else was asked for.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    also: Vec<Asked>,
     rows: Counted,
     cache: Cached,
     narrator: Narration,
     timings_us: Map<String, Value>,
     notes: Vec<&'static str>,
+}
+
+/// Another intent of the question, with its rows.
+#[derive(Debug, Serialize)]
+struct Asked {
+    status: DataStatus,
+    intent: String,
+    entity: String,
+    parameters: Inferred,
+    rows: Counted,
+    #[serde(serialize_with = "write_rows")]
+    results: Arc<Rows>,
 }
 
 #[derive(Debug, Serialize)]
@@ -82,6 +101,8 @@ struct Inferred {
     limit: Option<u32>,
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     choices: BTreeMap<String, Vec<String>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    conditions: Vec<Condition>,
     taken: BTreeMap<String, Vec<Taken>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     missing: Vec<String>,
@@ -106,6 +127,7 @@ pub struct Parts {
     pub understood: Understood,
     pub planned: Planned,
     pub found: Option<FoundRows>,
+    pub also: Vec<Also>,
     pub answer: String,
     pub narration: Narration,
     pub is_kept: bool,
@@ -113,15 +135,12 @@ pub struct Parts {
 }
 
 pub fn answer(asked: &DataQuestion, parts: Parts) -> Answered {
-    let Parts { understood, planned, found, answer, narration, is_kept, clock } = parts;
+    let Parts { understood, planned, found, also, answer, narration, is_kept, clock } = parts;
     let (intent, entity, bucket) = match planned.chosen.clone() {
         Some(Candidate { intent, entity, bucket, .. }) => (Some(intent), Some(entity), bucket),
         None => (None, None, None),
     };
-    let (rows, span, hit) = match found {
-        Some(found) => (found.rows, found.span, found.is_cached),
-        None => (Arc::new(Rows { columns: Arc::new([]), rows: Vec::new(), is_cut: false }), Span::default(), false),
-    };
+    let (rows, span, hit) = rows_of(found);
     let scored = |one: Candidate| Scored { intent: one.intent, score: one.score, because: one.because };
     let candidates = understood.scores.candidates.into_iter().take(CANDIDATES_MAX).map(scored).collect();
     let meta = Meta {
@@ -132,6 +151,8 @@ pub fn answer(asked: &DataQuestion, parts: Parts) -> Answered {
         planner: Planner { verdict: understood.scores.verdict, candidates },
         reference: Referred { used: inherits(&planned), reason: planned.resolved.reason },
         parameters: planned.chosen.as_ref().map(|_| inferred(&planned, span)),
+        unread: planned.parameters.unread.clone(),
+        also: also.into_iter().filter_map(asked_also).collect(),
         rows: Counted { count: rows.rows.len(), cut: rows.is_cut },
         cache: Cached { hit },
         narrator: narration,
@@ -143,6 +164,27 @@ pub fn answer(asked: &DataQuestion, parts: Parts) -> Answered {
         },
     };
     Answered { status: planned.status, results: rows, meta, answer }
+}
+
+fn rows_of(found: Option<FoundRows>) -> (Arc<Rows>, Span, bool) {
+    match found {
+        Some(found) => (found.rows, found.span, found.is_cached),
+        None => (Arc::new(Rows { columns: Arc::new([]), rows: Vec::new(), is_cut: false }), Span::default(), false),
+    }
+}
+
+fn asked_also(also: Also) -> Option<Asked> {
+    let Candidate { intent, entity, .. } = also.planned.chosen.clone()?;
+    let (results, span, _) = rows_of(also.found);
+    let rows = Counted { count: results.rows.len(), cut: results.is_cut };
+    Some(Asked {
+        status: also.planned.status,
+        intent,
+        entity,
+        parameters: inferred(&also.planned, span),
+        rows,
+        results,
+    })
 }
 
 /// What speaks for each intent, as the answer tells it.
@@ -188,6 +230,7 @@ fn inferred(planned: &Planned, span: Span) -> Inferred {
         aggregation: of.aggregation,
         limit: of.limit,
         choices: of.choices,
+        conditions: of.conditions,
         taken: of.taken,
         missing: of.missing,
     }

@@ -97,11 +97,13 @@ struct Moment<'m> {
 }
 
 impl Moment<'_> {
-    /// The caller's own instructions, and the conversation.
+    /// The caller's own instructions, what a crisis calls for, and the conversation.
     fn overridden(&self, instructions: &str, past: &Past) -> Result<Arc<Composed>> {
-        let own = [ComponentSpec::system(instructions)].into_iter();
+        let chosen = self.work.guide.modules.choose(&self.situation(&[], ""));
+        let chosen: Vec<Chosen> = chosen.into_iter().filter(|chosen| chosen.is_for_crisis).collect();
+        let own = [ComponentSpec::system(instructions)].into_iter().chain(chosen.iter().map(ComponentSpec::from));
         let components = own.chain(literals(&past.instructions)).chain([ComponentSpec::history()]).collect();
-        self.composed(components, &[])
+        self.composed(components, &chosen)
     }
 
     /// The context, and the mark that it was made, where there is none yet.
@@ -165,6 +167,7 @@ impl Moment<'_> {
             memories: loaded.memories_count() > 0,
             opening: work.asked.opening,
             saves: decision.saves,
+            crisis: work.danger.is_some(),
             greeting: work.guide.rules.is_greeting(&work.read),
             steps,
             name: loaded.name.as_deref().unwrap_or(""),
@@ -208,7 +211,8 @@ impl Moment<'_> {
         let Self { work, decision, route, loaded } = self;
         let greeting = work.guide.rules.is_greeting(&work.read);
         let moment = (decision.intensity.to_bits(), route.mode.name(), names(route.steps), loaded.memories.is_some());
-        let client = (work.asked.forced, work.asked.opening, &loaded.name, &loaded.heuristics, greeting);
+        let client =
+            (work.danger.is_some(), work.asked.forced, work.asked.opening, &loaded.name, &loaded.heuristics, greeting);
         fingerprint(&(work.guide.print, moment, client)) as u64
     }
 }

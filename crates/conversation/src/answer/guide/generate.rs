@@ -5,6 +5,7 @@ use novelo_language::finish::Block;
 use serde_json::{Map, Value};
 
 use super::compose::ComposedPrompt;
+use super::crisis;
 use super::run::Work;
 use crate::answer::event::Partial;
 use crate::answer::generate::{GenerationKind, Generator, LENGTH, Outcome, StopSignals};
@@ -35,7 +36,8 @@ pub async fn generate(
 ) -> Result<GuidedText> {
     let mut generation = Generation::new(Some(text_filter(work, has_greeted)));
     let Some(model) = work.app.models.get(Job::Answer) else {
-        generation.show(work.guide.answers.no_model(decision.openness).to_owned(), work.log);
+        let sentence = work.guide.answers.no_model(decision.openness).to_owned();
+        generation.show(sentence + &crisis::help_after(work).unwrap_or_default(), work.log);
         generation.end(work.log);
         return Ok(GuidedText::new(generation, Some("no_model")));
     };
@@ -51,8 +53,11 @@ pub async fn generate(
     let mut text = match outcome {
         Outcome::Failed(failure) => sentence(work, generation, &failure),
         outcome => {
-            generation.end(work.log);
             let retried = generation.generated.retried_after.as_ref().map(reason);
+            if let Some(help) = retried.and_then(|_| crisis::help_after(work)) {
+                generation.show(help, work.log);
+            }
+            generation.end(work.log);
             let reason = match outcome {
                 Outcome::Stopped(partial) => Some(partial.name()),
                 _ => retried.or((generation.generated.finish == LENGTH).then_some(LENGTH)),
@@ -68,7 +73,7 @@ pub async fn generate(
 /// The fixed sentence in place of an answer that failed. What the client was shown before is stored, and
 /// marked.
 fn sentence(work: &Work<'_>, mut generation: Generation, failure: &Failure) -> GuidedText {
-    let message = work.guide.answers.timeout.clone();
+    let message = work.guide.answers.timeout.clone() + &crisis::help_after(work).unwrap_or_default();
     if generation.generated.text.is_empty() {
         generation.send(message.clone(), work.log);
     }

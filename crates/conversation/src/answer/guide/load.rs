@@ -2,15 +2,18 @@
 //!
 //! Invariant: a source that is late or fails is empty, and the trace says so; it never fails the request.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use bytes::Bytes;
 use novelo_engine::decode::Fields;
 use novelo_engine::path::DocumentPath;
 use novelo_engine::recall::{Recall, RecallSource};
 use novelo_engine::recipe::{ComponentSpec, RecallSpec};
 use novelo_engine::{Message, Role};
 use novelo_language::decide::{Fired, Mode, Route};
+use novelo_store::Turns;
 use serde_json::{Value, json};
 use tokio::sync::Mutex;
 
@@ -21,6 +24,7 @@ use crate::context::load::{RecalledPassages, recall_one};
 use crate::error::{Code, Error, Result};
 use crate::remember::user_data;
 use crate::search::{Embedder, FoundPassage};
+use crate::text::said;
 use crate::thread;
 use crate::trace::EmbeddingMark;
 
@@ -34,22 +38,45 @@ pub struct Past {
     /// The last turn that the thread holds.
     pub last_seq: u64,
     pub newest: Option<DocumentPath>,
+    /// The last turns that the thread holds.
+    turns: Turns,
 }
 
 impl Past {
     pub async fn load(app: &Shared, asked: &GuidedRequest) -> Result<Self> {
         let instructs = |message: &&Message| message.role().is_some_and(Role::instructs);
-        let (instructions, said): (Vec<&Message>, Vec<&Message>) = asked.messages.iter().partition(instructs);
-        let said: Vec<Message> = said.into_iter().cloned().collect();
+        let (instructions, sent): (Vec<&Message>, Vec<&Message>) = asked.messages.iter().partition(instructs);
+        let sent: Vec<Message> = sent.into_iter().cloned().collect();
         let is_assistant = |message: &Message| message.is(Role::Assistant);
-        let unsaid = thread::unsaid(app, &asked.user, &asked.thread, &said).await?;
+        let unsaid = thread::unsaid(app, &asked.user, &asked.thread, &sent).await?;
         Ok(Self {
-            has_assistant: unsaid.has_assistant || said.iter().any(is_assistant),
+            has_assistant: unsaid.has_assistant || sent.iter().any(is_assistant),
             new: unsaid.new,
             last_seq: unsaid.last_seq,
             newest: unsaid.newest,
+            turns: unsaid.turns,
             instructions: instructions.into_iter().cloned().collect(),
         })
+    }
+}
+
+impl Past {
+    /// What the person said before the message that is answered, the newest first.
+    pub(super) fn said_before(&self) -> impl Iterator<Item = Cow<'_, str>> {
+        let stored = self.turns.iter().map(|turn| turn.message.shown());
+        let users = stored.chain(&self.new).filter(|message| message.is(Role::User));
+        users.rev().skip(1).filter_map(said)
+    }
+
+    /// The bytes of all turns that the thread will hold with the new messages, as far as they were read.
+    pub(super) fn contents(&self) -> Vec<Bytes> {
+        let stored = self.turns.iter().map(|turn| turn.message.raw());
+        stored.chain(self.new.iter().map(Message::raw)).cloned().collect()
+    }
+
+    /// The bytes of all turns that the thread holds, as far as they were read.
+    pub(super) fn stored_contents(&self) -> Vec<Bytes> {
+        self.turns.iter().map(|turn| turn.message.raw().clone()).collect()
     }
 }
 
@@ -98,15 +125,14 @@ fn tell(work: &Work<'_>, fired: &[Fired]) {
 
 /// What a source loads within its time limit. Its failure is traced.
 async fn within<T>(work: &Work<'_>, source: &str, load: impl Future<Output = Result<T>>) -> Option<T> {
-    let limit_ms = work.app.config.number("load.timeout_ms");
-    let loaded = match limit_ms {
-        0 => Ok(load.await),
-        ms => tokio::time::timeout(Duration::from_millis(ms), load).await,
+    let loaded = match work.app.settings.load.timeout {
+        None => Ok(load.await),
+        Some(limit) => tokio::time::timeout(limit, load).await.map_err(|_| limit.as_millis()),
     };
     let problem = match loaded {
         Ok(Ok(value)) => return Some(value),
         Ok(Err(error)) => error.message,
-        Err(_) => format!("took longer than load.timeout_ms, {limit_ms} ms"),
+        Err(limit_ms) => format!("took longer than load.timeout_ms, {limit_ms} ms"),
     };
     work.asked.tracer.error(source, problem);
     None

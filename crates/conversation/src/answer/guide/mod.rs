@@ -2,24 +2,29 @@
 //!
 //! Owns one path: cache → shortcut → decision → route → load → prompt → generate → finish → store. The
 //! weights and the instructions for the model are data (`policies/eco`). Invariants: an answer that fell back
-//! is neither cached nor remembered; a cached context gives the same prompt as a new one.
+//! is neither cached nor remembered; a cached context gives the same prompt as a new one; danger that was
+//! voiced stays in force until it is over (`crisis`).
 
 mod cached;
 mod compose;
+mod crisis;
 mod finish;
 mod generate;
 pub mod load;
+mod repeat;
 mod run;
 mod shortcut;
 
 use novelo_engine::Message;
-use novelo_language::decide::Step;
+use novelo_language::decide::{Delivery, Step};
 use novelo_language::finish::Block;
 
 pub(super) use run::answer;
 
+use crate::answer::options::RepeatKey;
 use crate::cache::Cache;
-use crate::trace::Tracer;
+use crate::thread::Words;
+use crate::trace::{Tracer, fingerprint};
 use compose::Contexts;
 use load::Examples;
 
@@ -33,7 +38,7 @@ pub struct GuidedRequest {
     pub messages: Vec<Message>,
     /// The last message.
     pub text: String,
-    pub streams: bool,
+    pub delivery: Delivery,
     /// Whether `Ready` is sent before the prompt is made.
     pub is_ready_at_once: bool,
     pub forced: bool,
@@ -45,9 +50,26 @@ pub struct GuidedRequest {
     pub opening: Option<u8>,
     /// A technical block in place of the model's.
     pub block: Option<Block>,
+    /// The id under which it may be sent again.
+    pub repeat: Option<RepeatKey>,
     /// Whether the answer contains its trace.
     pub wants_trace: bool,
     pub tracer: Tracer,
+}
+
+impl GuidedRequest {
+    /// A fingerprint of all that the answer depends on.
+    pub fn print(&self) -> String {
+        let Self { messages, is_guest, forced, instructions, name, opening, block, .. } = self;
+        let said: Vec<Words> = messages.iter().map(Words::of).collect();
+        let block = block.as_ref().map(|block| format!("{block:?}"));
+        format!("{:032x}", fingerprint(&(said, is_guest, forced, instructions, name, opening, block)))
+    }
+
+    /// A fingerprint of the message that is answered.
+    pub fn message_print(&self) -> String {
+        format!("{:032x}", fingerprint(&self.messages.last().map(Words::of)))
+    }
 }
 
 /// Caches of this process. All of them are bounded.

@@ -73,6 +73,7 @@ impl ReplyRequest {
             format: ResponseFormat::Assist,
             patience: if streams { Patience::Page } else { Patience::None },
             tracer: self.tracer.clone(),
+            repeat: None,
         }
     }
 

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use novelo_language::Language;
 use novelo_recall::quote;
 
-use crate::search::FoundPassage;
+use crate::search::{FoundPassage, PassagePlace};
 
 /// Sentences that are quoted.
 const SENTENCES_MAX: usize = 3;
@@ -14,12 +14,16 @@ const HEADING_CHARS_MAX: usize = 60;
 /// Between what is quoted and whose words it is.
 const BY: &str = "” — ";
 
-/// A line per quote, with the name of what it is from; `None` where no passage says anything to the question.
+/// A line per quote, with the name of what it is from and its number; `None` where no passage says anything
+/// to the question.
 pub fn quotes(question: &str, sources: &[FoundPassage]) -> Option<String> {
     let passages: Vec<quote::Source<'_>> = sources.iter().map(quotable).collect();
     let quotes = quote::quote(question, &passages, SENTENCES_MAX);
-    let line = |(text, source): (String, &FoundPassage)| format!("“{text}{BY}{}", place(source));
-    let lines = quotes.into_iter().filter_map(|quote| Some(line((quote.text, sources.get(quote.passage)?))));
+    let line = |quote: quote::Quote| {
+        let source = sources.get(quote.passage)?;
+        Some(format!("“{}{BY}{} [{}]", quote.text, place(source), quote.passage + 1))
+    };
+    let lines = quotes.into_iter().filter_map(line);
     let lines: Vec<String> = lines.collect();
     (!lines.is_empty()).then(|| lines.join("\n\n"))
 }
@@ -49,8 +53,11 @@ fn without_heading(quote: &str) -> &str {
 
 /// Where a reader finds a passage.
 fn place(passage: &FoundPassage) -> String {
-    match passage.place_in_file() {
-        (Some(file), Some(line)) => format!("{}, {file}:{line}", passage.name()),
+    let PassagePlace { file, line, page, .. } = &passage.place;
+    match (file, line, page) {
+        (Some(file), Some(line), _) => format!("{}, {file}:{line}", passage.name()),
+        (Some(file), None, Some(page)) => format!("{}, {file}#page={page}", passage.name()),
+        (Some(file), None, None) => format!("{}, {file}", passage.name()),
         _ => passage.name().to_owned(),
     }
 }
@@ -90,7 +97,7 @@ mod tests {
             source("repo", "The keeper opens the house at noon.", Some("a/b.md")),
         ];
         let expected =
-            "“The house opens at nine.” — Tea House\n\n“The keeper opens the house at noon.” — repo, a/b.md:7";
+            "“The house opens at nine.” — Tea House [1]\n\n“The keeper opens the house at noon.” — repo, a/b.md:7 [2]";
         assert_eq!(quotes("When is the house opened?", &sources).as_deref(), Some(expected));
         assert_eq!(words(expected), "The house opens at nine.\nThe keeper opens the house at noon.");
         assert_eq!(quotes("What is the capital of France?", &sources), None);

@@ -8,7 +8,7 @@
 
 use std::collections::BTreeSet;
 
-use novelo_engine::group::{GroupDefinition, define, listed};
+use novelo_engine::group::{GroupDefinition, SkippedGroup, define_valid, listed};
 use novelo_engine::limits::BATCH_OPS_MAX;
 use novelo_store::{Error as StoreError, Op, PutTerms, Store};
 use serde_json::{Value, json};
@@ -29,15 +29,22 @@ pub struct Indexed {
 }
 
 /// Makes the index say what the stored response says, which stands in the first of these places that has it;
-/// the index stands in the first. One that is gone leaves nothing; `None` when nothing of it was there
-/// either. Deleting a response takes the same lock, so what is read here is still true when it is written.
-pub async fn run(store: &Store, places: &[Places], response: &str, now: f64) -> Result<Option<Indexed>> {
+/// the index stands in the first. Groups that are wrong are skipped, and returned. A response that is gone
+/// leaves nothing; `None` when nothing of it was there either. Deleting a response takes the same lock, so
+/// what is read here is still true when it is written.
+pub async fn run(
+    store: &Store,
+    places: &[Places],
+    response: &str,
+    now: f64,
+) -> Result<Option<(Indexed, Vec<SkippedGroup>)>> {
     let Some(own) = places.first() else { return Ok(None) };
     let _locks = lock_places(places.iter()).await;
-    match load(store, places, response).await? {
-        Some(groups) => replace(store, own, &Wanted::new(Some(response), &groups, now)).await.map(Some),
-        None => withdraw(store, own, response).await,
-    }
+    let Some((groups, skipped)) = load(store, places, response).await? else {
+        return Ok(withdraw(store, own, response).await?.map(|indexed| (indexed, Vec::new())));
+    };
+    let indexed = replace(store, own, &Wanted::new(Some(response), &groups, now)).await?;
+    Ok(Some((indexed, skipped)))
 }
 
 /// Makes the index say what these groups say. Without a response they are added to those that came without
@@ -53,7 +60,12 @@ pub async fn run_given(
     replace(store, places, &Wanted::new(response, groups, now)).await
 }
 
-pub(super) async fn load(store: &Store, places: &[Places], response: &str) -> Result<Option<Vec<GroupDefinition>>> {
+/// The groups of a stored response, and those of them that are wrong.
+pub(super) async fn load(
+    store: &Store,
+    places: &[Places],
+    response: &str,
+) -> Result<Option<(Vec<GroupDefinition>, Vec<SkippedGroup>)>> {
     for places in places {
         let at = places.responses.document(response).map_err(|e| Error::bad_id("responseId", &e))?;
         let Some(document) = store.get(&at).await? else { continue };
@@ -62,7 +74,8 @@ pub(super) async fn load(store: &Store, places: &[Places], response: &str) -> Re
             .map_err(|e| Error::invalid(&here, format_args!("cannot be read: {e}")))?;
         let path = format!("{here} groups");
         let groups = listed(&value).ok_or_else(|| Error::invalid(&path, "is missing"))?;
-        return Ok(Some(define(&path, groups)?));
+        groups.as_array().ok_or_else(|| Error::invalid(&path, "must be an array"))?;
+        return Ok(Some(define_valid("groups", groups)?));
     }
     Ok(None)
 }

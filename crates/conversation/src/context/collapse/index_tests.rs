@@ -502,19 +502,18 @@ async fn a_response_is_loaded_from_the_first_place_that_has_it() {
         let places = [thread.places.clone(), legacy];
         let names = async |response: &str| {
             let groups = load(&thread.store, &places, response).await?;
-            Ok::<_, crate::error::Error>(groups.map(|g| g.into_iter().map(|g| g.name).collect::<Vec<_>>()))
+            Ok::<_, crate::error::Error>(groups.map(|(g, _)| g.into_iter().map(|g| g.name).collect::<Vec<_>>()))
         };
         assert_eq!(names("r").await.unwrap(), None);
         thread.put("convo.sessions/s/collapsed/r", r#"{"groups":[{"name":"old"}]}"#).await;
         assert_eq!(names("r").await.unwrap(), Some(vec!["OLD".into()]));
         thread.put("users/u/convo.sessions/s/collapsed/r", r#"{"value":{"groups":[{"name":"new"}]}}"#).await;
         assert_eq!(names("r").await.unwrap(), Some(vec!["NEW".into()]));
-        for (value, param) in [
-            (r#"{"groups":[{"name":"a"},{"name":"!"}]}"#, "collapsed/bad groups[1].name"),
-            (r#"{"groups":5}"#, "collapsed/bad groups"),
-            ("{}", "collapsed/bad groups"),
-            ("[1e400]", "collapsed/bad"),
-        ] {
+        thread.put("users/u/convo.sessions/s/collapsed/part", r#"{"groups":[{"name":"a"},{"name":"!"}]}"#).await;
+        assert_eq!(names("part").await.unwrap(), Some(vec!["A".into()]));
+        for (value, param) in
+            [(r#"{"groups":5}"#, "collapsed/bad groups"), ("{}", "collapsed/bad groups"), ("[1e400]", "collapsed/bad")]
+        {
             thread.put("users/u/convo.sessions/s/collapsed/bad", value).await;
             assert_eq!(names("bad").await.unwrap_err().param.as_deref(), Some(param), "{value}");
         }

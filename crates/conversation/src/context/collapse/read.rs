@@ -145,10 +145,11 @@ struct Entry {
     updated_at: f64,
 }
 
-/// What one root says: entries by message, and states by group.
+/// What one root says: entries by message, and by group its response and its state.
 #[derive(Debug, Default)]
 struct Said {
     entries: BTreeMap<String, Vec<Entry>>,
+    responses: FxHashMap<String, String>,
     states: FxHashMap<String, State>,
 }
 
@@ -175,6 +176,9 @@ impl Reader<'_> {
             self.found.outside |= documents > 0 && *root == Root::Legacy;
             for (id, entries) in more.entries {
                 said.entries.entry(id).or_insert(entries);
+            }
+            for (name, response) in more.responses {
+                said.responses.entry(name).or_insert(response);
             }
             for (name, state) in more.states {
                 said.states.entry(name).or_insert(state);
@@ -233,6 +237,13 @@ impl Reader<'_> {
             }
         }
         self.found.spilled.push(spilled);
+        for document in self.documents(&at.group_to_response).await? {
+            count += 1;
+            match serde_json::from_slice(&document.value).ok().and_then(|value| entry(&document.id, &value)) {
+                Some(entry) => drop(said.responses.insert(entry.name, entry.response)),
+                None => self.problems.push(format!("groupToResponse/{} names no response", document.id)),
+            }
+        }
         for document in self.documents(&at.group_state).await? {
             count += 1;
             match serde_json::from_slice(&document.value).ok().and_then(|value| state(&value)) {
@@ -288,31 +299,49 @@ impl Reader<'_> {
     }
 }
 
-/// The group of each message: its newest, and of equals the first. A group's response is that of its newest
-/// entry.
+/// The group of each message: its newest, and of equals the first. An entry of a response that does not have
+/// the group any more says nothing: the message shows again.
 fn chosen(said: &Said) -> (Vec<Group>, Vec<(Box<str>, u32)>) {
-    let mut groups: Vec<(Group, f64)> = Vec::new();
+    let responses = responses(said);
+    let is_current = |entry: &&Entry| responses.get(entry.name.as_str()).is_some_and(|(of, _)| *of == entry.response);
+    let mut groups: Vec<Group> = Vec::new();
     let mut places: FxHashMap<&str, u32> = FxHashMap::default();
     let mut of = Vec::with_capacity(said.entries.len());
     for (id, entries) in &said.entries {
-        let newest = entries.iter().reduce(|best, entry| if entry.updated_at > best.updated_at { entry } else { best });
+        let current = entries.iter().filter(is_current);
+        let newest = current.reduce(|best, entry| if entry.updated_at > best.updated_at { entry } else { best });
         let Some(entry) = newest else { continue };
         let place = *places.entry(&entry.name).or_insert_with(|| {
-            let (name, response) = (entry.name.as_str().into(), entry.response.as_str().into());
-            groups.push((Group { name, response, description: None, items: None, expanded: false }, entry.updated_at));
+            groups.push(said.group(entry));
             groups.len() as u32 - 1
         });
-        if let Some((group, updated_at)) = groups.get_mut(place as usize).filter(|(_, at)| entry.updated_at > *at) {
-            (group.response, *updated_at) = (entry.response.as_str().into(), entry.updated_at);
-        }
         of.push((id.as_str().into(), place));
     }
-    for (group, _) in &mut groups {
-        let state = said.states.get(&*group.name);
-        let holds = |state: &&State| state.response.as_ref().is_none_or(|response| **response == *group.response);
-        group.expanded = state.filter(holds).is_some_and(|state| state.expanded);
+    (groups, of)
+}
+
+/// The response that has each group: the one that the index names, else that of the group's newest entry.
+fn responses(said: &Said) -> FxHashMap<&str, (&str, f64)> {
+    let named = said.responses.iter().map(|(name, response)| (name.as_str(), (response.as_str(), f64::INFINITY)));
+    let mut responses: FxHashMap<_, _> = named.collect();
+    for entry in said.entries.values().flatten() {
+        let newest = (entry.response.as_str(), entry.updated_at);
+        let known = responses.entry(&entry.name).or_insert(newest);
+        if newest.1 > known.1 {
+            *known = newest;
+        }
     }
-    (groups.into_iter().map(|(group, _)| group).collect(), of)
+    responses
+}
+
+impl Said {
+    /// The group of an entry; what its response says of it comes later.
+    fn group(&self, entry: &Entry) -> Group {
+        let holds = |state: &&State| state.response.as_ref().is_none_or(|response| *response == entry.response);
+        let expanded = self.states.get(&entry.name).filter(holds).is_some_and(|state| state.expanded);
+        let (name, response) = (entry.name.as_str().into(), entry.response.as_str().into());
+        Group { name, response, description: None, items: None, expanded }
+    }
 }
 
 fn entry(name: &str, value: &Value) -> Option<Entry> {

@@ -3,7 +3,6 @@
 //! Owns their way from the store to a prompt: read once, kept for as long as the collection's version is the
 //! same. A stretch of time is then a range of what is kept.
 
-use std::collections::VecDeque;
 use std::hash::{Hash, Hasher};
 use std::ops::Range;
 use std::sync::Arc;
@@ -14,11 +13,12 @@ use novelo_engine::loaded::CollectionItem;
 use novelo_engine::path::CollectionPath;
 use novelo_engine::recipe::Shape;
 use novelo_engine::time_scope::TimeRange;
-use novelo_store::{Cursor, Document, Store, Version, Window};
+use novelo_store::{Cursor, Document, Store, Turns, Version, Window};
 use rustc_hash::FxHasher;
 
+use super::turns::{newest_turns, older};
 use crate::cache::Cache;
-use crate::error::{Error, Result};
+use crate::error::Result;
 
 /// Collections by path and shape, each true for one version.
 pub type Collections = Cache<(CollectionPath, Shape), (Version, Arc<Collected>)>;
@@ -64,66 +64,55 @@ impl Collected {
     }
 }
 
-/// The documents of a collection that lie in a stretch, or more; `None` when it has no document at all.
+/// The documents of a collection that lie in a stretch, or more, and how many of the stretch are too old to
+/// be looked at; `None` when it has no document at all. A very long collection gives the newest of the
+/// stretch, as many as one context looks at.
 pub async fn read(
     store: &Store,
     kept: &Collections,
     of: &CollectionPath,
     shape: Shape,
     stretch: TimeRange,
-) -> Result<Option<Arc<Collected>>> {
+) -> Result<Option<(Arc<Collected>, u64)>> {
     let version = store.version(of).await?;
     if version.last_seq == 0 {
         return Ok(None);
     }
+    if version.last_seq > CONTEXT_TURNS_MAX as u64 {
+        let newest = newest_turns(store, of, stretch, (0, u64::MAX), CONTEXT_TURNS_MAX).await?;
+        let before = older(store, of, stretch, &newest).await?;
+        return Ok((newest.count > 0).then(|| (Arc::new(in_time(&newest, shape)), before)));
+    }
     let key = (of.clone(), shape);
-    if let Some((_, collected)) = kept.get(&key).filter(|(of, _)| *of == version) {
-        return Ok(Some(collected).filter(|c| !c.items.is_empty()));
-    }
-    let whole = version.last_seq <= CONTEXT_TURNS_MAX as u64;
-    let documents = scan(store, of, if whole { TimeRange::default() } else { stretch }).await?;
-    let documents = documents.into_iter().map(|d| (d.id, d.create_time, d.value));
-    let collected = Arc::new(Collected::new(documents, shape));
-    if !whole {
-        let is_absent = collected.items.is_empty()
-            && store.scan(of, Window { limit: 1, ..Window::default() }).await?.items.is_empty();
-        return Ok(Some(collected).filter(|_| !is_absent));
-    }
-    kept.insert(key, (version, collected.clone()), collected.bytes());
-    Ok(Some(collected).filter(|c| !c.items.is_empty()))
-}
-
-/// The seqs of the newest documents of a stretch, as many as a context looks at, and how many are older.
-pub async fn newest(store: &Store, of: &CollectionPath, stretch: TimeRange) -> Result<(VecDeque<u64>, u64)> {
-    let (mut seqs, mut before, mut after) = (VecDeque::new(), 0, None);
-    loop {
-        let window = Window { begin: stretch.begin, end: stretch.end, after, limit: PAGE_MAX };
-        let page = store.scan(of, window).await?;
-        after = page.items.last().map(|d| Cursor { create_time: d.create_time, seq: d.seq });
-        seqs.extend(page.items.iter().map(|document| document.seq));
-        let over = seqs.len().saturating_sub(CONTEXT_TURNS_MAX);
-        before += seqs.drain(..over).count() as u64;
-        if !page.has_more {
-            return Ok((seqs, before));
+    let known = kept.get(&key).filter(|(of, _)| *of == version);
+    let collected = match known {
+        Some((_, collected)) => collected,
+        None => {
+            let documents = scan(store, of).await?.into_iter().map(|d| (d.id, d.create_time, d.value));
+            let collected = Arc::new(Collected::new(documents, shape));
+            kept.insert(key, (version, collected.clone()), collected.bytes());
+            collected
         }
-    }
+    };
+    Ok((!collected.items.is_empty()).then_some((collected, 0)))
 }
 
-/// The documents of a stretch, oldest first.
-async fn scan(store: &Store, of: &CollectionPath, stretch: TimeRange) -> Result<Vec<Document>> {
+/// Documents that were read as turns, in the order of their times.
+fn in_time(turns: &Turns, shape: Shape) -> Collected {
+    let mut turns: Vec<_> = turns.iter().collect();
+    turns.sort_by(|a, b| a.create_time.total_cmp(&b.create_time));
+    Collected::new(turns.into_iter().map(|t| (t.id.clone(), t.create_time, t.message.raw().clone())), shape)
+}
+
+/// All documents, oldest first.
+async fn scan(store: &Store, of: &CollectionPath) -> Result<Vec<Document>> {
     let mut documents: Vec<Document> = Vec::new();
     loop {
         let after = documents.last().map(|d| Cursor { create_time: d.create_time, seq: d.seq });
-        let window = Window { begin: stretch.begin, end: stretch.end, after, limit: PAGE_MAX };
-        let page = store.scan(of, window).await?;
+        let page = store.scan(of, Window { after, limit: PAGE_MAX, ..Window::default() }).await?;
         documents.extend(page.items);
         if !page.has_more {
             return Ok(documents);
-        }
-        if documents.len() >= CONTEXT_TURNS_MAX {
-            let name = of.segments().last().map_or("", |name| name);
-            let problem = format!("has more documents than CONTEXT_TURNS_MAX, {CONTEXT_TURNS_MAX}");
-            return Err(Error::invalid(format!("collection {name}"), problem));
         }
     }
 }

@@ -8,12 +8,13 @@ use novelo_engine::group::Groups;
 use novelo_engine::loaded::{LoadedCollection, RefusedTurn, show_summary, show_user_data};
 use novelo_engine::path::{self, CollectionPath, DocumentPath};
 use novelo_engine::time_scope::TimeRange;
-use novelo_engine::{Loaded, Message, Role, Turn, scope};
+use novelo_engine::{Loaded, Message, Recipe, Role, Turn, scope};
 use novelo_store::{Range, Store};
 use serde_json::value::RawValue;
 
 use super::collection::Collected;
-use super::{ChosenCollection, ContextInputs, LEAD_TURNS_MAX, Shown, bad_id};
+use super::turns::LEAD_TURNS_MAX;
+use super::{ChosenCollection, ContextInputs, Shown, bad_id};
 use crate::context::collapse::Found;
 use crate::error::Result;
 use crate::trace::{CollectionInput, GroupsInput, Inputs, RecalledInput, Trace};
@@ -40,8 +41,10 @@ impl ContextInputs {
             refused: &self.refused,
             membership: self.membership.as_deref(),
             recalled: &self.recalled,
+            recall_notice: self.recall_notice.as_ref(),
             inline: &self.inline,
             question: self.question.as_ref(),
+            unknown_fields: &self.unknown_fields,
         }
     }
 
@@ -86,6 +89,7 @@ impl ContextInputs {
                 shape: chosen.shape,
                 level: chosen.level,
                 documents: documents.filter_map(|(item, value)| Some((item.id.to_string(), raw(value)?))).collect(),
+                before: chosen.before,
             }
         };
         Inputs {
@@ -94,6 +98,7 @@ impl ContextInputs {
             begin: self.stretch.begin,
             end: self.stretch.end,
             in_time: self.in_time,
+            newest: self.by_time.then_some(self.turns.len() as u64),
             lead: self.lead().count() as u64,
             turns_before: self.turns_before,
             summary: kept(&self.summary),
@@ -102,7 +107,9 @@ impl ContextInputs {
             groups: self.groups.as_ref().map(|found| self.groups_input(&found.groups)),
             refused: self.refused_input(),
             recalled: self.recalled.iter().map(RecalledInput::of).collect(),
+            recall_notice: self.recall_notice.as_ref().and_then(|notice| raw(notice.raw())),
             messages: self.inline.iter().filter_map(|m| raw(m.raw())).collect(),
+            unknown_fields: self.unknown_fields.clone(),
         }
     }
 
@@ -122,7 +129,7 @@ impl ContextInputs {
     }
 
     /// Loads the inputs of an old prompt again.
-    pub async fn reload(store: &Store, trace: &Trace) -> Result<Self> {
+    pub async fn reload(store: &Store, recipe: &Recipe, trace: &Trace) -> Result<Self> {
         let traced = &trace.inputs;
         let mut inputs = Self {
             summary: traced.summary.as_deref().and_then(|raw| Shown::new(bytes(raw), show_summary)),
@@ -134,15 +141,20 @@ impl ContextInputs {
             collections: traced.collections.iter().map(chosen).collect(),
             groups: traced.groups.as_ref().map(|groups| Arc::new(Found::again(groups))),
             refused: traced.refused.clone(),
+            recall_notice: traced.recall_notice.as_deref().map(|raw| Message::from_stored(bytes(raw))),
+            unknown_fields: traced.unknown_fields.clone(),
             ..Self::default()
         };
         if let (Some(of), Some((first, last))) = (turns_in(trace)?, traced.turns) {
             if traced.lead > 0 {
                 inputs.lead = store.turns(&of, Range::After { seq: 0, limit: LEAD_TURNS_MAX }).await?;
             }
-            inputs.turns = store.turns(&of, Range::Between { first, last }).await?;
+            match traced.newest {
+                Some(turns) => inputs.choose_again(store, &of, (first, last), turns).await?,
+                None => inputs.turns = store.turns(&of, Range::Between { first, last }).await?,
+            }
         }
-        inputs.search_again(store, &traced.recalled).await?;
+        inputs.search_again(store, recipe, &traced.recalled).await?;
         inputs.ask(trace.question.as_deref());
         Ok(inputs)
     }
@@ -172,14 +184,17 @@ impl Hash for ContextInputs {
             groups,
             refused,
             recalled,
+            recall_notice,
             inline,
             question,
             turns_in,
             outside,
+            unknown_fields,
             // They say which turns are loaded, and in which order.
             lead: _,
             stretch: _,
             in_time: _,
+            by_time: _,
             // It follows from the groups and the turns.
             membership: _,
             // They are the passages of `recalled`.
@@ -188,8 +203,10 @@ impl Hash for ContextInputs {
         (turns_in.as_ref().map(CollectionPath::segments), turns.last_seq, turns.epoch).hash(hasher);
         (turns_before, outside, inline.len(), collections.len()).hash(hasher);
         inline.iter().for_each(|message| message.raw().hash(hasher));
-        question.as_ref().map(Message::raw).hash(hasher);
-        collections.iter().for_each(|c| (&c.name, c.shape, c.level, c.of.fingerprint, &c.range).hash(hasher));
+        [question, recall_notice].map(|message| message.as_ref().map(Message::raw)).hash(hasher);
+        unknown_fields.hash(hasher);
+        let chosen = |c: &ChosenCollection| (c.shape, c.level, c.of.fingerprint, c.range.clone(), c.before);
+        collections.iter().for_each(|c| (&c.name, chosen(c)).hash(hasher));
         [summary, user_data].map(|shown| shown.as_ref().map(|s| &s.raw)).hash(hasher);
         groups.as_ref().map(|found| found.fingerprint).hash(hasher);
         refused.hash(hasher);
@@ -205,7 +222,7 @@ impl Hash for ContextInputs {
 impl ChosenCollection {
     fn read(&self) -> LoadedCollection<'_> {
         let items = self.of.items.get(self.range.clone()).unwrap_or_default();
-        LoadedCollection { name: &self.name, shape: self.shape, level: self.level, items }
+        LoadedCollection { name: &self.name, shape: self.shape, level: self.level, items, before: self.before }
     }
 }
 
@@ -213,7 +230,8 @@ fn chosen(input: &CollectionInput) -> ChosenCollection {
     let documents = input.documents.iter().map(|(id, raw)| (id.as_str().into(), 0.0, bytes(raw)));
     let of = Arc::new(Collected::new(documents, input.shape));
     let range = 0..of.items.len();
-    ChosenCollection { name: input.name.clone(), shape: input.shape, level: input.level, of, range }
+    let (name, before) = (input.name.clone(), input.before);
+    ChosenCollection { name, shape: input.shape, level: input.level, of, range, before }
 }
 
 /// Where the turns of a trace are.

@@ -8,12 +8,13 @@ mod collection;
 mod inputs;
 mod passages;
 mod shown;
+mod turns;
 
 use std::ops::Range;
 use std::sync::Arc;
 
+use novelo_engine::decode::UnknownField;
 use novelo_engine::group::Membership;
-use novelo_engine::limits::CONTEXT_TURNS_MAX;
 use novelo_engine::loaded::{self, RefusedTurn, show_summary, show_user_data};
 use novelo_engine::path::{CollectionPath, DocumentPath, PathError, Prefix};
 use novelo_engine::recall::Recalled;
@@ -21,7 +22,7 @@ use novelo_engine::recipe::Shape;
 use novelo_engine::scope::{Root, THREADS, TURNS};
 use novelo_engine::time_scope::{Level, LevelScope, TimeRange, TimeScope};
 use novelo_engine::{Message, Need, Recipe};
-use novelo_store::{Range as Seqs, Store, Turns};
+use novelo_store::{Store, Turns};
 
 use crate::cache::Cache;
 use crate::context::collapse::{Found, FoundGroups};
@@ -32,6 +33,7 @@ use collection::{Collected, Collections};
 pub use passages::RecalledPassages;
 pub(crate) use passages::recall_one;
 pub use shown::Shown;
+use turns::OlderTurns;
 
 /// Everything that one prompt is made from.
 #[derive(Debug, Default)]
@@ -42,6 +44,8 @@ pub(crate) struct ContextInputs {
     turns_before: u64,
     stretch: TimeRange,
     in_time: bool,
+    /// Whether the turns were chosen by their times, so that turns between them may be missing.
+    by_time: bool,
     summary: Option<Shown>,
     user_data: Option<Shown>,
     collections: Vec<ChosenCollection>,
@@ -51,10 +55,14 @@ pub(crate) struct ContextInputs {
     refused: Vec<RefusedTurn>,
     /// The results of searches, as the prompt shows them.
     recalled: Vec<Recalled>,
+    /// Stands before these.
+    recall_notice: Option<Message>,
     /// The passages that they found.
     pub sources: Vec<FoundPassage>,
     pub inline: Vec<Message>,
     pub question: Option<Message>,
+    /// Fields of the request that were ignored.
+    pub unknown_fields: Vec<UnknownField>,
     /// Where the turns are.
     turns_in: Option<CollectionPath>,
     /// Whether something was read that belongs to no user. Such a prompt is for admins to look at.
@@ -69,6 +77,8 @@ struct ChosenCollection {
     level: Level,
     of: Arc<Collected>,
     range: Range<usize>,
+    /// Documents of the same stretch that are older.
+    before: u64,
 }
 
 /// Documents as they are shown, kept from request to request.
@@ -76,6 +86,7 @@ struct ChosenCollection {
 pub struct Caches {
     shown: Cache<DocumentPath, Shown>,
     collections: Collections,
+    older: Cache<CollectionPath, OlderTurns>,
     pub groups: FoundGroups,
 }
 
@@ -89,14 +100,15 @@ pub struct Whose<'a> {
 
 const SHOWN_BYTES_MAX: usize = 16 * 1024 * 1024;
 const COLLECTIONS_BYTES_MAX: usize = 32 * 1024 * 1024;
+const OLDER_BYTES_MAX: usize = 1024 * 1024;
 const GROUPS_BYTES_MAX: usize = 16 * 1024 * 1024;
-const LEAD_TURNS_MAX: usize = 8;
 
 impl Default for Caches {
     fn default() -> Self {
         Self {
             shown: Cache::new(SHOWN_BYTES_MAX),
             collections: Cache::new(COLLECTIONS_BYTES_MAX),
+            older: Cache::new(OLDER_BYTES_MAX),
             groups: Cache::new(GROUPS_BYTES_MAX),
         }
     }
@@ -107,6 +119,7 @@ impl Caches {
     pub fn forget(&self, what: &Prefix) {
         self.shown.retain(|path| !what.holds(path.segments()));
         self.collections.retain(|(path, _)| !what.holds(path.segments()));
+        self.older.retain(|path| !what.holds(path.segments()));
         self.groups.retain(|(path, _)| !what.holds(path.segments()));
     }
 }
@@ -123,6 +136,8 @@ struct Loader<'a> {
     store: &'a Store,
     caches: &'a Caches,
     whose: Whose<'a>,
+    /// Whether the first turn that is looked at moves in large steps only.
+    keeps_front: bool,
     inputs: ContextInputs,
 }
 
@@ -138,7 +153,7 @@ impl ContextInputs {
         let Some(local) = &reach.local else { return Ok(Self::default()) };
         let above = if recipe.promotes { reach.above.as_slice() } else { &[] };
         let inputs = Self { stretch: local.range, in_time: reach.in_time, ..Self::default() };
-        let mut loader = Loader { store, caches, whose, inputs };
+        let mut loader = Loader { store, caches, whose, keeps_front: recipe.keeps_front(), inputs };
         for need in recipe.needs() {
             match (need, reach.thread_id()) {
                 (Need::Turns, Some(thread)) => loader.turns(thread).await?,
@@ -174,39 +189,13 @@ impl Loader<'_> {
         Ok(())
     }
 
-    /// The newest turns. Of a very long thread, the first one looked at moves in large steps only, so that
-    /// windows which look back stay put from turn to turn; the instructions that lead it come along all the
-    /// same. Of a stretch that ends before them, those that it holds. Says whether there is any turn at all.
-    async fn turns_of(&mut self, of: &CollectionPath) -> Result<bool> {
-        let inputs = &mut self.inputs;
-        inputs.turns = self.store.turns(of, Seqs::Last(CONTEXT_TURNS_MAX)).await?;
-        if !inputs.turns.has_more {
-            return Ok(!inputs.turns.is_empty());
-        }
-        let (times, stretch) = (inputs.turns.iter().map(|turn| turn.create_time), inputs.stretch);
-        let newest = times.clone().fold(f64::MIN, f64::max);
-        let oldest = times.fold(f64::MAX, f64::min);
-        if stretch.end.is_none_or(|end| newest <= end) {
-            let first = inputs.first_seq().next_multiple_of((CONTEXT_TURNS_MAX / 2) as u64) + 1;
-            inputs.lead = self.store.turns(of, Seqs::After { seq: 0, limit: LEAD_TURNS_MAX }).await?;
-            inputs.turns = self.store.turns(of, Seqs::Between { first, last: inputs.turns.last_seq }).await?;
-            inputs.turns_before = (first - 1).saturating_sub(inputs.lead().count() as u64);
-        } else if stretch.begin.is_none_or(|begin| begin < oldest) {
-            let (seqs, before) = collection::newest(self.store, of, stretch).await?;
-            let (first, last) = (seqs.iter().min().copied().unwrap_or(1), seqs.iter().max().copied().unwrap_or(0));
-            inputs.turns = self.store.turns(of, Seqs::Between { first, last }).await?;
-            inputs.turns_before = before;
-        }
-        Ok(true)
-    }
-
     async fn collection(&mut self, reading: &LevelScope, name: &str, shape: Shape) -> Result<()> {
         for root in self.whose.roots() {
             let of = reading.collection(root, name).map_err(bad_id)?;
             let read = collection::read(self.store, &self.caches.collections, &of, shape, reading.range).await?;
-            let Some(read) = read else { continue };
-            let (name, level, range) = (name.to_owned(), reading.level, read.within(reading.range));
-            self.inputs.collections.push(ChosenCollection { name, shape, level, of: read, range });
+            let Some((of, before)) = read else { continue };
+            let (name, level, range) = (name.to_owned(), reading.level, of.within(reading.range));
+            self.inputs.collections.push(ChosenCollection { name, shape, level, of, range, before });
             self.inputs.outside |= root == Root::Legacy;
             return Ok(());
         }
@@ -230,7 +219,9 @@ impl Loader<'_> {
     async fn groups(&mut self, thread: &str) -> Result<()> {
         let found = crate::context::collapse::find(self.store, &self.caches.groups, self.whose, thread).await?;
         self.inputs.outside |= found.outside;
-        self.inputs.membership = Some(found.membership(self.inputs.turns_in.as_ref(), &self.inputs.turns));
+        if !self.inputs.by_time {
+            self.inputs.membership = Some(found.membership(self.inputs.turns_in.as_ref(), &self.inputs.turns));
+        }
         self.inputs.groups = Some(found);
         Ok(())
     }

@@ -3,9 +3,10 @@
 
 use std::time::Duration;
 
+use novelo_engine::assemble::needed_tokens;
 use novelo_engine::path::{self, CollectionPath};
-use novelo_engine::recall::{Recall, RecallHit, RecallSource, Recalled};
-use novelo_engine::{Message, Need, Recipe, Role, Turn};
+use novelo_engine::recall::{Recall, RecallHit, RecallSource, Recalled, ShownPassage};
+use novelo_engine::{Message, Need, Recipe, Role, Tokenizer, Turn};
 use novelo_recall::Why;
 use novelo_store::{Range, Store};
 use serde::Deserialize;
@@ -14,8 +15,11 @@ use super::ContextInputs;
 use crate::context::Contexts;
 use crate::context::request::Request;
 use crate::error::{Code, Result};
+use crate::policy::Prompt;
 use crate::search::levels::Levels;
-use crate::search::{Ask, Found, FoundPassage, Picked, Place, Ranking, has_any, search};
+use crate::search::{
+    Ask, Found, FoundPassage, NEAR_MAX, Picked, Place, Ranking, has_any, join_neighbours, name_documents, search,
+};
 use crate::thread::tail::excerpt;
 use crate::trace::RecalledInput;
 
@@ -45,10 +49,28 @@ impl ContextInputs {
                 _ => None,
             };
             let Some(found) = found else { continue };
-            self.recalled.push(found.recalled);
-            self.sources.extend(found.hits);
+            self.take_found(found, recipe, request.budget_tokens);
+        }
+        if !request.omits_recall_notice && self.recalled.iter().any(|recalled| recalled.message.is_some()) {
+            let notice = app.policies.prompt(Prompt::Recalled);
+            self.recall_notice = Some(Message::text(Role::System, &notice));
         }
         Ok(())
+    }
+
+    /// Takes in the passages of one recall: as many as its share of the budget holds, numbered after those
+    /// that are there.
+    fn take_found(&mut self, mut found: RecalledPassages, recipe: &Recipe, budget_tokens: Option<u32>) {
+        let first = self.sources.len() + 1;
+        if found.recalled.recall.share_permille.is_some() {
+            let needed_tokens = needed_tokens(recipe, &self.loaded());
+            let room_tokens = found.recalled.recall.room_tokens(budget_tokens, needed_tokens);
+            found.shorten(room_tokens.unwrap_or(u32::MAX), recipe.tokenizer, first);
+        } else if first > 1 {
+            found.show(first);
+        }
+        self.recalled.push(found.recalled);
+        self.sources.extend(found.shown);
     }
 
     /// The seq of the first turn that a window shows.
@@ -79,15 +101,31 @@ impl ContextInputs {
     }
 
     /// Reads the passages of an old prompt again, as far as they are still stored.
-    pub(super) async fn search_again(&mut self, store: &Store, inputs: &[RecalledInput]) -> Result<()> {
+    pub(super) async fn search_again(
+        &mut self,
+        store: &Store,
+        recipe: &Recipe,
+        inputs: &[RecalledInput],
+    ) -> Result<()> {
         for input in inputs {
             let mut passages = Vec::new();
             for hit in &input.hits {
                 passages.extend(read_again(store, input.recall.from, hit).await?);
             }
+            name_documents(store, &mut passages).await?;
+            let first = self.sources.len() + 1;
+            let message = match input.has_origins {
+                true => {
+                    let shown = as_shown(&input.recall, &passages);
+                    let message = show(&input.recall, &shown, first);
+                    self.sources.extend(shown);
+                    message
+                }
+                false => show_bare(&input.recall, &passages),
+            };
             self.recalled.push(Recalled {
-                recall: input.recall.clone(),
-                message: show(&input.recall, &passages),
+                recall: recall_of_recipe(recipe, input),
+                message,
                 hits: input.hits.clone(),
                 near: input.near.clone(),
                 problems: input.problems.clone(),
@@ -97,11 +135,24 @@ impl ContextInputs {
     }
 }
 
+/// The recall of a recipe that an input belongs to. The defaults of older versions were others.
+fn recall_of_recipe(recipe: &Recipe, input: &RecalledInput) -> Recall {
+    let of = |recall: &Recall| (recall.from, recall.heading.clone(), recall.empty.clone());
+    let recalls = recipe.needs().into_iter().filter_map(|need| match need {
+        Need::Recall(recall) => Some(recall),
+        _ => None,
+    });
+    let mut same = recalls.filter(|recall| !input.has_origins && of(recall) == of(&input.recall));
+    same.next().unwrap_or_else(|| input.recall.clone())
+}
+
 /// The result of one recall of a recipe: as the prompt shows it, and the passages.
 #[derive(Debug, Clone)]
 pub struct RecalledPassages {
     pub recalled: Recalled,
     pub hits: Vec<FoundPassage>,
+    /// The hits as the prompt shows them: neighbours are joined.
+    pub shown: Vec<FoundPassage>,
     /// The best of what was not taken.
     pub near: Vec<FoundPassage>,
 }
@@ -109,14 +160,44 @@ pub struct RecalledPassages {
 impl RecalledPassages {
     fn new(recall: &Recall, found: Found) -> Self {
         let Found { hits, near, notes } = found;
-        let recalled = Recalled {
-            recall: recall.clone(),
-            message: show(recall, &hits),
-            hits: hits.iter().map(FoundPassage::to_hit).collect(),
-            near: near.iter().map(FoundPassage::to_hit).collect(),
-            problems: notes,
+        let recalled =
+            Recalled { recall: recall.clone(), message: None, hits: Vec::new(), near: Vec::new(), problems: notes };
+        let mut passages = Self { recalled, hits, shown: Vec::new(), near };
+        passages.show(1);
+        passages
+    }
+
+    /// Makes the message, with numbers from `first` on.
+    fn show(&mut self, first: usize) {
+        let Self { recalled, hits, shown, near } = self;
+        *shown = as_shown(&recalled.recall, hits);
+        recalled.message = show(&recalled.recall, shown, first);
+        recalled.hits = hits.iter().map(FoundPassage::to_hit).collect();
+        recalled.near = near.iter().map(FoundPassage::to_hit).collect();
+    }
+
+    /// Keeps the best hits that fit into a room together, and makes the message of them.
+    fn shorten(&mut self, room_tokens: u32, tokenizer: Tokenizer, first: usize) {
+        let mut left_tokens = room_tokens;
+        let mut is_kept = |hit: &FoundPassage| {
+            let tokens = tokenizer.count(&hit.text);
+            let fits = tokens <= left_tokens;
+            left_tokens -= if fits { tokens } else { 0 };
+            fits
         };
-        Self { recalled, hits, near }
+        let (kept, left): (Vec<_>, Vec<_>) = std::mem::take(&mut self.hits).into_iter().partition(|hit| is_kept(hit));
+        self.hits = kept;
+        self.near.splice(0..0, left);
+        self.near.truncate(NEAR_MAX);
+        self.show(first);
+        // Tags and origins take room too. They are counted here, and exactly.
+        while self.recalled.message.as_ref().is_some_and(|message| message.tokens(tokenizer) > room_tokens) {
+            if let Some(last) = self.hits.pop() {
+                self.near.insert(0, last);
+                self.near.truncate(NEAR_MAX);
+            }
+            self.show(first);
+        }
     }
 }
 
@@ -145,12 +226,12 @@ async fn find(
     let search = async {
         match has_any(app, user, ask.source).await? {
             true => {
-                search(app, ask, |ranking| pick(ranking, recall, Levels::of(&app.config), is_shown)).await.map(Some)
+                search(app, ask, |ranking| pick(ranking, recall, Levels::of(&app.settings), is_shown)).await.map(Some)
             }
             false => Ok(None),
         }
     };
-    let limit = Duration::from_millis(app.config.number("load.timeout_ms"));
+    let limit = app.settings.load.timeout;
     let found = match within(limit, search).await? {
         Ok(found) => found,
         Err(why) => {
@@ -158,15 +239,25 @@ async fn find(
             Some(Found { notes, ..Found::default() })
         }
     };
+    let found = match found {
+        Some(mut found) => {
+            name_documents(&app.store, &mut found.hits).await?;
+            Some(found)
+        }
+        None => None,
+    };
     Ok(found.map(|found| RecalledPassages::new(recall, found)))
 }
 
-/// What a search gave, else what kept it from it, in words; zero is no limit. A request that is at fault
+/// What a search gave, else what kept it from it, in words; none is no limit. A request that is at fault
 /// itself is still refused.
-async fn within<T>(limit: Duration, search: impl Future<Output = Result<T>>) -> Result<std::result::Result<T, String>> {
-    let done = match limit.is_zero() {
-        true => search.await,
-        false => match tokio::time::timeout(limit, search).await {
+async fn within<T>(
+    limit: Option<Duration>,
+    search: impl Future<Output = Result<T>>,
+) -> Result<std::result::Result<T, String>> {
+    let done = match limit {
+        None => search.await,
+        Some(limit) => match tokio::time::timeout(limit, search).await {
             Ok(done) => done,
             Err(_) => return Ok(Err(format!("it took longer than {limit:?}"))),
         },
@@ -182,13 +273,35 @@ fn pick(ranking: &Ranking<'_>, recall: &Recall, levels: Levels, is_shown: impl F
     match (recall.from, recall.per_level) {
         (RecallSource::Memories, Some(each)) => levels.pick(ranking, each as usize, most),
         (RecallSource::Turns, _) => ranking.pick_relevant(most, |place| !is_shown(place)),
+        _ if recall.share_permille.is_some() => ranking.pick_filling(most),
         _ => ranking.pick_relevant(most, |_| true),
     }
 }
 
-/// The message of a recall, each passage cut to where the words of the query are.
-fn show(recall: &Recall, passages: &[FoundPassage]) -> Option<Message> {
-    recall.show(passages.iter().map(|passage| (passage.text.as_str(), passage.matched_words())))
+/// Hits as a prompt shows them: of documents, neighbours are joined. What is longer than a hit may be is cut
+/// to where the words of the query are, and not joined.
+fn as_shown(recall: &Recall, hits: &[FoundPassage]) -> Vec<FoundPassage> {
+    let mut shown = hits.to_vec();
+    if recall.from != RecallSource::Documents {
+        return shown;
+    }
+    for passage in &mut shown {
+        if let Some(cut) = recall.cut(&passage.text, &passage.matched_words()) {
+            (passage.text, passage.place.part) = (cut, None);
+        }
+    }
+    join_neighbours(&shown)
+}
+
+fn show(recall: &Recall, shown: &[FoundPassage], first: usize) -> Option<Message> {
+    let passages: Vec<ShownPassage<'_>> = shown.iter().map(FoundPassage::to_shown).collect();
+    recall.show(&passages, first)
+}
+
+/// The message of a recall as older versions made it: without origins, and a line each.
+fn show_bare(recall: &Recall, hits: &[FoundPassage]) -> Option<Message> {
+    let bare = |hit| ShownPassage { lead: None, ..FoundPassage::to_shown(hit) };
+    recall.show_lines(&hits.iter().map(bare).collect::<Vec<_>>())
 }
 
 async fn read_again(store: &Store, source: RecallSource, hit: &RecallHit) -> Result<Option<FoundPassage>> {

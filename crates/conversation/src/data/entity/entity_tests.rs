@@ -54,7 +54,7 @@ fn database() -> (tempfile::TempDir, Database) {
 
 #[test]
 fn a_file_is_read_and_fits_its_database() {
-    let entity = decode(&Yaml::read(FILE).unwrap().value).unwrap();
+    let mut entity = decode(&Yaml::read(FILE).unwrap().value).unwrap();
     assert_eq!((entity.name.as_str(), entity.about.as_str()), ("fiis_dividends", "What funds paid. Made up."));
     assert_eq!((entity.bounds.rows_max, entity.bounds.wait), (60, Duration::from_millis(700)));
     assert_eq!((entity.keep, entity.is_narrated), (Duration::from_secs(300), false));
@@ -69,7 +69,7 @@ fn a_file_is_read_and_fits_its_database() {
 #[test]
 fn what_may_be_left_out_has_usual_values() {
     let value = json!({"about": "a", "columns": {"a": {}}, "queries": {"list": {"sql": "SELECT 1 AS a", "list": {}}}});
-    let entity = decode(&value).unwrap();
+    let mut entity = decode(&value).unwrap();
     assert_eq!((entity.bounds.rows_max, entity.bounds.wait), (100, Duration::from_millis(500)));
     assert_eq!((entity.keep, entity.is_narrated, entity.last_day.is_none()), (Duration::ZERO, true, true));
     let (_dir, database) = database();

@@ -4,6 +4,7 @@
 //! file in part: an entity is right or not there.
 
 mod columns;
+mod conditions;
 mod decimal;
 mod escape;
 mod format;
@@ -17,12 +18,14 @@ use novelo_engine::decode::{DecodeError, nearest};
 use novelo_engine::limits::{
     ENTITY_CACHE_S_MAX, ENTITY_QUERIES_MAX, QUERY_WAIT_MS_MAX, ROWS_MAX, SQL_BYTES_MAX, TEMPLATE_BYTES_MAX,
 };
-use novelo_language::plan::Question;
+use novelo_language::plan::{Condition, ConditionRule, Question};
 use serde::Deserialize;
 use serde_json::Value;
 
 use crate::data::database::{Bounds, Database, Rows};
 use columns::{ColumnWire, Columns, check_name};
+use conditions::ConditionWire;
+pub use conditions::{LEFT, parameter};
 use present::Manner;
 use template::{Names, Template};
 
@@ -46,6 +49,8 @@ pub struct Entity {
     pub is_narrated: bool,
     /// The query for the last day that there is data of. It takes no parameters.
     pub last_day: Option<String>,
+    /// What its rows can be selected by.
+    pub conditions: Vec<ConditionRule>,
     columns: Columns,
     queries: BTreeMap<String, Query>,
     empty: Template,
@@ -56,6 +61,8 @@ pub struct Entity {
 struct Query {
     sql: String,
     manner: Manner,
+    /// The columns that it answers, once it was checked.
+    answered: Vec<String>,
 }
 
 /// What a presentation may speak of, beside the rows.
@@ -66,6 +73,7 @@ pub struct Spoken<'a> {
     /// `nos últimos 12 meses`, or empty.
     pub window: &'a str,
     pub question: &'a Question,
+    pub conditions: &'a [Condition],
 }
 
 #[derive(Debug, Deserialize)]
@@ -78,6 +86,8 @@ struct EntityWire {
     cache_seconds: Option<u32>,
     narrate: Option<bool>,
     columns: BTreeMap<String, ColumnWire>,
+    #[serde(default)]
+    conditions: BTreeMap<String, ConditionWire>,
     queries: BTreeMap<String, QueryWire>,
     empty: Option<String>,
 }
@@ -125,6 +135,7 @@ impl Entity {
             check_text("last_day", sql, SQL_BYTES_MAX, "SQL_BYTES_MAX")?;
         }
         let columns = Columns::decode(wire.columns)?;
+        let conditions = conditions::decode(wire.conditions, &columns)?;
         let subjects = format!("{subject}s");
         let queries =
             decode_queries(wire.queries, Names { subjects: &subjects, columns: &columns.names(), is_of_row: true })?;
@@ -137,6 +148,7 @@ impl Entity {
             keep: Duration::from_secs(keep_s.into()),
             is_narrated: wire.narrate.unwrap_or(true),
             last_day: wire.last_day,
+            conditions,
             columns,
             queries,
             empty,
@@ -145,7 +157,7 @@ impl Entity {
 
     /// Whether its queries run on this database and its templates name what they answer. The parameters are
     /// those that questions come with.
-    pub fn check(&self, database: &Database, parameters: &[&str]) -> Result<(), DecodeError> {
+    pub fn check(&mut self, database: &Database, parameters: &[&str]) -> Result<(), DecodeError> {
         let wrong = |path: String| move |problem: String| DecodeError::new(path, problem);
         if let Some(sql) = &self.last_day {
             let columns = database.check(sql, &[]).map_err(wrong("last_day".to_owned()))?;
@@ -153,16 +165,23 @@ impl Entity {
                 return Err(DecodeError::new("last_day", "must answer one column"));
             }
         }
+        let mut found = Vec::with_capacity(self.queries.len());
         let mut unanswered = self.columns.names();
         for (name, query) in &self.queries {
             let path = format!("queries.{name}");
             let answered = database.check(&query.sql, parameters).map_err(wrong(format!("{path}.sql")))?;
             self.check_answered(&path, query, &answered)?;
             unanswered.retain(|column| !answered.iter().any(|name| name == column));
+            found.push((name.clone(), answered));
         }
         match unanswered.first() {
             Some(column) => Err(DecodeError::new(format!("columns.{column}"), "is answered by no query")),
-            None => Ok(()),
+            None => {
+                for (name, answered) in found {
+                    self.queries.get_mut(&name).into_iter().for_each(|query| query.answered.clone_from(&answered));
+                }
+                self.check_conditions(database, parameters)
+            }
         }
     }
 
@@ -192,9 +211,13 @@ impl Entity {
         &self.of(aggregation).sql
     }
 
-    /// The rows in words, as Markdown.
+    /// The rows in words, as Markdown, and what they were selected by.
     pub fn present(&self, rows: &Rows, spoken: &Spoken<'_>) -> String {
-        present::tell(&self.columns, &self.of(spoken.aggregation).manner, &self.empty, rows, spoken)
+        let told = present::tell(&self.columns, &self.of(spoken.aggregation).manner, &self.empty, rows, spoken);
+        match self.tell_conditions(spoken.conditions) {
+            Some(conditions) => format!("{told}\n\n{conditions}"),
+            None => told,
+        }
     }
 
     fn of(&self, aggregation: &str) -> &Query {
@@ -219,7 +242,7 @@ fn decode_queries(
         check_name(&path, &name)?;
         check_text(&format!("{path}.sql"), &wire.sql, SQL_BYTES_MAX, "SQL_BYTES_MAX")?;
         let manner = decode_manner(&path, wire.table, wire.list, wire.text, names)?;
-        Ok((name, Query { sql: wire.sql, manner }))
+        Ok((name, Query { sql: wire.sql, manner, answered: Vec::new() }))
     };
     wires.into_iter().map(query).collect()
 }

@@ -99,9 +99,8 @@ impl Derived {
         let at = scope::thread(user, thread).map_err(bad_id)?;
         let traces = at.child(TRACES).map_err(bad_id)?;
         self.all_of(app, &traces).await?;
-        for (collection, id) in [("answered", "last"), ("references", "last")] {
-            self.delete(at.child(collection).and_then(|of| of.document(id)).map_err(bad_id)?);
-        }
+        self.all_of(app, &at.child("answered").map_err(bad_id)?).await?;
+        self.delete(at.child("references").and_then(|of| of.document("last")).map_err(bad_id)?);
         if let Some(op) = summary::without(app, user, thread, turn.seq).await? {
             self.places.push(summary_path(user, thread).map_err(bad_id)?.prefix());
             self.ops.push(op);

@@ -20,7 +20,7 @@ use sha2::{Digest, Sha256};
 
 use crate::caller::FORGETS;
 use crate::error::{Code, Error, Result};
-use crate::settings::Config;
+use crate::settings::{ForgetsFile, Settings, StoreKind};
 use crate::telemetry::now;
 
 /// The document with the salt of this store.
@@ -97,23 +97,23 @@ fn is_digest(text: &str) -> bool {
 }
 
 /// Where the file of a data directory is, by the settings.
-pub fn file_of(config: &Config) -> Option<PathBuf> {
-    match config.text("forgets.file") {
-        "none" => None,
-        _ if config.text("store") != "local" => None,
-        "" => {
-            let mut name = config.data().components().as_path().as_os_str().to_owned();
+pub fn file_of(settings: &Settings) -> Option<PathBuf> {
+    match &settings.forgets.file {
+        ForgetsFile::None => None,
+        _ if settings.store != StoreKind::Local => None,
+        ForgetsFile::Beside => {
+            let mut name = settings.data.components().as_path().as_os_str().to_owned();
             name.push(".forgets");
             Some(name.into())
         }
-        file => Some(file.into()),
+        ForgetsFile::File(file) => Some(file.clone()),
     }
 }
 
 impl ForgetLog {
     /// Opens the record; its file gets what only the store has, as after a migration or a write that failed.
-    pub async fn open(store: &Store, config: &Config) -> anyhow::Result<Self> {
-        let Some(file) = file_of(config) else { return Ok(Self { file: None }) };
+    pub async fn open(store: &Store, settings: &Settings) -> anyhow::Result<Self> {
+        let Some(file) = file_of(settings) else { return Ok(Self { file: None }) };
         let known = entries(store).await?;
         let log = Self { file: Some(Arc::new(Mutex::new(file.clone()))) };
         if known.is_empty() {

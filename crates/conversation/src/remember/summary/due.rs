@@ -78,11 +78,12 @@ async fn round(app: &UserMemory, user: &str, thread: &str) -> Result<Round, Erro
     let invalid = |e: novelo_engine::path::PathError| Error::Invalid(e.to_string());
     let (at, of) = (summary_path(user, thread).map_err(invalid)?, scope::turns(user, thread).map_err(invalid)?);
     let last_seq = app.store.version(&of).await?.last_seq;
-    let window = Window::of(&app.config);
+    let window = Window::of(&app.settings);
     if last_seq <= window.threshold {
         return Ok(Round::Done);
     }
     let (before, version) = held(&app.store, &at).await?;
+    let before = before.begun(version > 0);
     let turns_max = make::turns_max(app);
     let Some((first, last)) = window.uncovered(last_seq, before.upto_seq, turns_max) else { return Ok(Round::Done) };
     let tail = Tail::load(app, user, thread, Range::Between { first, last }).await;
@@ -91,7 +92,7 @@ async fn round(app: &UserMemory, user: &str, thread: &str) -> Result<Round, Erro
     let newest = tail.newest();
     let mut closed = app.due.closing();
     let summary = tokio::select! {
-        made = make::continued(app, (user, thread), before, tail) => made?,
+        made = make::continued(app, (user, thread), before, tail, last) => made?,
         _ = closed.wait_for(|closed| *closed) => return Ok(Round::Done),
     };
     let summary = Summary { upto_seq: last, updated_at: now(), ..summary };

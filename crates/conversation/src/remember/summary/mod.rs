@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use super::{TRIES_MAX, check};
 use crate::error::{Code, Error, Result};
 use crate::remember::UserMemory;
-use crate::settings::Config;
+use crate::settings::Settings;
 use crate::telemetry::now;
 pub use due::run;
 
@@ -35,6 +35,18 @@ pub struct Summary {
     pub given: Option<String>,
     #[serde(default)]
     pub updated_at: f64,
+    /// It is made again from the turns after this one. `None` where it cannot be: it is carried on.
+    #[serde(skip_serializing, default)]
+    pub after_seq: Option<u64>,
+}
+
+/// The same as it is stored.
+#[derive(Serialize)]
+struct StoredSummary<'s> {
+    #[serde(flatten)]
+    summary: &'s Summary,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    after_seq: Option<u64>,
 }
 
 /// Who made it.
@@ -55,9 +67,9 @@ struct Window {
 }
 
 impl Window {
-    fn of(config: &Config) -> Self {
-        let number = |key| config.number(key);
-        Self { turns: number("memory.short_term_window"), threshold: number("memory.summary_threshold_messages") }
+    fn of(settings: &Settings) -> Self {
+        let memory = &settings.memory;
+        Self { turns: memory.short_term_window.get(), threshold: memory.summary_threshold_messages }
     }
 
     /// The first and the last seq of the next round.
@@ -76,6 +88,24 @@ impl Summary {
     fn says_something(&self) -> bool {
         !self.text.trim().is_empty()
     }
+
+    /// Its document.
+    fn encode(&self) -> serde_json::Result<Vec<u8>> {
+        serde_json::to_vec(&StoredSummary { summary: self, after_seq: self.after_seq })
+    }
+
+    /// Settles from where on it is made from turns, before it is continued. A caller's words stand for the
+    /// turns that they cover, and what was removed does not come back.
+    fn begun(self, is_stored: bool) -> Self {
+        let is_given = self.by == By::Caller && self.given.is_none();
+        let after_seq = match () {
+            () if !is_stored => Some(0),
+            () if is_given => Some(self.upto_seq),
+            () if self.made().is_empty() => Some(self.after_seq.unwrap_or(0).max(self.upto_seq)),
+            () => self.after_seq,
+        };
+        Self { after_seq, ..self }
+    }
 }
 
 /// The summary that is there, and its version; an empty one of version 0 where there is none. A document that
@@ -93,7 +123,7 @@ async fn write(
     if_version: Option<u64>,
     made_from: Option<DocumentPath>,
 ) -> std::result::Result<(), StoreError> {
-    let value = serde_json::to_vec(summary).map_err(|e| StoreError::Invalid(e.to_string()))?;
+    let value = summary.encode().map_err(|e| StoreError::Invalid(e.to_string()))?;
     let terms = PutTerms { if_version, now: summary.updated_at, ..PutTerms::default() };
     let put = Op::Put { at: at.clone(), value: value.into(), terms };
     store.write(made_from.map(|at| Op::Expect { at }).into_iter().chain([put]).collect()).await?;
@@ -115,8 +145,8 @@ pub async fn set(app: &UserMemory, user: &str, thread: &str, text: &str, upto_se
         let problem = format!("is {upto_seq}; the last turn of the thread is {last_seq}");
         return Err(Error::invalid("upto_seq", problem));
     }
-    let upto_seq = upto_seq.unwrap_or_else(|| Window::of(&app.config).before(last_seq));
-    let summary = Summary { text: text.to_owned(), upto_seq, by: By::Caller, updated_at: now(), given: None };
+    let upto_seq = upto_seq.unwrap_or_else(|| Window::of(&app.settings).before(last_seq));
+    let summary = Summary { text: text.to_owned(), upto_seq, by: By::Caller, updated_at: now(), ..Summary::default() };
     write(&app.store, &at, &summary, None, None).await?;
     app.touched(user, thread);
     Ok(summary)
@@ -136,7 +166,7 @@ pub async fn remove(app: &UserMemory, user: &str, thread: &str) -> Result<bool> 
 /// back.
 pub async fn begin_here(app: &UserMemory, user: &str, thread: &str) -> Result<()> {
     let of = scope::turns(user, thread).map_err(|e| Error::bad_id("thread", &e))?;
-    let upto_seq = Window::of(&app.config).before(app.store.version(&of).await?.last_seq);
+    let upto_seq = Window::of(&app.settings).before(app.store.version(&of).await?.last_seq);
     let summary = Summary { upto_seq, by: By::Extract, updated_at: now(), ..Summary::default() };
     if upto_seq > 0 {
         write(&app.store, &path(user, thread)?, &summary, None, None).await?;
@@ -152,7 +182,7 @@ pub async fn begin_anew(app: &UserMemory, user: &str, thread: &str) -> Result<()
         if version == 0 || summary.upto_seq == 0 {
             return Ok(());
         }
-        let summary = Summary { upto_seq: 0, updated_at: now(), ..summary };
+        let summary = Summary { upto_seq: 0, updated_at: now(), after_seq: None, ..summary };
         match write(&app.store, &at, &summary, Some(version), None).await {
             Err(StoreError::Stale { .. }) => {}
             done => return Ok(done?),
@@ -167,12 +197,12 @@ pub async fn begin_anew(app: &UserMemory, user: &str, thread: &str) -> Result<()
 pub async fn without(app: &UserMemory, user: &str, thread: &str, seq: u64) -> Result<Option<Op>> {
     let (at, of) = (path(user, thread)?, scope::turns(user, thread).map_err(|e| Error::bad_id("thread", &e))?);
     let (summary, version) = held(&app.store, &at).await?;
-    let is_due = app.store.version(&of).await?.last_seq > Window::of(&app.config).threshold;
+    let is_due = app.store.version(&of).await?.last_seq > Window::of(&app.settings).threshold;
     if summary.upto_seq < seq && !is_due {
         return Ok(None);
     }
     let emptied = Summary { upto_seq: 0, updated_at: now(), ..summary.with(String::new(), By::Extract) };
-    let value = serde_json::to_vec(&emptied).map_err(|e| Error::new(Code::Internal, e.to_string()))?;
+    let value = emptied.encode().map_err(|e| Error::new(Code::Internal, e.to_string()))?;
     let terms = PutTerms { if_version: Some(version), now: emptied.updated_at, ..PutTerms::default() };
     Ok(Some(Op::Put { at, value: value.into(), terms }))
 }

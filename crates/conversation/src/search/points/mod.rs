@@ -21,7 +21,7 @@ use novelo_store::qdrant::{self, Collection, Nonsense, Request, Requests, Shape}
 use rustc_hash::FxHashMap;
 
 use crate::outbound::{Outbound, Unanswered};
-use crate::settings::Config;
+use crate::settings::{IndexKind, Settings};
 use crate::text::member;
 
 pub use check::{expected, findings};
@@ -83,16 +83,16 @@ type Answer<T> = std::result::Result<T, Fault>;
 
 impl Points {
     /// `None` where passages are searched in this process. An address that is none is an error at the start.
-    pub fn open(config: &Config) -> anyhow::Result<Option<Box<Self>>> {
-        if config.text("index") != "qdrant" {
+    pub fn open(settings: &Settings) -> anyhow::Result<Option<Box<Self>>> {
+        if settings.index != IndexKind::Qdrant {
             return Ok(None);
         }
-        let url = config.text("qdrant.url");
-        let server = Outbound::with_header(url, "api-key", config.text("qdrant.key"));
+        let url = &*settings.qdrant.url;
+        let server = Outbound::with_header(url, "api-key", &settings.qdrant.key);
         Ok(Some(Box::new(Self {
             server: server.map_err(|e| anyhow::anyhow!("qdrant.url {url:?}: {e}"))?,
-            requests: Requests::new(config.text("qdrant.prefix")),
-            deadline: Duration::from_millis(config.number("qdrant.timeout_ms")),
+            requests: Requests::new(&settings.qdrant.prefix),
+            deadline: settings.qdrant.timeout,
             resting: Mutex::default(),
             shapes: Mutex::default(),
             busy: Mutex::default(),

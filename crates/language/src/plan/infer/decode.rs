@@ -47,11 +47,20 @@ struct RemarkWire {
     #[serde(default)]
     words: Vec<String>,
     say: Option<String>,
+    name: Option<String>,
+    pointer: Option<String>,
+    unanswered: Option<String>,
 }
 
 impl RemarkWire {
     fn read(self, path: &str) -> Result<Remark, DecodeError> {
-        Ok(Remark { words: spellings(&format!("{path}.words"), &self.words)?, say: ask(path, self.say)? })
+        Ok(Remark {
+            words: spellings(&format!("{path}.words"), &self.words)?,
+            say: ask(path, self.say)?,
+            name: ask(path, self.name)?,
+            pointer: ask(path, self.pointer)?,
+            unanswered: ask(path, self.unanswered)?,
+        })
     }
 }
 

@@ -9,16 +9,24 @@ mod decode;
 #[cfg(test)]
 mod infer_tests;
 mod limit;
+mod pointer;
+mod put;
 mod rules;
 mod said;
+mod subject;
+mod unread;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
+pub use self::decode::LIMIT_MAX;
 use self::rules::Rule;
-use self::said::{QuestionWords, Spelling};
-use super::text::Question;
+pub(super) use self::said::{QuestionWords, Spelling};
+use super::account::{Unread, UnreadKind};
+use super::condition::{self, Condition, ConditionRule};
+use super::text::{Question, Subjects};
+use crate::portuguese::plan::{did_you_mean, sentence};
 use crate::window::Window;
 
 /// What every intent can do, whatever its rules.
@@ -28,6 +36,11 @@ const OF_ALL: [&str; 5] = ["sum", "avg", "max", "min", "count"];
 /// Names of parameters.
 const WINDOW: &str = "window";
 const LIMIT: &str = "limit";
+const CONDITION: &str = "condition";
+/// What has no rows of its own to be about something else.
+const EXPLAIN: &str = "explain";
+/// Where a sentence quotes the question.
+const WORDS: &str = "{words}";
 
 /// What each intent takes, and from where.
 #[derive(Debug, Clone, Default)]
@@ -46,6 +59,9 @@ pub struct ParameterRules {
 struct Remark {
     words: Vec<Spelling>,
     say: Option<String>,
+    name: Option<String>,
+    pointer: Option<String>,
+    unanswered: Option<String>,
 }
 
 /// What the conversation has to offer; nothing, where its policy does not allow it.
@@ -55,8 +71,34 @@ pub struct Given<'a> {
     pub inherited: &'a [String],
     /// The last subjects that were answered about, for a comparison with them.
     pub reference: &'a [String],
+    /// Those of the last few answers, the oldest first.
+    pub recent: &'a [Vec<String>],
+    /// Those that the last answer listed without being asked about them.
+    pub listed: &'a [String],
+    /// Those of which one may be picked by its place.
+    pub several: &'a [String],
+    /// What was named since and not answered about.
+    pub unanswered: &'a [String],
     /// The parameters of the last answer, where it had the same intent.
     pub parameters: Option<&'a Parameters>,
+    /// Whether the intent comes from the conversation.
+    pub takes_up: bool,
+    /// What the entity can be selected by.
+    pub conditions: &'a [ConditionRule],
+    /// What any entity can be selected by: a value that only others know is a condition all the same.
+    pub elsewhere: &'a [ConditionRule],
+}
+
+impl Given<'_> {
+    /// All subjects of the last few answers, each once, the last named last.
+    fn mentioned(&self) -> Vec<String> {
+        let mut all: Vec<String> = Vec::new();
+        for subject in self.recent.iter().flatten() {
+            all.retain(|other| other != subject);
+            all.push(subject.clone());
+        }
+        all
+    }
 }
 
 /// What a query is asked with.
@@ -72,12 +114,17 @@ pub struct Parameters {
     /// By the name of the parameter; not in it where nothing was chosen and there is no default.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub choices: BTreeMap<String, Vec<String>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub conditions: Vec<Condition>,
     /// Where each came from, by its name.
     #[serde(skip)]
     pub taken: BTreeMap<String, Vec<Taken>>,
     /// What is needed and was not found.
     #[serde(skip)]
     pub missing: Vec<String>,
+    /// What the question says and nothing reads.
+    #[serde(skip)]
+    pub unread: Vec<Unread>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -87,9 +134,6 @@ pub enum Taken {
     Context,
     Default,
 }
-
-/// A value, and where it came from.
-type Found<T> = Option<(T, Taken)>;
 
 impl ParameterRules {
     /// What an intent may be asked to reckon.
@@ -107,19 +151,51 @@ impl ParameterRules {
     pub fn sentence(&self, intent: &str, missing: &str) -> Option<&str> {
         let rule = self.intents.get(intent)?;
         let ask = match missing {
-            WINDOW => &self.unread.say,
             missing if missing == self.subject => &rule.subject.as_ref()?.ask,
             missing => &rule.choices.get(missing)?.ask,
         };
         ask.as_deref()
     }
 
-    /// What an answer must say of a condition in the question, such as a number that something must be above:
-    /// none is applied.
-    pub fn unmet(&self, question: &Question) -> Option<&str> {
+    /// What is said of words that were not understood.
+    pub fn sentence_of(&self, unread: &Unread) -> String {
+        let own = match unread.kind {
+            UnreadKind::Name => &self.unread.name,
+            UnreadKind::Period => &self.unread.say,
+            UnreadKind::Condition => &self.conditions.say,
+            UnreadKind::Pointer => &self.unread.pointer,
+            UnreadKind::Unanswered => &self.unread.unanswered,
+        };
+        let said = own.as_deref().unwrap_or_else(|| sentence(unread.kind));
+        // A sentence that quotes nothing follows the words that it is about.
+        match said.contains(WORDS) {
+            true => said.replace(WORDS, &unread.words),
+            false => format!("\"{}\": {said}", unread.words),
+        }
+    }
+
+    /// Whether an intent is about subjects.
+    pub fn takes_subject(&self, intent: &str) -> bool {
+        self.intents.get(intent).is_some_and(|rule| rule.subject.is_some())
+    }
+
+    /// The known subject that a code may have meant.
+    pub fn suggestion(&self, unread: &Unread, known: &Subjects) -> Option<String> {
+        let near = known.near(&unread.words).filter(|_| unread.kind == UnreadKind::Name)?;
+        Some(did_you_mean(near))
+    }
+
+    /// Which words of a question an intent would take as parameters, by their numbers, and whether a
+    /// condition is among them.
+    pub fn reads(&self, intent: &str, question: &Question, conditions: &[ConditionRule]) -> (Vec<usize>, bool) {
+        let Some(rule) = self.intents.get(intent) else { return (Vec::new(), false) };
         let said = QuestionWords::new(question);
-        let is_one = |words: &Spelling| said.find(words).is_some_and(|place| said.is_number(place.end));
-        self.conditions.say.as_deref().filter(|_| self.conditions.words.iter().any(is_one))
+        let chosen = rule.choices.iter().map(|(name, rule)| (name.clone(), said.chosen(&rule.words)));
+        let found = condition::find(&said, conditions, &chosen.collect());
+        let has_condition = !found.conditions.is_empty();
+        let mut read: Vec<usize> = found.read.into_iter().flatten().collect();
+        read.extend(unread::parameter_words(rule, &said).into_iter().flatten());
+        (read, has_condition)
     }
 
     /// The parameters of a question with this intent.
@@ -127,124 +203,62 @@ impl ParameterRules {
         let mut found = Parameters { aggregation: LIST.to_owned(), ..Parameters::default() };
         let Some(rule) = self.intents.get(intent) else { return found };
         let mut said = QuestionWords::new(question);
-        self.subjects(rule, question, given, &said, &mut found);
-        let window = said.take_window();
-        if rule.window.is_some() && window.is_none() && (said.has_stray_date() || said.has_one(&self.unread.words)) {
-            found.missing.push(WINDOW.to_owned());
-        }
+        let window = self.window(rule, &mut said, question, &mut found);
         found.put_window(rule, window, given);
         found.put_choices(rule, &said, given);
+        let read = found.put_conditions(rule, question, &mut said, given);
+        found.unread.extend(self.unread_condition(question, &said));
+        self.subjects(rule, question, given, &said, &mut found);
+        let words = unread::parameter_words(rule, &said);
         // `10 maiores` counts rows, and asks for no maximum.
         found.put_limit(rule, &mut said, given);
-        found.put_aggregation(rule, said);
+        found.put_aggregation(rule, &said, given);
         found.settle();
+        if found.aggregation != EXPLAIN {
+            let read: Vec<_> = read.into_iter().chain(words).collect();
+            found.unread.extend(unread::names(rule, question, &said, given, &read));
+        }
+        found.ask_back(&self.subject);
         found
     }
 
-    fn subjects(
+    /// A condition by other words, with a number behind them.
+    fn unread_condition(&self, question: &Question, said: &QuestionWords<'_>) -> Option<Unread> {
+        let place = |words: &Spelling| said.find(words).filter(|place| said.is_number(place.end));
+        let words = self.conditions.words.iter().find_map(place)?;
+        Some(Unread { kind: UnreadKind::Condition, words: question.spelled(words.start..words.end + 1).to_owned() })
+    }
+
+    /// The stretch of time that is named. One that is named and cannot be read, or that the intent has none
+    /// of, is not understood.
+    fn window(
         &self,
         rule: &Rule,
+        said: &mut QuestionWords<'_>,
         question: &Question,
-        given: &Given<'_>,
-        said: &QuestionWords<'_>,
         found: &mut Parameters,
-    ) {
-        let Some(rule) = &rule.subject else { return };
-        let inherits = rule.inherits && !rule.unless.iter().any(|words| said.has(words));
-        let joins = || !given.reference.is_empty() && compare::joins(said, &self.compare, &question.subjects);
-        let (subjects, taken) = if question.subjects.is_empty() {
-            (if inherits { given.inherited.to_vec() } else { Vec::new() }, vec![Taken::Context])
-        } else if rule.inherits && joins() {
-            (each_once(given.reference, &question.subjects), vec![Taken::Context, Taken::Text])
-        } else {
-            (question.subjects.clone(), vec![Taken::Text])
+    ) -> Option<Window> {
+        let located = Window::among(&said.tokens);
+        let Some(of) = &rule.window else {
+            let is_other = |window: &Window| !matches!(window, Window::Today | Window::This(_) | Window::Upcoming);
+            let words = located.filter(|(window, _)| is_other(window) && rule.subject.is_some());
+            found.unread.extend(words.map(|(_, words)| unread::period(question, words)));
+            said.take_window();
+            return None;
         };
-        if subjects.is_empty() {
-            found.missing.extend(rule.is_required.then(|| self.subject.clone()));
-        } else {
-            found.taken.insert(self.subject.clone(), taken);
-            found.subjects = subjects;
-        }
-    }
-}
-
-fn each_once(reference: &[String], named: &[String]) -> Vec<String> {
-    let mut all: Vec<String> = Vec::with_capacity(reference.len() + named.len());
-    for subject in reference.iter().chain(named) {
-        if !all.contains(subject) {
-            all.push(subject.clone());
-        }
-    }
-    all
-}
-
-impl Parameters {
-    fn put_window(&mut self, rule: &Rule, said: Option<Window>, given: &Given<'_>) {
-        let Some(rule) = &rule.window else { return };
-        let earlier = given.parameters.filter(|_| rule.inherits).and_then(|earlier| earlier.window);
-        let fits = |window: &Window| rule.takes_rows || window.rows().is_none();
-        self.window = self.note(WINDOW, first(said.filter(fits), earlier.filter(fits), rule.default));
-    }
-
-    fn put_choices(&mut self, rule: &Rule, said: &QuestionWords<'_>, given: &Given<'_>) {
-        for (name, rule) in &rule.choices {
-            let earlier = given.parameters.filter(|_| rule.inherits).and_then(|earlier| earlier.choices.get(name));
-            // The rules may have changed since.
-            let earlier = earlier.map(|values| values.iter().filter(|value| rule.values.contains(value)).cloned());
-            let some = |values: Vec<String>| Some(values).filter(|values| !values.is_empty());
-            let chosen = first(
-                some(said.chosen(&rule.words)),
-                earlier.and_then(|values| some(values.collect())),
-                some(rule.default.clone()),
-            );
-            match self.note(name, chosen) {
-                Some(values) => _ = self.choices.insert(name.clone(), values),
-                None => self.missing.extend(rule.is_required.then(|| name.clone())),
+        let counted = || Window::counted_alone(&said.tokens).filter(|(_, words)| said.are_free(words));
+        let located = located.or_else(counted);
+        if let Some((window, words)) = located {
+            let is_row = !of.takes_rows && window.rows().is_some() && window != Window::Today;
+            if window != Window::Upcoming {
+                said.take(words.clone());
             }
+            let is_moved = unread::moved(said, &words);
+            let whole = is_moved.unwrap_or_else(|| words.clone());
+            found.unread.extend((is_row || whole != words).then(|| unread::period(question, whole)));
+            return Some(window);
         }
+        found.unread.extend(unread::stray_period(said, question, &self.unread.words));
+        None
     }
-
-    fn put_limit(&mut self, rule: &Rule, said: &mut QuestionWords<'_>, given: &Given<'_>) {
-        let Some(rule) = &rule.limit else { return };
-        let earlier = given.parameters.filter(|_| rule.inherits).and_then(|earlier| earlier.limit);
-        let limit = first(limit::take(said, &rule.of), earlier, rule.default);
-        self.limit = self.note(LIMIT, limit).map(|limit| limit.min(rule.max));
-    }
-
-    fn put_aggregation(&mut self, rule: &Rule, said: QuestionWords<'_>) {
-        let Some(rule) = &rule.aggregation else { return };
-        let spoken = said.spoken(&rule.words);
-        let first_allowed = rule.allow.iter().find(|name| spoken.contains(name)).cloned();
-        let aggregation = first(first_allowed, None, Some(rule.default.clone()));
-        self.aggregation = self.note("aggregation", aggregation).unwrap_or_default();
-    }
-
-    /// What nobody said gives way: the newest row to a maximum, which is of all; the usual number of rows to
-    /// a named stretch of time, which is answered whole, and to the rows of the window.
-    fn settle(&mut self) {
-        let is_usual = |of: &Self, name: &str| of.taken.get(name).is_some_and(|taken| taken.contains(&Taken::Default));
-        let rows = self.window.and_then(Window::rows);
-        if OF_ALL.contains(&self.aggregation.as_str()) && rows.is_some() && is_usual(self, WINDOW) {
-            self.window = None;
-            self.taken.remove(WINDOW);
-        }
-        let rows = self.window.and_then(Window::rows);
-        let is_said = self.taken.contains_key(LIMIT) && !is_usual(self, LIMIT);
-        let is_told_whole = self.window.is_some_and(Window::has_start) && !is_usual(self, WINDOW);
-        if !is_said && (rows.is_some() || is_told_whole || self.aggregation != LIST) {
-            self.limit = rows;
-            self.taken.remove(LIMIT);
-        }
-    }
-
-    fn note<T>(&mut self, name: &str, found: Found<T>) -> Option<T> {
-        let (value, taken) = found?;
-        self.taken.insert(name.to_owned(), vec![taken]);
-        Some(value)
-    }
-}
-
-fn first<T>(text: Option<T>, context: Option<T>, default: Option<T>) -> Found<T> {
-    let of = |value: Option<T>, taken| value.map(|value| (value, taken));
-    of(text, Taken::Text).or(of(context, Taken::Context)).or(of(default, Taken::Default))
 }

@@ -64,7 +64,8 @@ impl Spelling {
 impl<'q> QuestionWords<'q> {
     pub fn new(question: &'q Question) -> Self {
         let tokens = Tokens::new(&question.text);
-        let free = Free(vec![true; tokens.len()]);
+        let mut free = Free(vec![true; tokens.len()]);
+        question.named().iter().for_each(|named| free.take(named.clone()));
         Self { tokens, words: question.words(), free }
     }
 
@@ -78,21 +79,22 @@ impl<'q> QuestionWords<'q> {
         Some(window)
     }
 
-    /// Whether numbers stand as those of a date, or after the word for a day. A window would have taken them.
-    pub fn has_stray_date(&self) -> bool {
-        let number = |at: usize| self.tokens.digits(at).is_some();
+    /// Numbers that stand as those of a date, or after the word for a day. A window would have taken them.
+    pub fn stray_date(&self) -> Option<Range<usize>> {
+        let number = |at: usize| self.tokens.digits(at).is_some() && self.is_free(at);
         let joined = |at: usize| number(at) && matches!(self.tokens.joint(at), Some('/' | '-' | '.'));
         let is_date = |at: usize| number(at) && joined(at + 1) && joined(at + 2);
         let is_day = |at: usize| self.tokens.word(at) == DAY && number(at + 1);
-        (0..self.tokens.len()).any(|at| is_date(at) || is_day(at))
+        let date = |at: usize| is_date(at).then_some(at..at + 3).or_else(|| is_day(at).then_some(at..at + 2));
+        (0..self.tokens.len()).find_map(date)
     }
 
     pub fn is_number(&self, at: usize) -> bool {
-        self.tokens.digits(at).is_some()
+        self.tokens.digits(at).is_some() && self.is_free(at)
     }
 
-    pub fn has_one(&self, spellings: &[Spelling]) -> bool {
-        spellings.iter().any(|spelling| self.has(spelling))
+    pub fn are_free(&self, words: &Range<usize>) -> bool {
+        words.clone().all(|at| self.is_free(at))
     }
 
     pub fn take(&mut self, words: Range<usize>) {
@@ -111,6 +113,18 @@ impl<'q> QuestionWords<'q> {
     pub fn find(&self, spelling: &Spelling) -> Option<Range<usize>> {
         let places = self.place(spelling, Alike::Letters, &self.free)?;
         Some(places.first()?.start..places.last()?.end)
+    }
+
+    /// Every place of a phrase, whatever the endings of its words.
+    pub fn places(&self, spelling: &Spelling) -> Vec<Range<usize>> {
+        let place = |at: usize| self.place_at(spelling, Alike::Stem, &self.free, at);
+        let ends = |places: Vec<Range<usize>>| Some(places.first()?.start..places.last()?.end);
+        (0..self.words.len()).filter_map(|at| place(at).and_then(ends)).collect()
+    }
+
+    /// The same of many phrases.
+    pub fn places_of<'s>(&self, spellings: impl Iterator<Item = &'s Spelling>) -> Vec<Range<usize>> {
+        spellings.flat_map(|spelling| self.places(spelling)).collect()
     }
 
     /// Where a phrase ends that begins here, whatever the endings of its words.

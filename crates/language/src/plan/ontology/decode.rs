@@ -100,8 +100,8 @@ fn subject(fields: &mut Fields<'_>) -> Decoded<(String, Shape, Option<String>)> 
         return Err(DecodeError::new(name_path, "must not be window, which is a stretch of time"));
     }
     let shape_path = fields.path("shape");
-    let shape = fields.string("shape")?.ok_or_else(|| DecodeError::new(&shape_path, "is missing"))?;
-    let shape = Shape::parse(shape).map_err(|problem| DecodeError::new(shape_path, problem))?;
+    let shape = fields.string("shape")?.map_or(Ok(Shape::default()), Shape::parse);
+    let shape = shape.map_err(|problem| DecodeError::new(shape_path, problem))?;
     let index = fields.string("index")?.map(str::to_owned);
     fields.finish()?;
     Ok((name.to_owned(), shape, index))

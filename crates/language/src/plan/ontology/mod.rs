@@ -14,12 +14,16 @@ mod decode_tests;
 #[cfg(test)]
 mod ontology_tests;
 
+use std::ops::Range;
+
 use novelo_engine::decode::DecodeError;
 use serde::Serialize;
 use serde_json::Value;
 
 use self::score::{Scorer, Sum, Threshold, Unknown, is_elliptical, newest};
-use self::vocabulary::Vocabulary;
+pub use self::typo::Typos;
+use self::vocabulary::{SUBJECT, Unit, Vocabulary};
+use super::account;
 use super::subjects::{Search, Shape};
 use super::text::{Question, Subjects};
 use crate::analyse::{QUESTION_WORDS_MAX, Spelled, Words};
@@ -44,6 +48,24 @@ pub struct Intent {
     /// Where the answer is looked up.
     pub entity: String,
     pub bucket: Option<String>,
+}
+
+/// The intent of a turn before, and what it makes of a question.
+#[derive(Debug, Clone, Default)]
+pub struct Earlier<'a> {
+    pub intent: &'a str,
+    /// Which words of the question its parameters would take, by their numbers.
+    pub read: Vec<usize>,
+    /// Whether the question states a condition that it knows.
+    pub has_condition: bool,
+    /// Whether it is about no subjects, so that a question which names one means another.
+    pub is_without_subject: bool,
+}
+
+impl Earlier<'_> {
+    fn reads(&self, word: usize) -> bool {
+        self.read.contains(&word)
+    }
 }
 
 /// How a question was understood.
@@ -75,6 +97,10 @@ pub struct Candidate {
     pub because: Vec<Because>,
 }
 
+/// Less than this, beside what speaks for a whole bucket, is no question of its own after an opener: `e sobre
+/// o HGLG11?`.
+const WEAK: f64 = 0.75;
+
 /// What kind of reason an earlier turn is.
 const HISTORY: &str = "history";
 
@@ -87,7 +113,26 @@ pub struct Because {
     pub weight: f64,
 }
 
+impl Candidate {
+    /// Whether the intent comes from the turns before.
+    pub fn is_taken_up(&self) -> bool {
+        self.because.iter().any(|because| because.kind == HISTORY)
+    }
+}
+
 impl Scores {
+    /// Where no intent won by the whole question, the first of several that are asked for one beside the
+    /// other does.
+    pub fn take_first_of(&mut self, first: &Candidate) {
+        if self.verdict == Verdict::Routed {
+            return;
+        }
+        let at = self.candidates.iter().position(|one| one.intent == first.intent);
+        let one = at.map_or_else(|| first.clone(), |at| self.candidates.remove(at));
+        self.candidates.insert(0, one);
+        self.verdict = Verdict::Routed;
+    }
+
     /// The intent that the question is routed to.
     pub fn routed(&self) -> Option<&Candidate> {
         self.candidates.first().filter(|_| self.verdict == Verdict::Routed)
@@ -130,7 +175,29 @@ impl Ontology {
     /// Whether a question takes up the one before it: by how it begins, or since its intent comes from there.
     pub fn takes_up(&self, question: &Question, routed: &Candidate) -> bool {
         let begins = question.words().first().is_some_and(|word| self.openers.contains(&word.folded));
-        begins || routed.because.iter().any(|because| because.kind == HISTORY)
+        begins || routed.is_taken_up()
+    }
+
+    /// The intents that a question asks for one beside the other, `preço e dy do HGLG11`, with the words that
+    /// ask for each; none where it asks for one.
+    pub fn several(&self, question: &Question) -> Vec<(Candidate, Range<usize>)> {
+        let units = self.vocabulary.read(question);
+        let has_subject = units.iter().any(|unit| unit.id == SUBJECT);
+        let mut found: Vec<(Candidate, Range<usize>)> = Vec::new();
+        for words in account::parts(question) {
+            let mut own: Vec<Unit> = units.iter().filter(|unit| words.contains(&unit.word)).copied().collect();
+            if has_subject && !own.iter().any(|unit| unit.id == SUBJECT) {
+                own.push(Unit::subject(words.end));
+            }
+            let sums = self.scorer.sums(&own, &|_| String::new());
+            if self.scorer.verdict(&sums) != Verdict::Routed {
+                continue;
+            }
+            let one = sums.into_iter().next().and_then(|sum| self.candidate(sum));
+            let is_new = |one: &Candidate| found.iter().all(|(other, _)| other.intent != one.intent);
+            found.extend(one.filter(is_new).map(|one| (one, words)));
+        }
+        if found.len() > 1 { found } else { Vec::new() }
     }
 
     /// A question with the subjects that it names.
@@ -139,20 +206,31 @@ impl Ontology {
         let words: Vec<Spelled<'_>> = words.iter().collect();
         let is_ordinary = |folded: &str| self.vocabulary.is_ordinary(folded);
         let search = Search { text, words: &words, shape: &self.shape, known, is_ordinary: &is_ordinary };
-        Question::from_words(text, &words, search.run())
+        let mut question = Question::from_words(text, &words, search.run());
+        question.senses = self.vocabulary.senses(&question);
+        question
     }
 
     /// Scores every intent. `earlier` are the intents of recent turns, the newest first, that may be looked
-    /// back at: by a question that says too little by itself, and nothing that needs more.
-    pub fn score(&self, question: &Question, earlier: &[&str]) -> Scores {
+    /// back at: by a question that says too little by itself, and nothing that needs more; and by one that
+    /// only adds a condition.
+    pub fn score(&self, question: &Question, earlier: &[Earlier<'_>]) -> Scores {
         let units = self.vocabulary.read(question);
         let spelled = |at: usize| question.words().get(at).map(|word| word.folded.clone()).unwrap_or_default();
         let mut sums = self.scorer.sums(&units, &spelled);
         let mut verdict = self.scorer.verdict(&sums);
-        let looks_back = verdict != Verdict::Routed && is_elliptical(&units);
-        if let Some((at, intent)) = newest(&self.intents, earlier).filter(|_| looks_back) {
-            self.scorer.look_back(&mut sums, at, &intent.name);
-            verdict = Verdict::Routed;
+        let names_subject = units.iter().any(|unit| unit.id == SUBJECT);
+        if let Some((at, intent, earlier)) = newest(&self.intents, earlier, names_subject) {
+            let names = account::name_words(question);
+            let needs_more = is_elliptical(&units, &|word| earlier.reads(word) || names.contains(&word));
+            let adds = earlier.has_condition && question.subjects.is_empty();
+            let only_adds = adds && is_elliptical(&units, &|word| earlier.reads(word));
+            let is_opened = question.words().first().is_some_and(|word| self.openers.contains(&word.folded));
+            let is_weak = is_opened && sums.first().is_some_and(|sum| sum.own < WEAK);
+            if ((verdict != Verdict::Routed || is_weak) && needs_more) || only_adds {
+                self.scorer.look_back(&mut sums, at, &intent.name);
+                verdict = Verdict::Routed;
+            }
         }
         Scores { candidates: sums.into_iter().filter_map(|sum| self.candidate(sum)).collect(), verdict }
     }

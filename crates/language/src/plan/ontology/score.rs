@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 
 use super::pattern::{Fit, Pattern};
 use super::vocabulary::{FILLER, FOLLOW_UP, Id, SUBJECT, TIME, Unit, WINDOW};
-use super::{Because, HISTORY, Intent, Verdict};
+use super::{Because, Earlier, HISTORY, Intent, Verdict};
 
 /// What is left of the weight of a misspelt word.
 const TYPO_SHARE: f64 = 0.9;
@@ -78,6 +78,8 @@ pub struct Sum {
     pub because: Vec<Because>,
     /// Whether something speaks for it that does not speak for its whole bucket.
     speaks: bool,
+    /// How much that is.
+    pub own: f64,
 }
 
 impl Scorer {
@@ -172,8 +174,13 @@ impl Scorer {
     /// Puts the intent of an earlier turn first, far enough above what it needs and above all others.
     pub fn look_back(&self, sums: &mut Vec<Sum>, intent: usize, feature: &str) {
         let at = sums.iter().position(|sum| sum.intent == intent);
-        let mut sum =
-            at.map(|at| sums.remove(at)).unwrap_or(Sum { intent, score: 0.0, because: Vec::new(), speaks: true });
+        let mut sum = at.map(|at| sums.remove(at)).unwrap_or(Sum {
+            intent,
+            score: 0.0,
+            because: Vec::new(),
+            speaks: true,
+            own: 0.0,
+        });
         let needed = self.needed(intent);
         let above = sums.first().map_or(needed.min_score, |best| needed.min_score.max(best.score + needed.min_gap));
         sum.because.push(Because {
@@ -191,28 +198,36 @@ impl Scorer {
     }
 }
 
-/// Whether a question holds nothing but what leans on an earlier one.
-pub fn is_elliptical(units: &[Unit]) -> bool {
-    let leans = |unit: &Unit| unit.id == SUBJECT || unit.is(TIME | FOLLOW_UP);
+/// Whether a question holds nothing but what leans on an earlier one, which reads some of its words.
+pub fn is_elliptical(units: &[Unit], reads: &dyn Fn(usize) -> bool) -> bool {
+    let leans = |unit: &Unit| unit.id == SUBJECT || unit.is(TIME | FOLLOW_UP) || reads(unit.word);
     units.iter().any(leans) && units.iter().all(|unit| leans(unit) || unit.is(FILLER))
 }
 
 /// The newest of the earlier intents that there still is.
-pub fn newest<'i>(intents: &'i [Intent], earlier: &[&str]) -> Option<(usize, &'i Intent)> {
-    earlier.iter().find_map(|name| intents.iter().enumerate().find(|(_, intent)| intent.name == *name))
+pub fn newest<'i, 'e, 'a>(
+    intents: &'i [Intent],
+    earlier: &'e [Earlier<'a>],
+    names_subject: bool,
+) -> Option<(usize, &'i Intent, &'e Earlier<'a>)> {
+    earlier.iter().filter(|earlier| !(names_subject && earlier.is_without_subject)).find_map(|earlier| {
+        let (at, intent) = intents.iter().enumerate().find(|(_, intent)| intent.name == earlier.intent)?;
+        Some((at, intent, earlier))
+    })
 }
 
 impl Sum {
     /// Nothing, where nothing speaks for the intent.
     fn of(intent: usize, own: Vec<Because>, bucket: &[Because], strange: Option<&Because>) -> Option<Self> {
         let speaks = own.iter().any(|it| it.weight > 0.0);
+        let weight = total(&own);
         let mut because = own;
         because.extend_from_slice(bucket);
         if !because.iter().any(|it| it.weight > 0.0) {
             return None;
         }
         because.extend(strange.cloned());
-        Some(Self { intent, score: total(&because), because, speaks })
+        Some(Self { intent, score: total(&because), because, speaks, own: weight })
     }
 }
 

@@ -20,14 +20,23 @@ pub struct Typos {
 impl Typos {
     pub fn learn(&mut self, word: &Word, id: Id) {
         for spelling in [&word.folded, &word.stem] {
-            let same = self.by_print.get(&fingerprint(spelling)).into_iter().flatten();
-            let mut same = same.filter_map(|at| self.spellings.get(*at as usize));
-            if is_long(spelling) && !same.any(|(known, _)| known == spelling) {
-                let at = u32::try_from(self.spellings.len()).unwrap_or(u32::MAX);
-                prints(spelling, |print| self.by_print.entry(print).or_default().push(at));
-                self.spellings.push((spelling.clone(), id));
-            }
+            self.learn_spelling(spelling, id);
         }
+    }
+
+    pub fn learn_spelling(&mut self, spelling: &str, id: Id) {
+        let same = self.by_print.get(&fingerprint(spelling)).into_iter().flatten();
+        let mut same = same.filter_map(|at| self.spellings.get(*at as usize));
+        if is_long(spelling) && !same.any(|(known, _)| known == spelling) {
+            let at = u32::try_from(self.spellings.len()).unwrap_or(u32::MAX);
+            prints(spelling, |print| self.by_print.entry(print).or_default().push(at));
+            self.spellings.push((spelling.to_owned(), id));
+        }
+    }
+
+    /// Whether two different words are one slip apart, however short.
+    pub fn is_one_slip(a: &str, b: &str) -> bool {
+        a != b && one_slip(a, b)
     }
 
     /// The known word that this one was meant to be; of several, the one that was learnt first.
@@ -39,7 +48,8 @@ impl Typos {
         self.near(&word.folded).or_else(singular).or_else(|| self.near(&word.stem))
     }
 
-    fn near(&self, spelling: &str) -> Option<Id> {
+    /// The same of a spelling as it stands.
+    pub fn near(&self, spelling: &str) -> Option<Id> {
         let mut best: Option<u32> = None;
         if is_long(spelling) {
             prints(spelling, |print| {

@@ -6,9 +6,10 @@
 
 use rustc_hash::FxHashMap;
 
-use super::super::text::{Question, Word};
+use super::super::text::{Question, Sense, Word};
 use super::typo::Typos;
 use crate::plan::LANGUAGE;
+use crate::portuguese::chat::{is_chat, is_cry, is_of_people};
 
 /// A known word. The first three are no words.
 pub type Id = u32;
@@ -168,6 +169,12 @@ impl Vocabulary {
                 at = subject.end.max(at + 1);
                 continue;
             }
+            let is_of_people = words.get(at + 1).is_some_and(|next| is_of_people(&word.folded, &next.folded));
+            if is_of_people || (is_cry(&word.folded) && question.begins(at + 1)) {
+                units.push(Unit { id: UNKNOWN, word: at, is_typo: false, kind: FILLER });
+                at += 1;
+                continue;
+            }
             let rest = found.get(at..).unwrap_or_default();
             if let Some((id, length)) = self.phrase(rest.iter().map(|(id, _)| *id)) {
                 let is_typo = rest.iter().take(length).any(|(_, is_typo)| *is_typo);
@@ -177,10 +184,30 @@ impl Vocabulary {
             }
             let id = self.means(id);
             let timed = if question.is_timed(at) { TIME } else { 0 };
-            units.push(Unit { id, word: at, is_typo, kind: self.kind(id) | kind_of(&word.folded) | timed });
+            let is_talk = (id == UNKNOWN || self.kind(id) & ORDINARY != 0) && is_chat(&word.folded);
+            let talk = if is_talk { FILLER } else { 0 };
+            let kind = if is_talk { 0 } else { self.kind(id) };
+            units.push(Unit { id, word: at, is_typo, kind: kind | kind_of(&word.folded) | timed | talk });
             at += 1;
         }
         units
+    }
+
+    /// What is known of each word.
+    pub fn senses(&self, question: &Question) -> Vec<Sense> {
+        let units = self.read(question);
+        let ends = units.iter().skip(1).map(|unit| unit.word).chain([question.words().len()]);
+        let mut senses = Vec::with_capacity(question.words().len());
+        for (unit, end) in units.iter().zip(ends) {
+            let sense = match unit {
+                unit if unit.is_strange() => Sense::Unknown,
+                unit if unit.is(TIME) => Sense::Time,
+                unit if unit.is(FILLER) => Sense::Filler,
+                _ => Sense::Telling,
+            };
+            senses.extend((unit.word..end).map(|_| sense));
+        }
+        senses
     }
 
     /// Whether a folded word is one that an ontology uses, or that everybody does.
@@ -225,6 +252,11 @@ fn kind_of(folded: &str) -> u8 {
 }
 
 impl Unit {
+    /// A subject that stands somewhere else.
+    pub fn subject(word: usize) -> Self {
+        Self { id: SUBJECT, word, is_typo: false, kind: 0 }
+    }
+
     pub fn fits(self, id: Id) -> bool {
         if id == WINDOW { self.is(TIME) } else { id == self.id }
     }

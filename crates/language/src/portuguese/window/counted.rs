@@ -99,6 +99,24 @@ fn within(tokens: &Tokens<'_>, at: usize) -> Option<(Window, usize)> {
     Some((unit.last(count).filter(|_| is_said)?, next))
 }
 
+/// A count that stands alone, `e 6 meses?`, or without a word that says that it is a stretch, `preço 90
+/// dias`: where no other window is named. Not `DY de 12 meses`, nor what a bound is set by or falls due.
+pub fn bare(tokens: &Tokens<'_>, at: usize) -> Option<(Window, usize)> {
+    const BOUNDS: [&str; 14] = [
+        "acima", "abaixo", "mais", "menos", "maior", "menor", "superior", "inferior", "ate", "apos", "daqui", "venc",
+        "prazo", "entre",
+    ];
+    const BEFORE: usize = 3;
+    let (count, unit, next) = counted(tokens, at).or_else(|| short(tokens, at))?;
+    let window = unit.last(count)?;
+    let is_bound = |at: usize| BOUNDS.iter().any(|word| tokens.word(at).starts_with(word));
+    let is_due = (at.saturating_sub(BEFORE)..at).any(is_bound);
+    let is_metric = |at: usize| matches!(tokens.word(at), "dy" | "yield" | "yields");
+    let names_metric = window == Window::Months(12) && (at.saturating_sub(BEFORE)..at).any(is_metric);
+    let is_joined = tokens.joint(at).is_some();
+    (!is_due && !names_metric && !is_joined).then_some((window, next))
+}
+
 /// What is reported for a stretch of days, so that a count behind it is that stretch. A metric of the day,
 /// such as the DY or the volatility, has the count in its name.
 fn is_stretched(word: &str) -> bool {
@@ -167,6 +185,11 @@ fn unit(tokens: &Tokens<'_>, at: usize) -> Option<(TimeUnit, usize)> {
         _ => return None,
     };
     Some((unit, at + 1))
+}
+
+/// Whether a word is the name of a stretch that is counted.
+pub fn is_time_unit(word: &str) -> bool {
+    is_unit(&Tokens::new(word), 0)
 }
 
 /// Whether a word counts time, or rows that stand for days.

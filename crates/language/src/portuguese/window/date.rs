@@ -105,6 +105,11 @@ pub fn is_month(word: &str) -> bool {
     Month::parse(word).is_some()
 }
 
+/// Whether a word is the name of a month and nothing else.
+pub fn is_sure_month(word: &str) -> bool {
+    Month::parse(word).is_some_and(|month| month.is_sure && !month.is_english)
+}
+
 struct Month {
     number: i32,
     is_english: bool,

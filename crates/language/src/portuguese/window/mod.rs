@@ -17,7 +17,8 @@ use std::ops::Range;
 
 use crate::window::{Tokens, Window};
 
-pub(crate) use self::counted::is_unit;
+pub(crate) use self::counted::{is_time_unit, is_unit};
+pub(crate) use self::date::is_sure_month;
 pub(crate) use self::number::number;
 
 impl Window {
@@ -30,6 +31,11 @@ impl Window {
     /// The words of a text that name a window, by their numbers.
     pub(crate) fn words(text: &str) -> Range<usize> {
         Self::among(&Tokens::new(text)).map_or(0..0, |(_, words)| words)
+    }
+
+    /// The window that a count alone names, with the numbers of its words.
+    pub(crate) fn counted_alone(tokens: &Tokens<'_>) -> Option<(Self, Range<usize>)> {
+        (0..tokens.len()).find_map(|at| counted::bare(tokens, at).map(|(window, next)| (window, at..next)))
     }
 
     /// The window that these words name, with the numbers of the words that name it.

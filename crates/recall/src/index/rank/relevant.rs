@@ -13,12 +13,60 @@ const ALIKE: f32 = 0.4;
 /// How many words of a query of stop words alone must match: "who am I" has no others.
 const STOPS: usize = 2;
 
+/// How many terms texts must have that are alike without saying the same, and the share that they share.
+const ALIKE_TERMS_MIN: usize = 12;
+const ALIKE_SHARE: f32 = 0.9;
+/// Words, stop words apart, of what may be frequent, and passages among which that can be told.
+const FREQUENT_WORDS_MAX: usize = 3;
+const FREQUENT_PASSAGES_MIN: usize = 50;
+
 impl Ranked<'_> {
     /// Whether a passage speaks to the query, by itself or through the one before or after it in its group.
+    /// One that says nothing itself does not.
     pub fn is_relevant(&self, key: u64) -> bool {
         let Some(at) = self.index.at(key) else { return false };
         let Some((slot, place)) = self.index.slot(at).zip(self.field.place(at)) else { return false };
+        if slot.is_small_talk || self.is_frequent(at, slot) {
+            return false;
+        }
         self.speaks(at, place) || self.beside(slot, place).any(|(at, place)| self.speaks(at, place))
+    }
+
+    /// Whether two passages say nearly the same.
+    pub fn are_alike(&self, a: u64, b: u64) -> bool {
+        let found = |key| self.index.at(key).and_then(|at| Some((at, self.index.slot(at)?)));
+        let (Some((a, a_slot)), Some((b, b_slot))) = (found(a), found(b)) else { return false };
+        if a_slot.matter == b_slot.matter {
+            return true;
+        }
+        let (a, b) = (self.index.held(a), self.index.held(b));
+        let (least, most) = (a.len().min(b.len()), a.len().max(b.len()));
+        let may_be = a_slot.numbers == b_slot.numbers && least >= ALIKE_TERMS_MIN;
+        if !may_be || (least as f32) < ALIKE_SHARE * most as f32 {
+            return false;
+        }
+        let mut terms: Vec<u32> = a.iter().map(|posting| posting.index()).collect();
+        terms.sort_unstable();
+        let shared = b.iter().filter(|posting| terms.binary_search(&posting.index()).is_ok()).count();
+        shared as f32 >= ALIKE_SHARE * (a.len() + b.len() - shared) as f32
+    }
+
+    /// Whether the one is newer than the other.
+    pub fn is_newer(&self, key: u64, other: u64) -> bool {
+        let day = |key: u64| self.index.at(key).and_then(|at| self.index.slot(at)?.day);
+        (day(key), key) > (day(other), other)
+    }
+
+    /// Whether a passage is a few words that are frequent here: what people say whatever they speak of, in
+    /// whatever language.
+    fn is_frequent(&self, at: u32, slot: &Slot) -> bool {
+        let passages = self.index.len();
+        if slot.words as usize > FREQUENT_WORDS_MAX || passages < FREQUENT_PASSAGES_MIN || slot.group == 0 {
+            return false;
+        }
+        let frequent = (passages as f32).sqrt();
+        let dictionary = self.index.dictionary();
+        self.index.held(at).iter().all(|posting| dictionary.postings(posting.index()).len() as f32 > frequent)
     }
 
     fn speaks(&self, at: u32, place: usize) -> bool {
@@ -79,7 +127,7 @@ mod tests {
 
     #[test]
     fn what_stands_beside_it_counts_in_a_conversation() {
-        assert_eq!(relevant("teapots", None), [11, 12, 13]);
+        assert_eq!(relevant("teapots", None), [11, 12], "and what says nothing does not");
     }
 
     #[test]

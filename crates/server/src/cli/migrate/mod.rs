@@ -25,7 +25,7 @@ use super::commands::confirmed;
 use super::output::in_words;
 use super::{Output, progress};
 use novelo_conversation::app::{self, Opens};
-use novelo_conversation::settings::{Config, without_password};
+use novelo_conversation::settings::{IndexKind, Settings, without_password};
 use novelo_conversation::storage::incomplete::{self, FillTarget, is_resumed_by};
 
 #[derive(clap::Args)]
@@ -63,7 +63,7 @@ struct Survey {
     extra: Differences,
 }
 
-pub async fn run(args: MigrateArgs, config: &Config, out: &Output) -> anyhow::Result<ExitCode> {
+pub async fn run(args: MigrateArgs, settings: &Settings, out: &Output) -> anyhow::Result<ExitCode> {
     let from = args.from.unwrap_or(args.to.other());
     if from == args.to {
         bail!(
@@ -71,10 +71,10 @@ pub async fn run(args: MigrateArgs, config: &Config, out: &Output) -> anyhow::Re
             from.name()
         );
     }
-    let source = from.open_source(config).await?;
-    let marker = marker(&args, config);
-    let target = args.to.open_target(config, args.dry_run, &marker).await?;
-    let done = migrate(&args, [&source, &target], config, out).await;
+    let source = from.open_source(settings).await?;
+    let marker = marker(&args, settings);
+    let target = args.to.open_target(settings, args.dry_run, &marker).await?;
+    let done = migrate(&args, [&source, &target], settings, out).await;
     let closed = [target.close().await, source.close().await];
     let code = done?;
     closed.into_iter().collect::<Result<(), Error>>()?;
@@ -84,19 +84,19 @@ pub async fn run(args: MigrateArgs, config: &Config, out: &Output) -> anyhow::Re
 async fn migrate(
     args: &MigrateArgs,
     [source, target]: [&Store; 2],
-    config: &Config,
+    settings: &Settings,
     out: &Output,
 ) -> anyhow::Result<ExitCode> {
-    let from = args.to.other().describe(config);
-    let to = args.to.describe(config);
+    let from = args.to.other().describe(settings);
+    let to = args.to.describe(settings);
     let survey = survey(source, target, args.dry_run).await?;
     if args.dry_run {
         return Ok(told(&survey, &from, &to, out));
     }
     permit(&survey, args.yes, &from, &to)?;
     // From here on the target must not be taken for complete.
-    let fill_target = FillTarget::of(target, &config.data());
-    fill_target.mark(&marker(args, config)).await?;
+    let fill_target = FillTarget::of(target, &settings.data);
+    fill_target.mark(&marker(args, settings)).await?;
     let (new, existed) = copy(source, target).await.map_err(|error| broken_off(error, &to))?;
     let (all, differences) = verify(source, target, !survey.extra.is_empty()).await?;
     let is_verified = differences.is_empty();
@@ -118,17 +118,17 @@ async fn migrate(
         return Ok(ExitCode::FAILURE);
     }
     fill_target.clear().await?;
-    advise(args.to, config, out);
+    advise(args.to, settings, out);
     Ok(ExitCode::SUCCESS)
 }
 
 /// The marker of the target, until both stores were found to be equal.
-fn marker(args: &MigrateArgs, config: &Config) -> Incomplete {
-    let data = std::path::absolute(config.data()).unwrap_or_else(|_| config.data());
+fn marker(args: &MigrateArgs, settings: &Settings) -> Incomplete {
+    let data = std::path::absolute(&settings.data).unwrap_or_else(|_| settings.data.clone());
     let data = data.display().to_string();
     let mut words = vec!["migrate", "--to", args.to.name(), "--data", &data];
     words.extend(args.yes.then_some("--yes"));
-    incomplete::marker(FillKind::Migrate, args.to.other().describe(config), &words)
+    incomplete::marker(FillKind::Migrate, args.to.other().describe(settings), &words)
 }
 
 /// Refuses if data would be lost, and asks if the target has other documents.
@@ -151,12 +151,12 @@ fn permit(survey: &Survey, yes: bool, from: &str, to: &str) -> anyhow::Result<()
 }
 
 /// Prints what to do next, such as filling Qdrant from the documents.
-fn advise(to: StoreKind, config: &Config, out: &Output) {
+fn advise(to: StoreKind, settings: &Settings, out: &Output) {
     if out.json {
         return;
     }
-    say!("hint: {} was only read; to use what was moved, set store = \"{}\"", to.other().describe(config), to.name());
-    if config.text("index") == "qdrant" {
+    say!("hint: {} was only read; to use what was moved, set store = \"{}\"", to.other().describe(settings), to.name());
+    if settings.index == IndexKind::Qdrant {
         say!("hint: index is qdrant: novelo index --rebuild fills it from the documents");
     }
 }
@@ -298,42 +298,42 @@ impl StoreKind {
     }
 
     /// The directory or the server, for messages.
-    fn describe(self, config: &Config) -> String {
+    fn describe(self, settings: &Settings) -> String {
         match self {
-            Self::Local => config.data().display().to_string(),
-            Self::Redis => without_password(config.text("redis.url")).into_owned(),
+            Self::Local => settings.data.display().to_string(),
+            Self::Redis => without_password(&settings.redis.url).into_owned(),
         }
     }
 
-    async fn open_source(self, config: &Config) -> anyhow::Result<Store> {
-        if self == Self::Local && !has_store(&config.data()) {
-            bail!("there is no store in {}\nhint: name the data directory with --data", config.data().display());
+    async fn open_source(self, settings: &Settings) -> anyhow::Result<Store> {
+        if self == Self::Local && !has_store(&settings.data) {
+            bail!("there is no store in {}\nhint: name the data directory with --data", settings.data.display());
         }
-        self.open(config, Opens::Complete).await
+        self.open(settings, Opens::Complete).await
     }
 
     /// A dry run makes no store. A target that the same migration left half filled is opened.
-    async fn open_target(self, config: &Config, is_dry: bool, marker: &Incomplete) -> anyhow::Result<Store> {
-        let data = config.data();
+    async fn open_target(self, settings: &Settings, is_dry: bool, marker: &Incomplete) -> anyhow::Result<Store> {
+        let data = &settings.data;
         if self == Self::Redis {
-            let store = self.open(config, Opens::Any).await?;
+            let store = self.open(settings, Opens::Any).await?;
             if let Some(found) = incomplete::in_redis(&store).await?.filter(|found| !is_resumed_by(found, marker)) {
-                incomplete::refuse(&found, config)?;
+                incomplete::refuse(&found, settings)?;
             }
             return Ok(store);
         }
-        if is_dry && !has_store(&data) {
+        if is_dry && !has_store(data) {
             return Ok(Store::memory());
         }
-        let is_ours = Incomplete::read(&data)?.is_some_and(|found| is_resumed_by(&found, marker));
-        self.open(config, if is_ours { Opens::Any } else { Opens::Complete }).await
+        let is_ours = Incomplete::read(data)?.is_some_and(|found| is_resumed_by(&found, marker));
+        self.open(settings, if is_ours { Opens::Any } else { Opens::Complete }).await
     }
 
-    async fn open(self, config: &Config, opens: Opens) -> anyhow::Result<Store> {
+    async fn open(self, settings: &Settings, opens: Opens) -> anyhow::Result<Store> {
         if self == Self::Redis {
-            return app::open_redis(config, REDIS_TIMEOUT, opens).await;
+            return app::open_redis(settings, REDIS_TIMEOUT, opens).await;
         }
-        match app::open_local(config, opens).await {
+        match app::open_local(settings, opens).await {
             Err(error @ Error::Locked { .. }) => {
                 bail!("{error}\nhint: stop the server that has it open, then run this again")
             }

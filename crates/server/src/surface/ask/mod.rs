@@ -13,8 +13,8 @@ use crate::auth::Access;
 use crate::http::REQUEST_ID;
 use crate::http::body::{Json, RawBody, parse_object};
 use crate::http::error::{ApiError, ApiResult};
-use crate::http::route::Routes;
 use crate::http::trace_id::with_trace;
+use crate::route::Routes;
 use crate::server::Server;
 use crate::surface::required_id;
 use novelo_conversation::answer::data::{self, DataQuestion};
@@ -33,8 +33,16 @@ struct AskRequest {
     client_id: Option<String>,
 }
 
-pub(crate) fn routes() -> Routes<Server> {
-    Routes::new().route("/ask", Access::Users, post(ask))
+pub(crate) fn routes(server: &Server) -> Routes {
+    Routes::new(server).route("/ask", Access::Users.refusing(refuse), post(ask))
+}
+
+/// The refusal of a caller has a trace like every other response.
+fn refuse(server: &Server, error: Error) -> Response {
+    let tracer = Tracer::begin(&server.app.recorder, "ask");
+    tracer.refused(&error);
+    tracer.end();
+    with_trace(ApiError(error).into_response(), &tracer.id())
 }
 
 /// Every response names its request trace, also if the request is refused before its user is known.

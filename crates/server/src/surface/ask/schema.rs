@@ -13,6 +13,10 @@ pub(crate) fn all() -> Value {
             "no_candidate", "expired", "last_reference_applied",
         ]}}),
     );
+    let unread = object(
+        &["kind", "words"],
+        json!({"kind": {"enum": ["name", "period", "condition", "pointer", "unanswered"]}, "words": text()}),
+    );
     let some = || json!({"type": ["string", "null"]});
     let meta = object(
         &["request_id", "intent", "entity", "planner", "reference", "rows", "cache", "narrator", "timings_us"],
@@ -21,6 +25,7 @@ pub(crate) fn all() -> Value {
             "planner": {"type": "object"}, "reference": referred, "parameters": {"type": "object"},
             "rows": {"type": "object"}, "cache": {"type": "object"}, "narrator": {"type": "object"},
             "timings_us": {"type": "object"}, "notes": {"type": "array", "items": text()},
+            "unread": {"type": "array", "items": unread}, "also": {"type": "array", "items": {"type": "object"}},
         }),
     );
     json!({

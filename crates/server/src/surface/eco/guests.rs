@@ -18,6 +18,7 @@ use novelo_conversation::app::Shared;
 use novelo_conversation::error::{Code, Error, Result};
 use novelo_conversation::locks;
 use novelo_conversation::remember::{place, user_data};
+use novelo_conversation::settings::Sourced;
 use novelo_conversation::telemetry::now;
 
 /// The root of the counts of addresses, which belong to no user.
@@ -45,11 +46,11 @@ pub(crate) async fn admit(app: &Shared, guest: &str, address: &str) -> Result<()
     let bad_id = |e| Error::bad_id("guestId", &e);
     // A proxy may send any text as an address; only its digest is stored.
     let digest = URL_SAFE_NO_PAD.encode(Sha256::digest(address));
-    let limit = |at, in_words, setting| RateLimit { at, in_words, setting, most: app.config.number(setting) };
+    let limit = |at, in_words, most: &Sourced<u64>| RateLimit { at, in_words, setting: most.key, most: most.value };
     let guest = scope::user(guest).and_then(|user| user.child("guest")?.document("window")).map_err(bad_id)?;
     let address = DocumentPath::new(&[ADDRESSES, &digest]).map_err(bad_id)?;
-    let guest = limit(guest, "this guest", "eco.guest_max");
-    let address = limit(address, "guests from this address", "eco.address_max");
+    let guest = limit(guest, "this guest", &app.settings.eco.guest_max);
+    let address = limit(address, "guests from this address", &app.settings.eco.address_max);
     let _locks = locks::hold([&guest.at, &address.at].into_iter()).await;
     guest.count(app).await?;
     let admitted = address.count(app).await;
@@ -62,7 +63,7 @@ pub(crate) async fn admit(app: &Shared, guest: &str, address: &str) -> Result<()
 impl RateLimit {
     /// Counts one more, unless the limit is reached.
     async fn count(&self, app: &Shared) -> Result<()> {
-        let lasts_s = app.config.number("eco.guest_window_seconds") as f64;
+        let lasts_s = app.settings.eco.guest_window.as_secs_f64();
         self.change(app, |running| {
             let now = now();
             let window = running.filter(|window| now < window.began + lasts_s);
@@ -89,7 +90,7 @@ impl RateLimit {
         if self.most == 0 {
             return Ok(());
         }
-        let lasts_s = app.config.number("eco.guest_window_seconds") as f64;
+        let lasts_s = app.settings.eco.guest_window.as_secs_f64();
         for _ in 0..TRIES_MAX {
             let there = app.store.get(&self.at).await?;
             // A count that cannot be read was not written by us, and counts as none.
@@ -192,7 +193,7 @@ mod tests {
 
     use super::*;
     use novelo_conversation::app;
-    use novelo_conversation::settings::Config;
+    use novelo_conversation::settings::Settings;
 
     #[test]
     fn an_id_that_is_long_and_varied_cannot_be_guessed() {
@@ -211,9 +212,7 @@ mod tests {
     /// Another node counts between reading and writing, twice: neither count is lost.
     #[tokio::test]
     async fn a_count_that_another_node_changed_meanwhile_is_read_again() {
-        let flags = ["store=memory", "ask.database=none", "sample=false"].map(|flag| flag.split_once('=').unwrap());
-        let flags = flags.map(|(key, value)| (key, Some(value.to_owned())));
-        let (app, _tasks) = app::open(Config::gather(None, |_| None, &flags).unwrap()).await.unwrap();
+        let (app, _tasks) = app::open(Settings::in_memory()).await.unwrap();
         let at = DocumentPath::new(&[ADDRESSES, "digest"]).unwrap();
         let limit = RateLimit { at: at.clone(), in_words: "", setting: "eco.guest_max", most: 9 };
         let tries = AtomicUsize::new(0);

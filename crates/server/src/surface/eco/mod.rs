@@ -3,8 +3,10 @@
 //!
 //! Owns the wire form: fields, flags and frames. Every answer names its request trace.
 
+mod delivery;
 mod frames;
 mod guests;
+mod repeat;
 pub(crate) mod schema;
 
 use std::sync::Arc;
@@ -17,6 +19,7 @@ use axum::routing::post;
 use novelo_engine::limits::{INLINE_MESSAGES_MAX, QUESTION_BYTES_MAX};
 use novelo_engine::path::check_id;
 use novelo_engine::{Message, Role};
+use novelo_language::decide::Delivery;
 use novelo_language::finish::Block;
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -28,13 +31,15 @@ use crate::auth::Access;
 use crate::http::ClientAddress;
 use crate::http::body::{QueryParams, RawBody, parse_object};
 use crate::http::error::{ApiError, ApiResult};
-use crate::http::route::Routes;
 use crate::http::sse;
 use crate::http::trace_id::header_value;
+use crate::route::Routes;
 use crate::server::Server;
 use novelo_conversation::answer::guide::GuidedRequest;
 use novelo_conversation::answer::guide::load::{NAME_BYTES_MAX, as_name};
-use novelo_conversation::answer::{self, AnswerRequest, Patience, ReplyOptions, ReplyOwner, ResponseFormat};
+use novelo_conversation::answer::{
+    self, AnswerRequest, EventReader, Patience, ReplyOptions, ReplyOwner, ResponseFormat,
+};
 use novelo_conversation::app::App;
 use novelo_conversation::caller::Caller;
 use novelo_conversation::error::{Code, Error, Result};
@@ -94,10 +99,12 @@ struct EcoParams {
     debug: Option<String>,
 }
 
-pub(crate) fn routes(server: Server) -> Routes<Server> {
+pub(crate) fn routes(server: &Server) -> Routes {
     // Inside of the layer, so that this refusal is traced too.
     let other = async || ApiError(Error::new(Code::MethodNotAllowed, "this address takes other methods"));
-    Routes::new().route("/ask-eco", Access::AnyKey, post(ask).fallback(other)).layer(from_fn_with_state(server, traced))
+    Routes::new(server)
+        .route("/ask-eco", Access::AnyKey.for_pages("POST"), post(ask).fallback(other))
+        .layer(from_fn_with_state(server.clone(), traced))
 }
 
 /// Starts a trace for each request and names it in the response. A refused request is traced too.
@@ -137,11 +144,22 @@ async fn ask(
         return Ok(sse::answer_after(Some(head), reader, move |told| event(told, &shown)));
     }
     let wire: EcoRequest<'_> = parse_object(&body)?;
-    let streams = sse::is_wanted(wire.stream, &headers);
-    let asked = accept(wire, &caller, EcoOptions { streams, wants_trace, tracer: tracer.clone() })?;
+    let delivery = delivery::of_request(wire.stream, &headers);
+    let mut asked = accept(wire, &caller, EcoOptions { delivery, wants_trace, tracer: tracer.clone() })?;
+    asked.repeat = repeat::key(&headers, &asked)?;
+    let owner = ReplyOwner { user: Some(asked.user.clone()), thread: Some(asked.thread.clone()) };
+    let guest = asked.is_guest.then(|| asked.user.clone());
     if asked.is_guest {
-        let named = app.config.text("eco.address_header");
         guests::claim(&server, &asked.user).await?;
+    }
+    if let Some(key) = &asked.repeat
+        && let Some(reader) = app.replies.join(&owner, key)?
+    {
+        tracer.joined(&reader.trace_id());
+        return answered(reader, delivery, Shown { may_debug: wants_trace, guest }).await;
+    }
+    if asked.is_guest {
+        let named = app.settings.eco.address_header.as_deref();
         // A person in danger is answered regardless of the limit. Such an answer calls no model, so it cannot
         // be used to get around the limit.
         let rules = &app.policies.guide().rules;
@@ -149,16 +167,21 @@ async fn ask(
             guests::admit(app, &asked.user, &address(&headers, named, peer)).await?;
         }
     }
-    let guest = asked.is_guest.then(|| asked.user.clone());
-    let owner = ReplyOwner { user: Some(asked.user.clone()), thread: Some(asked.thread.clone()) };
-    let patience = if streams { Patience::Page } else { Patience::None };
-    let options = ReplyOptions { owner, format: ResponseFormat::Guided { guest: guest.clone() }, patience, tracer };
+    // A request that may come again, such as a double click whose first call is aborted, waits for that.
+    let waits = delivery != Delivery::Json || asked.repeat.is_some();
+    let patience = if waits { Patience::Page } else { Patience::None };
+    let (format, repeat) = (ResponseFormat::Guided { guest: guest.clone() }, asked.repeat.clone());
+    let options = ReplyOptions { owner, format, patience, tracer, repeat };
     let reader = answer::begin(app, AnswerRequest::Guided(asked), options)?;
-    let shown = Shown { may_debug: true, guest };
+    answered(reader, delivery, Shown { may_debug: wants_trace, guest }).await
+}
+
+/// The answer in the form that the client asks for.
+async fn answered(reader: EventReader, delivery: Delivery, shown: Shown) -> ApiResult<Response> {
     let guest = shown.guest_header();
-    let mut response = match streams {
-        true => sse::answer(reader, move |told| event(told, &shown)),
-        false => whole(reader, &shown).await?,
+    let mut response = match delivery {
+        Delivery::Json => whole(reader, &shown).await?,
+        Delivery::Events | Delivery::Stream => sse::answer(reader, move |told| event(told, &shown)),
     };
     response.headers_mut().extend(guest.map(|id| (GUEST_ID, id)));
     Ok(response)
@@ -166,7 +189,7 @@ async fn ask(
 
 /// What a request says outside of its body.
 struct EcoOptions {
-    streams: bool,
+    delivery: Delivery,
     wants_trace: bool,
     tracer: Tracer,
 }
@@ -174,7 +197,7 @@ struct EcoOptions {
 fn accept(wire: EcoRequest<'_>, caller: &Caller, accepted: EcoOptions) -> Result<GuidedRequest> {
     let (user, is_guest) = identity(&wire, caller)?;
     let thread = session(wire.session_meta.as_ref())?;
-    let EcoOptions { streams, wants_trace, tracer } = accepted;
+    let EcoOptions { delivery, wants_trace, tracer } = accepted;
     tracer.about(&user, &thread);
     if let Some(meta) = wire.session_meta {
         tracer.heuristic("sessionMeta", meta, "as the client says");
@@ -196,13 +219,14 @@ fn accept(wire: EcoRequest<'_>, caller: &Caller, accepted: EcoOptions) -> Result
         is_guest,
         messages,
         text,
-        streams,
+        delivery,
         is_ready_at_once: wire.prompt_ready_immediate.unwrap_or(false),
         forced: wire.forcar_metodo_viva.unwrap_or(false),
         instructions: wire.prompt_override,
         name: name(nome)?,
         opening,
         block: bloco_tecnico_forcado.map(block).transpose()?,
+        repeat: None,
         wants_trace,
         tracer,
     })
@@ -287,8 +311,8 @@ fn block(forced: ForcedBlock) -> Result<Block> {
 
 /// The address of the client: from the header of a trusted proxy if the operator set one, else of the
 /// connection.
-fn address(headers: &HeaderMap, named: &str, peer: std::net::IpAddr) -> String {
-    let said = (!named.is_empty()).then(|| headers.get(named)).flatten().and_then(|value| value.to_str().ok());
+fn address(headers: &HeaderMap, named: Option<&str>, peer: std::net::IpAddr) -> String {
+    let said = named.and_then(|named| headers.get(named)).and_then(|value| value.to_str().ok());
     let first = said.and_then(|said| said.split(',').next()).map(str::trim).filter(|said| !said.is_empty());
     first.map_or_else(|| peer.to_string(), str::to_owned)
 }

@@ -48,7 +48,7 @@ fn guided() -> Value {
         &["mode", "nivel", "vivaSteps", "vivaAtivo", "lowComplexity", "saveMemory"],
         json!({
             "mode": {"enum": ["fast", "stream", "full", "shortcut"]}, "reason": text, "nivel": {"enum": [1, 2, 3]},
-            "vivaSteps": tags(), "vivaAtivo": flag, "lowComplexity": flag, "saveMemory": flag,
+            "vivaSteps": tags(), "vivaAtivo": flag, "lowComplexity": flag, "saveMemory": flag, "crisis": flag,
         }),
     );
     let fields = ["type", "at", "sinceStartMs", "message", "intensidade", "tags", "cache", "fallback", "meta"];

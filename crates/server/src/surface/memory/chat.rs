@@ -53,7 +53,9 @@ pub(crate) async fn chat(
     let task = optional_id("task_id", wire.task_id)?;
     check::text("message", &wire.message, ("QUESTION_BYTES_MAX", QUESTION_BYTES_MAX))?;
     let date = ComponentSpec::system(format!("Current date: {}", iso_date(now())));
-    let preset = Arc::new(Preset::from(context::recipe(&app, [date], true)?));
+    // The message that is answered does not take a place of the window.
+    let turns = context::window_turns(&app).saturating_add(1);
+    let preset = Arc::new(Preset::from(context::recipe([date], turns, true)?));
     let (input, kind) = (ReplyInput::Question(wire.message), ReplyKind::Assist(Some(Skills { caller, task })));
     let tracer = Tracer::begin(&app.recorder, SURFACE);
     tracer.about(&user, &session);

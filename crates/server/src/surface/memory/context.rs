@@ -24,7 +24,7 @@ use novelo_conversation::remember::reset::DEFAULT_SESSION;
 use novelo_conversation::remember::{check, place};
 use novelo_conversation::telemetry::now;
 use novelo_conversation::text::cut;
-use novelo_conversation::text::member;
+use novelo_conversation::text::shown_member;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -58,25 +58,30 @@ pub(crate) async fn make(State(app): State<App>, caller: Caller, RawBody(body): 
     app.touched(&user, &session);
     let request = Request {
         reach: TimeScope::thread(&session, now()),
-        recipe: RecipeChoice::Built(recipe(&app, [], wire.include_vector.unwrap_or(true))?),
+        recipe: RecipeChoice::Built(recipe([], window_turns(&app), wire.include_vector.unwrap_or(true))?),
         user: Some(user),
         query,
         budget_tokens: budget(wire.budget_tokens)?,
         tokenizer: wire.tokenizer.as_deref().map(tokenizer).transpose()?,
         answer: Answer::Context(explain(wire.explain)?),
+        omits_recall_notice: true,
         ..Request::default()
     };
     Ok(context::context(&app, request).await.map(answer)?)
 }
 
+/// How many of the newest messages a context shows.
+pub(crate) fn window_turns(app: &App) -> u32 {
+    u32::try_from(app.settings.memory.short_term_window.get()).unwrap_or(u32::MAX)
+}
+
 /// Summary, user data, the newest messages, memories, conversation memory.
 pub(crate) fn recipe(
-    app: &App,
     leading: impl IntoIterator<Item = ComponentSpec>,
+    turns: u32,
     recalls: bool,
 ) -> Result<RecipeDocument> {
     let sources = [RecallSource::Memories, RecallSource::Turns].into_iter().filter(|_| recalls);
-    let turns = u32::try_from(app.config.number("memory.short_term_window")).unwrap_or(u32::MAX);
     let recipe = RecipeBuilder::new()
         .components(leading)
         .components([ComponentSpec::Summary, ComponentSpec::UserData, ComponentSpec::history()])
@@ -89,7 +94,7 @@ pub(crate) fn recipe(
 /// The last tool results of a task.
 async fn results(app: &App, user: &str, task: &str) -> Result<Option<String>> {
     let results = app.store.turns(&place::results(user, task)?, Range::Last(RESULTS)).await?;
-    let texts = results.iter().filter_map(|result| member(&result.message, "content"));
+    let texts = results.iter().filter_map(|result| shown_member(&result.message, "content"));
     let text = texts.map(|text| cut(&text, RESULT_CHARS)).collect::<Vec<_>>().join(" ");
     Ok((!text.trim().is_empty()).then_some(text))
 }

@@ -13,13 +13,13 @@ use axum::http::Method;
 use axum::routing::{get, post};
 
 use crate::auth::Access;
-use crate::http::route::Routes;
+use crate::route::Routes;
 use crate::server::Server;
 use novelo_conversation::caller::Caller;
 use novelo_conversation::error::{Error, Result};
 
-pub(crate) fn routes() -> Routes<Server> {
-    Routes::new()
+pub(crate) fn routes(server: &Server) -> Routes {
+    Routes::new(server)
         .route("/memory/context", Access::Users, post(context::make))
         .route("/memory/reset", Access::Users.forgetting_on(Method::POST), post(reset::reset))
         .route("/memory/skills", Access::Users, get(run::list))

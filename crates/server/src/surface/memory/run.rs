@@ -24,7 +24,7 @@ struct SkillRequest {
     arguments: Option<Value>,
 }
 
-pub(crate) async fn list(_: Caller) -> Json {
+pub(crate) async fn list() -> Json {
     let skills: Vec<Value> = Skill::ALL.iter().map(|skill| skill.definition()).collect();
     Json::from_value(&json!({"skills": skills}))
 }

@@ -82,17 +82,13 @@ fn kind(wire: &CreateKeyRequest) -> Result<KeyKind> {
     }
 }
 
-pub(crate) async fn list_keys(State(server): State<Server>, _: Caller) -> ApiResult<Json> {
+pub(crate) async fn list_keys(State(server): State<Server>) -> ApiResult<Json> {
     let keys = server.keys.now(&server.app.store).await?;
     let keys: Vec<_> = keys.list().into_iter().map(shown).collect();
     Ok(Json::from_value(&serde_json::json!({"keys": keys, "has_more": false})))
 }
 
-pub(crate) async fn revoke_key(
-    State(server): State<Server>,
-    _: Caller,
-    PathIds(id): PathIds<String>,
-) -> ApiResult<Json> {
+pub(crate) async fn revoke_key(State(server): State<Server>, PathIds(id): PathIds<String>) -> ApiResult<Json> {
     match server.keys.revoke(&server.app.store, &id).await? {
         true => Ok(Json::from_bytes(br#"{"revoked":true}"#.to_vec())),
         false => Err(Error::not_found("such key").into()),
@@ -115,21 +111,16 @@ fn shown(key: &Key) -> serde_json::Value {
     serde_json::json!({"id": key.id, "kind": kind, "user": user, "admin": admin, "name": key.name})
 }
 
-pub(crate) async fn export_all(State(app): State<App>, _: Caller) -> ApiResult<Response> {
+pub(crate) async fn export_all(State(app): State<App>) -> ApiResult<Response> {
     Ok(export(&app, &Prefix::all()).await?)
 }
 
-pub(crate) async fn export_user(
-    State(app): State<App>,
-    _: Caller,
-    PathIds(user): PathIds<String>,
-) -> ApiResult<Response> {
+pub(crate) async fn export_user(State(app): State<App>, PathIds(user): PathIds<String>) -> ApiResult<Response> {
     Ok(export(&app, &scope::user(&user).map_err(|e| Error::bad_id("user", &e))?.prefix()).await?)
 }
 
 pub(crate) async fn export_thread(
     State(app): State<App>,
-    _: Caller,
     PathIds((user, thread)): PathIds<(String, String)>,
 ) -> ApiResult<Response> {
     let what = scope::thread(&user, &thread).map_err(|e| Error::bad_id("user or thread", &e))?;
@@ -193,7 +184,7 @@ struct RebuildRequest {
 }
 
 /// Rebuilds the index points of one user, or of the next users in turn.
-pub(crate) async fn rebuild_index(State(app): State<App>, _: Caller, RawBody(body): RawBody) -> ApiResult<Json> {
+pub(crate) async fn rebuild_index(State(app): State<App>, RawBody(body): RawBody) -> ApiResult<Json> {
     let wire: RebuildRequest = parse_object(&body)?;
     if let Some(user) = &wire.user {
         check_id(user).map_err(|e| Error::bad_id("user", &e))?;
@@ -204,7 +195,7 @@ pub(crate) async fn rebuild_index(State(app): State<App>, _: Caller, RawBody(bod
 }
 
 /// Faults and notes. Notes leave the store healthy.
-pub(crate) async fn doctor(State(server): State<Server>, _: Caller) -> ApiResult<Json> {
+pub(crate) async fn doctor(State(server): State<Server>) -> ApiResult<Json> {
     let app = &server.app;
     let (mut findings, mut notes) = (Vec::new(), Vec::new());
     for found in app.store.check().await? {
@@ -234,10 +225,10 @@ pub(crate) async fn doctor(State(server): State<Server>, _: Caller) -> ApiResult
     findings.extend(points::findings(app).await?);
     findings.extend(app.models.check().await.into_iter().map(|(setting, failure)| {
         let advice = "start that server, or mend its settings; until then answers are made without it";
-        finding(&setting, &without_setting(&failure.to_string(), &setting), advice)
+        finding(setting, &without_setting(&failure.to_string(), setting), advice)
     }));
     if let Some(why) = app.store.health().why {
-        let advice = match app.config.is_shared() {
+        let advice = match app.settings.is_shared() {
             true => "see that Redis runs and can be reached from here; nothing needs a restart",
             false => "free space if the disk is full; the store goes on by itself once it can",
         };
@@ -245,7 +236,7 @@ pub(crate) async fn doctor(State(server): State<Server>, _: Caller) -> ApiResult
     }
     Ok(Json::from_value(&serde_json::json!({
         "healthy": findings.is_empty(), "findings": findings, "notes": notes, "models": app.models.state(Detail::Full),
-        "store": app.config.text("store"), "index": app.config.text("index"),
+        "store": app.settings.store.name(), "index": app.settings.index.name(),
     })))
 }
 

@@ -67,12 +67,14 @@ fn checked(wire: ContextRequest<'_>, caller: &Caller) -> Result<Request> {
         question: wire.question.filter(|q| !q.trim().is_empty()),
         query: None,
         recalled: Vec::new(),
+        omits_recall_notice: false,
         recipe: choice(wire.preset, wire.recipe)?,
         messages,
         filters: wire.filters,
         budget_tokens: budget(wire.budget_tokens)?,
         tokenizer: wire.tokenizer.as_deref().map(tokenizer).transpose()?,
         answer: Answer::Context(explain(wire.explain)?),
+        unknown_fields: Vec::new(),
         made_from: None,
     })
 }

@@ -9,7 +9,6 @@ use crate::http::error::ApiResult;
 use crate::instance::{CHALLENGE, INSTANCE};
 use crate::server::Server;
 use crate::surface::openapi;
-use novelo_conversation::caller::Caller;
 use novelo_conversation::model::Detail;
 
 /// Reports that the process runs, and proves to a client on this machine which data directory it has open.
@@ -33,15 +32,15 @@ pub(crate) async fn ready(State(server): State<Server>) -> Response {
     let is_ready = health.writable && why.is_none();
     let status = if is_ready { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
     let points = app.indexes.points.as_deref();
-    let said = match (is_ready, app.config.is_shared()) {
+    let said = match (is_ready, app.settings.is_shared()) {
         (true, _) => "ok",
         (false, true) => "unavailable",
         (false, false) => "read_only",
     };
     let mut body = serde_json::json!({
         "status": said,
-        "store": app.config.text("store"),
-        "index": app.config.text("index"),
+        "store": app.settings.store.name(),
+        "index": app.settings.index.name(),
         "why": why,
         "erasing": health.erasing || app.erasure.is_pending() || points.is_some_and(|points| points.left.is_known()),
         "connections": {"open": server.connections.open(), "max": server.connections.max()},
@@ -60,7 +59,7 @@ pub(crate) async fn ready(State(server): State<Server>) -> Response {
     (status, Json::from_value(&body)).into_response()
 }
 
-pub(crate) async fn metrics(State(server): State<Server>, _: Caller) -> ApiResult<Response> {
+pub(crate) async fn metrics(State(server): State<Server>) -> ApiResult<Response> {
     let app = &server.app;
     let page = app.metrics.page(&app.store.health())
         + &server.connections.metrics()

@@ -8,7 +8,6 @@ use super::{PageParams, deleted};
 use crate::http::body::{Json, PathIds, QueryParams, RawBody, parse_object};
 use crate::http::error::ApiResult;
 use novelo_conversation::app::App;
-use novelo_conversation::caller::Caller;
 use novelo_conversation::remember::memories::{self, NewMemory};
 use novelo_conversation::remember::search::{self, Query};
 
@@ -31,7 +30,6 @@ struct MemorySearchRequest {
 
 pub(crate) async fn add(
     State(app): State<App>,
-    _: Caller,
     PathIds(user): PathIds<String>,
     RawBody(body): RawBody,
 ) -> ApiResult<Json> {
@@ -43,7 +41,6 @@ pub(crate) async fn add(
 
 pub(crate) async fn list(
     State(app): State<App>,
-    _: Caller,
     PathIds(user): PathIds<String>,
     QueryParams(page): QueryParams<PageParams>,
 ) -> ApiResult<Json> {
@@ -52,7 +49,6 @@ pub(crate) async fn list(
 
 pub(crate) async fn find(
     State(app): State<App>,
-    _: Caller,
     PathIds(user): PathIds<String>,
     RawBody(body): RawBody,
 ) -> ApiResult<Json> {
@@ -61,14 +57,10 @@ pub(crate) async fn find(
     Ok(Json::serialize(&search::memories(&app, &user, query).await?)?)
 }
 
-pub(crate) async fn forget(State(app): State<App>, _: Caller, PathIds(user): PathIds<String>) -> ApiResult<Json> {
+pub(crate) async fn forget(State(app): State<App>, PathIds(user): PathIds<String>) -> ApiResult<Json> {
     Ok(memories::forget_all(&app, &user).await.map(|forgotten| Json::from_value(&forgotten.answer()))?)
 }
 
-pub(crate) async fn delete(
-    State(app): State<App>,
-    _: Caller,
-    PathIds((user, id)): PathIds<(String, String)>,
-) -> ApiResult<Json> {
+pub(crate) async fn delete(State(app): State<App>, PathIds((user, id)): PathIds<(String, String)>) -> ApiResult<Json> {
     deleted(memories::remove(&app, &user, &id).await?, "such memory")
 }

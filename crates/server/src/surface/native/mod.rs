@@ -26,15 +26,15 @@ use serde::Deserialize;
 use crate::auth::Access;
 use crate::http::body::{Json, page_size};
 use crate::http::error::ApiResult;
-use crate::http::route::{NodeMemory, Routes};
+use crate::route::{NodeMemory, Routes};
 use crate::server::Server;
 use novelo_conversation::error::{Error, Result};
 
-pub(crate) fn routes() -> Routes<Server> {
+pub(crate) fn routes(server: &Server) -> Routes {
     let user = "/v1/users/{user}";
     let thread = "/v1/users/{user}/threads/{thread}";
     let at = |base: &str, rest: &str| format!("{base}{rest}");
-    Routes::new()
+    Routes::new(server)
         .route(&at(thread, "/turns"), Access::Users, get(turns::list).post(turns::append))
         .route(&at(thread, "/fork"), Access::Users, post(threads::fork))
         .route(&at(thread, "/export"), Access::Users, get(admin::export_thread))
@@ -44,9 +44,9 @@ pub(crate) fn routes() -> Routes<Server> {
         .route(&at(user, "/data"), Access::Users, get(data::get).put(data::put).patch(data::patch))
         .route(&at(user, "/export"), Access::Users, get(admin::export_user))
         .route(user, Access::Users.forgetting_on(Method::DELETE), delete(threads::forget_user))
-        .merge(remembered(user))
+        .merge(remembered(server, user))
         .route("/v1/context", Access::Users, post(context::make))
-        .route("/v1/chat/completions", Access::Users, post(completions::complete))
+        .route("/v1/chat/completions", Access::Users.refusing(completions::refuse), post(completions::complete))
         .route("/v1/docs:batch", Access::Users, post(documents::batch))
         .route(
             "/v1/docs/{*path}",
@@ -71,9 +71,9 @@ pub(crate) fn routes() -> Routes<Server> {
 }
 
 /// What is remembered about a user besides the turns.
-fn remembered(user: &str) -> Routes<Server> {
+fn remembered(server: &Server, user: &str) -> Routes {
     let at = |rest: &str| format!("{user}{rest}");
-    Routes::new()
+    Routes::new(server)
         .route(
             &at("/memories"),
             Access::Users.forgetting_on(Method::DELETE),

@@ -7,15 +7,14 @@ use super::completions::unknown_model;
 use crate::http::body::{Json, PathIds};
 use crate::http::error::ApiResult;
 use novelo_conversation::app::App;
-use novelo_conversation::caller::Caller;
 use novelo_conversation::error::Error;
 
-pub(crate) async fn list(State(app): State<App>, _: Caller) -> Json {
+pub(crate) async fn list(State(app): State<App>) -> Json {
     Json::from_value(&json!({"object": "list", "data": app.models.described().await}))
 }
 
 /// One model. An id may contain slashes.
-pub(crate) async fn get(State(app): State<App>, _: Caller, PathIds(id): PathIds<String>) -> ApiResult<Json> {
+pub(crate) async fn get(State(app): State<App>, PathIds(id): PathIds<String>) -> ApiResult<Json> {
     let found = app.models.described().await.into_iter().find(|model| model.get("id") == Some(&Value::from(&*id)));
     match found {
         Some(model) => Ok(Json::from_value(&model)),

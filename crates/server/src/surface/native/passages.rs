@@ -71,34 +71,24 @@ pub(crate) async fn index(
 
 pub(crate) async fn list(
     State(app): State<App>,
-    _: Caller,
     PathIds(user): PathIds<String>,
     QueryParams(page): QueryParams<PageParams>,
 ) -> ApiResult<Json> {
     Ok(Json::serialize(&documents::list(&app, &user, page.after(), page.limit()?).await?)?)
 }
 
-pub(crate) async fn get(
-    State(app): State<App>,
-    _: Caller,
-    PathIds((user, id)): PathIds<(String, String)>,
-) -> ApiResult<Json> {
+pub(crate) async fn get(State(app): State<App>, PathIds((user, id)): PathIds<(String, String)>) -> ApiResult<Json> {
     let document = documents::get(&app, &user, &id).await?;
     Ok(Json::serialize(&document.ok_or_else(|| Error::not_found("such document"))?)?)
 }
 
-pub(crate) async fn delete(
-    State(app): State<App>,
-    _: Caller,
-    PathIds((user, id)): PathIds<(String, String)>,
-) -> ApiResult<Json> {
+pub(crate) async fn delete(State(app): State<App>, PathIds((user, id)): PathIds<(String, String)>) -> ApiResult<Json> {
     let passages = documents::remove(&app, &user, &id).await?.ok_or_else(|| Error::not_found("such document"))?;
     Ok(Json::from_value(&serde_json::json!({"deleted": true, "passages": passages})))
 }
 
 pub(crate) async fn find(
     State(app): State<App>,
-    _: Caller,
     PathIds(user): PathIds<String>,
     RawBody(body): RawBody,
 ) -> ApiResult<Json> {
@@ -109,7 +99,6 @@ pub(crate) async fn find(
 
 pub(crate) async fn find_turns(
     State(app): State<App>,
-    _: Caller,
     PathIds(user): PathIds<String>,
     RawBody(body): RawBody,
 ) -> ApiResult<Json> {

@@ -160,8 +160,14 @@ fn memories() -> Value {
 
 fn documents() -> Value {
     let kind = json!({"enum": ["document", "repo"]});
-    let skipped =
-        object(&["binary", "large", "unreadable"], json!({"binary": whole(), "large": whole(), "unreadable": whole()}));
+    let skipped_file = object(&["file", "why"], json!({"file": text(), "why": text()}));
+    let skipped = object(
+        &["binary", "large", "unreadable"],
+        json!({
+            "binary": whole(), "large": whole(), "unreadable": whole(), "not_prose": whole(), "failed": whole(),
+            "files": {"type": "array", "items": skipped_file},
+        }),
+    );
     let known = object(
         &["id", "name", "kind", "passages", "bytes", "updated_at"],
         json!({
@@ -171,6 +177,7 @@ fn documents() -> Value {
     );
     let hit = json!({
         "id": text(), "document": text(), "name": text(), "text": text(), "file": text(), "line": whole(),
+        "page": whole(),
         "score": number(), "meta": meta(), "why": {"type": "object"},
     });
     json!({
@@ -197,15 +204,14 @@ fn tasks() -> Value {
             "created_at": number(), "updated_at": number(), "done_at": number(),
         }),
     );
-    let result =
-        object(&["id", "content", "at"], json!({"id": text(), "name": text(), "content": text(), "at": number()}));
+    let result = object(&["id", "content", "at"], json!({"id": text(), "name": text(), "content": {}, "at": number()}));
     let maybe = json!({"type": ["string", "null"]});
     json!({
         "NewTask": object(&["title"], json!({"title": text(), "notes": text(), "due": text(), "id": text()})),
         "TaskChange": object(&[], json!({"title": text(), "status": status, "notes": maybe, "due": maybe})),
         "Tasks": page("tasks", task.clone()),
         "Task": task,
-        "NewResult": object(&["content"], json!({"name": text(), "content": text()})),
+        "NewResult": object(&["content"], json!({"name": text(), "content": {}})),
         "Results": page("results", result),
     })
 }

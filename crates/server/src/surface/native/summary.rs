@@ -7,7 +7,6 @@ use super::deleted;
 use crate::http::body::{Json, PathIds, RawBody, parse_object};
 use crate::http::error::ApiResult;
 use novelo_conversation::app::App;
-use novelo_conversation::caller::Caller;
 use novelo_conversation::error::Error;
 use novelo_conversation::remember::summary;
 
@@ -18,18 +17,13 @@ struct SetSummaryRequest {
     upto_seq: Option<u64>,
 }
 
-pub(crate) async fn get(
-    State(app): State<App>,
-    _: Caller,
-    PathIds((user, thread)): PathIds<(String, String)>,
-) -> ApiResult<Json> {
+pub(crate) async fn get(State(app): State<App>, PathIds((user, thread)): PathIds<(String, String)>) -> ApiResult<Json> {
     let summary = summary::get(&app, &user, &thread).await?;
     Ok(Json::serialize(&summary.ok_or_else(|| Error::not_found("summary of this thread"))?)?)
 }
 
 pub(crate) async fn put(
     State(app): State<App>,
-    _: Caller,
     PathIds((user, thread)): PathIds<(String, String)>,
     RawBody(body): RawBody,
 ) -> ApiResult<Json> {
@@ -39,7 +33,6 @@ pub(crate) async fn put(
 
 pub(crate) async fn delete(
     State(app): State<App>,
-    _: Caller,
     PathIds((user, thread)): PathIds<(String, String)>,
 ) -> ApiResult<Json> {
     deleted(summary::remove(&app, &user, &thread).await?, "summary of this thread")

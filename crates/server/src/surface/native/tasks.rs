@@ -2,12 +2,12 @@
 
 use axum::extract::State;
 use serde::{Deserialize, Deserializer};
+use serde_json::value::RawValue;
 
 use super::{PageParams, deleted};
 use crate::http::body::{Json, PathIds, QueryParams, RawBody, page_size, parse_object};
 use crate::http::error::ApiResult;
 use novelo_conversation::app::App;
-use novelo_conversation::caller::Caller;
 use novelo_conversation::error::Error;
 use novelo_conversation::remember::results;
 use novelo_conversation::remember::tasks::{self, Change, NewTask, Status};
@@ -44,7 +44,7 @@ pub(crate) struct TaskListParams {
 #[serde(deny_unknown_fields)]
 struct AddResultRequest {
     name: Option<String>,
-    content: String,
+    content: Box<RawValue>,
 }
 
 /// Distinguishes null from a missing member.
@@ -54,7 +54,6 @@ fn given<'de, D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Opti
 
 pub(crate) async fn add(
     State(app): State<App>,
-    _: Caller,
     PathIds(user): PathIds<String>,
     RawBody(body): RawBody,
 ) -> ApiResult<Json> {
@@ -65,7 +64,6 @@ pub(crate) async fn add(
 
 pub(crate) async fn list(
     State(app): State<App>,
-    _: Caller,
     PathIds(user): PathIds<String>,
     QueryParams(list): QueryParams<TaskListParams>,
 ) -> ApiResult<Json> {
@@ -74,17 +72,12 @@ pub(crate) async fn list(
     Ok(Json::serialize(&tasks::list(&app, &user, list.status, after, limit).await?)?)
 }
 
-pub(crate) async fn get(
-    State(app): State<App>,
-    _: Caller,
-    PathIds((user, id)): PathIds<(String, String)>,
-) -> ApiResult<Json> {
+pub(crate) async fn get(State(app): State<App>, PathIds((user, id)): PathIds<(String, String)>) -> ApiResult<Json> {
     Ok(Json::serialize(&tasks::get(&app, &user, &id).await?.ok_or_else(|| Error::not_found("such task"))?)?)
 }
 
 pub(crate) async fn change(
     State(app): State<App>,
-    _: Caller,
     PathIds((user, id)): PathIds<(String, String)>,
     RawBody(body): RawBody,
 ) -> ApiResult<Json> {
@@ -99,28 +92,22 @@ pub(crate) async fn change(
     Ok(Json::serialize(&changed.ok_or_else(|| Error::not_found("such task"))?)?)
 }
 
-pub(crate) async fn delete(
-    State(app): State<App>,
-    _: Caller,
-    PathIds((user, id)): PathIds<(String, String)>,
-) -> ApiResult<Json> {
+pub(crate) async fn delete(State(app): State<App>, PathIds((user, id)): PathIds<(String, String)>) -> ApiResult<Json> {
     deleted(tasks::remove(&app, &user, &id).await?, "such task")
 }
 
 pub(crate) async fn add_result(
     State(app): State<App>,
-    _: Caller,
     PathIds((user, task)): PathIds<(String, String)>,
     RawBody(body): RawBody,
 ) -> ApiResult<Json> {
     let wire: AddResultRequest = parse_object(&body)?;
-    let id = results::add(&app, &user, &task, wire.name.as_deref(), &wire.content).await?;
+    let id = results::add(&app, &user, &task, wire.name.as_deref(), wire.content).await?;
     Ok(Json::from_value(&serde_json::json!({"id": id})))
 }
 
 pub(crate) async fn list_results(
     State(app): State<App>,
-    _: Caller,
     PathIds((user, task)): PathIds<(String, String)>,
     QueryParams(page): QueryParams<PageParams>,
 ) -> ApiResult<Json> {

@@ -8,7 +8,6 @@ use super::PageParams;
 use crate::http::body::{Json, PathIds, QueryParams, RawBody, parse_object};
 use crate::http::error::ApiResult;
 use novelo_conversation::app::App;
-use novelo_conversation::caller::Caller;
 use novelo_conversation::error::Error;
 use novelo_conversation::remember::forget::{self, Traces};
 use novelo_conversation::thread::refused::Refusals;
@@ -22,7 +21,6 @@ struct ForkRequest {
 
 pub(crate) async fn list(
     State(app): State<App>,
-    _: Caller,
     PathIds(user): PathIds<String>,
     QueryParams(page): QueryParams<PageParams>,
 ) -> ApiResult<Json> {
@@ -38,7 +36,6 @@ pub(crate) async fn list(
 
 pub(crate) async fn fork(
     State(app): State<App>,
-    _: Caller,
     PathIds((user, thread)): PathIds<(String, String)>,
     RawBody(body): RawBody,
 ) -> ApiResult<Json> {
@@ -53,7 +50,6 @@ pub(crate) async fn fork(
 
 pub(crate) async fn forget(
     State(app): State<App>,
-    _: Caller,
     PathIds((user, thread)): PathIds<(String, String)>,
 ) -> ApiResult<Json> {
     let what = scope::thread(&user, &thread).map_err(|e| Error::bad_id("user or thread", &e))?;
@@ -62,7 +58,7 @@ pub(crate) async fn forget(
         .map(|forgotten| Json::from_value(&forgotten.answer()))?)
 }
 
-pub(crate) async fn forget_user(State(app): State<App>, _: Caller, PathIds(user): PathIds<String>) -> ApiResult<Json> {
+pub(crate) async fn forget_user(State(app): State<App>, PathIds(user): PathIds<String>) -> ApiResult<Json> {
     let what = scope::user(&user).map_err(|e| Error::bad_id("user", &e))?;
     Ok(forget::forget(&app, &user, &[what.prefix()], Traces::OfUser)
         .await

@@ -15,7 +15,6 @@ use super::PageParams;
 use crate::http::body::{Json, PathIds, QueryParams, RawBody, page_size, parse_object};
 use crate::http::error::ApiResult;
 use novelo_conversation::app::App;
-use novelo_conversation::caller::Caller;
 use novelo_conversation::error::{Error, Result};
 use novelo_conversation::thread::NewTurn;
 
@@ -39,7 +38,6 @@ pub(crate) struct TurnListParams {
 
 pub(crate) async fn append(
     State(app): State<App>,
-    _: Caller,
     PathIds((user, thread)): PathIds<(String, String)>,
     headers: HeaderMap,
     RawBody(body): RawBody,
@@ -65,11 +63,15 @@ pub(crate) async fn append(
 
 pub(crate) async fn list(
     State(app): State<App>,
-    _: Caller,
     PathIds((user, thread)): PathIds<(String, String)>,
     QueryParams(list): QueryParams<TurnListParams>,
 ) -> ApiResult<Json> {
-    let of = scope::turns(&user, &thread).map_err(|e| Error::bad_id("user or thread", &e))?;
+    listed(&app, &user, &thread, &list).await
+}
+
+/// A page of the turns of a thread.
+pub(crate) async fn listed(app: &App, user: &str, thread: &str, list: &TurnListParams) -> ApiResult<Json> {
+    let of = scope::turns(user, thread).map_err(|e| Error::bad_id("user or thread", &e))?;
     let range = match (list.last, list.after) {
         (Some(_), Some(_)) => return Err(Error::invalid("last", "and after exclude each other").into()),
         (last, None) if list.limit.is_none() => Range::Last(page_size("last", last, LAST_DEFAULT)?),

@@ -12,15 +12,16 @@ mod wire;
 use axum::routing::{get, post};
 
 use crate::auth::Access;
-use crate::http::route::{NodeMemory, Routes};
+use crate::route::{NodeMemory, Routes};
 use crate::server::Server;
 
 pub(crate) use ask::{answer, event, is_ours};
 
-pub(crate) fn routes() -> Routes<Server> {
-    Routes::new()
+pub(crate) fn routes(server: &Server) -> Routes {
+    Routes::new(server)
         .route("/api/ask", Access::Users, post(ask::ask))
         .route("/chat/ask", Access::Users, post(replies::begin))
+        .route("/chat/threads/{thread}", Access::Users, get(replies::turns))
         .route(
             "/chat/replies/{name}",
             Access::Users.reading(NodeMemory::NamedReply),

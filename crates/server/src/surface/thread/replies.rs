@@ -6,9 +6,10 @@ use axum::response::Response;
 use serde::Deserialize;
 
 use super::{ask, page};
-use crate::http::body::{PathIds, RawBody};
+use crate::http::body::{Json, PathIds, QueryParams, RawBody};
 use crate::http::error::ApiResult;
 use crate::http::sse;
+use crate::surface::native::turns::{self, TurnListParams};
 use crate::surface::pages;
 use novelo_conversation::answer::{self, AnswerRequest};
 use novelo_conversation::app::App;
@@ -34,6 +35,16 @@ pub(crate) async fn begin(State(app): State<App>, caller: Caller, RawBody(body):
         pages::piece(page::exchange(&form.question, &address, &trace_id))
     });
     Ok(sse::traced(&trace_id, piece))
+}
+
+/// The turns of a conversation of the caller's own user, as `…/turns` lists them.
+pub(crate) async fn turns(
+    State(app): State<App>,
+    caller: Caller,
+    PathIds(thread): PathIds<String>,
+    QueryParams(list): QueryParams<TurnListParams>,
+) -> ApiResult<Json> {
+    turns::listed(&app, &ask::user(None, &caller)?, &thread, &list).await
 }
 
 /// The events of a reply after `Last-Event-ID`.

@@ -6,10 +6,11 @@ use crate::surface::openapi::{flag, number, object, text, whole};
 
 pub(crate) fn all() -> Value {
     let source = object(
-        &["from", "id", "name", "text", "score"],
+        &["n", "from", "id", "name", "text", "score"],
         json!({
             "from": {"enum": ["memories", "turns", "documents"]}, "id": text(), "name": text(), "text": text(),
-            "file": text(), "line": whole(), "score": number(),
+            "file": text(), "heading": text(), "line": whole(), "line_end": whole(), "page": whole(),
+            "score": number(), "n": whole(),
         }),
     );
     let call = object(&["name", "arguments", "result"], json!({"name": text(), "arguments": text(), "result": {}}));

@@ -49,14 +49,22 @@ pub(crate) struct SourcesBody<'r> {
 
 #[derive(Serialize)]
 struct SourceBody<'r> {
+    /// The number that the answer cites it by, as `[1]`.
+    n: usize,
     from: recall::RecallSource,
     id: &'r str,
     name: &'r str,
     text: &'r str,
     #[serde(skip_serializing_if = "Option::is_none")]
-    file: Option<String>,
+    file: Option<&'r str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    heading: Option<&'r str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     line: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    line_end: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    page: Option<u64>,
     score: f32,
 }
 
@@ -93,16 +101,17 @@ impl<'r> From<&'r UnderstoodQuestion> for QuestionBody<'r> {
 
 impl<'r> From<&'r Prompted> for SourcesBody<'r> {
     fn from(Prompted { sources, tokens, budget_tokens, trace_id }: &'r Prompted) -> Self {
-        let sources = sources.iter().map(SourceBody::from).collect();
+        let sources = (1..).zip(sources.iter()).map(SourceBody::from).collect();
         Self { sources, tokens: *tokens, budget_tokens: *budget_tokens, trace_id }
     }
 }
 
-impl<'r> From<&'r FoundPassage> for SourceBody<'r> {
-    fn from(passage: &'r FoundPassage) -> Self {
-        let (file, line) = passage.place_in_file();
-        let FoundPassage { source: from, id, text, score, .. } = passage;
-        Self { from: *from, id, name: passage.name(), text, file, line, score: *score }
+impl<'r> From<(usize, &'r FoundPassage)> for SourceBody<'r> {
+    fn from((n, passage): (usize, &'r FoundPassage)) -> Self {
+        let FoundPassage { source: from, id, text, score, place, .. } = passage;
+        let (file, heading) = (place.file.as_deref(), place.heading.as_deref());
+        let (line, line_end, page) = (place.line, place.line_end, place.page);
+        Self { n, from: *from, id, name: passage.name(), text, file, heading, line, line_end, page, score: *score }
     }
 }
 

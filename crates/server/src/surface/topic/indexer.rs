@@ -1,13 +1,15 @@
 //! `POST /jobs/context/collapse/indexer/run` and `…/collapse/state/set`: updates the index of groups.
 
 use axum::extract::State;
-use novelo_engine::group;
+use axum::response::Response;
+use novelo_engine::decode::Fields;
+use novelo_engine::group::{self, SkippedGroup};
 use novelo_engine::limits::ID_BYTES_MAX;
-use serde::Deserialize;
 use serde_json::{Value, json};
 
+use super::unknown::{TopicBody, answer};
 use super::{TopicCaller, TopicSubject};
-use crate::http::body::{Json, RawBody, parse_object};
+use crate::http::body::{Json, RawBody};
 use crate::http::error::ApiResult;
 use crate::surface::{optional_id, required_id};
 use novelo_conversation::app::App;
@@ -15,70 +17,95 @@ use novelo_conversation::context::collapse::{Places, index};
 use novelo_conversation::error::{Error, Result};
 use novelo_conversation::telemetry::now;
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "camelCase")]
-struct IndexerRequest {
-    session_id: Option<String>,
-    response_id: Option<String>,
-    groups: Option<Value>,
-    user_id: Option<String>,
+const RUN_FIELDS: [&str; 4] = ["sessionId", "responseId", "groups", "userId"];
+const STATE_FIELDS: [&str; 6] = ["sessionId", "group", "expanded", "state", "responseId", "userId"];
+/// Skipped groups that an answer lists; more are counted.
+const SKIPPED_MAX: usize = 100;
+
+pub(crate) async fn run(State(app): State<App>, about: TopicCaller, RawBody(body): RawBody) -> ApiResult<Response> {
+    let body = TopicBody::parse(&body, &RUN_FIELDS)?;
+    Ok(answer(index_groups(&app, about, &body.fields).await, &body.unknown))
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "camelCase")]
-struct GroupStateRequest {
-    session_id: Option<String>,
-    group: Option<String>,
-    expanded: Option<bool>,
-    state: Option<String>,
-    response_id: Option<String>,
-    user_id: Option<String>,
-}
-
-pub(crate) async fn run(State(app): State<App>, about: TopicCaller, RawBody(body): RawBody) -> ApiResult<Json> {
-    let wire: IndexerRequest = parse_object(&body)?;
-    let subject = about.subject(wire.user_id)?;
-    let session = required_id("sessionId", wire.session_id)?;
+async fn index_groups(app: &App, about: TopicCaller, body: &Value) -> Result<Json> {
+    let mut fields = Fields::from_value("", body)?;
+    let subject = about.subject(text(&mut fields, "userId")?)?;
+    let session = required_id("sessionId", text(&mut fields, "sessionId")?)?;
     let places = places(&subject, &session)?;
-    let response = optional_id("responseId", wire.response_id)?;
-    let indexed = match (response, wire.groups) {
+    let response = optional_id("responseId", text(&mut fields, "responseId")?)?;
+    let (indexed, skipped) = match (response, fields.value("groups")) {
         (response, Some(groups)) => {
-            let groups = group::define("groups", &groups)?;
-            index::run_given(&app.store, first(&places)?, response.as_deref(), &groups, now()).await?
+            let groups = group::define("groups", groups)?;
+            let indexed = index::run_given(&app.store, first(&places)?, response.as_deref(), &groups, now()).await?;
+            (indexed, Vec::new())
         }
         (Some(response), None) => {
             let unknown = || Error::invalid("responseId", "names no response of this session");
             index::run(&app.store, &places, &response, now()).await?.ok_or_else(unknown)?
         }
-        (None, None) => return Err(Error::invalid("responseId", "is missing, and so is groups").into()),
+        (None, None) => return Err(Error::invalid("responseId", "is missing, and so is groups")),
     };
-    Ok(Json::from_value(&json!({
+    let mut answer = json!({
         "ok": true,
         "indexed_groups": indexed.groups,
         "indexed_messages": indexed.messages,
         "batches": indexed.batches,
-    })))
+    });
+    if let Some(answer) = answer.as_object_mut().filter(|_| !skipped.is_empty()) {
+        answer.insert("skipped".to_owned(), listed(skipped));
+    }
+    Ok(Json::from_value(&answer))
 }
 
-pub(crate) async fn set_state(State(app): State<App>, about: TopicCaller, RawBody(body): RawBody) -> ApiResult<Json> {
-    let wire: GroupStateRequest = parse_object(&body)?;
-    let expanded = expanded(wire.expanded, wire.state.as_deref())?;
-    let subject = about.subject(wire.user_id)?;
-    let places = places(&subject, &required_id("sessionId", wire.session_id)?)?;
-    let name = wire.group.ok_or_else(|| Error::invalid("group", "is missing"))?;
-    let name = group::name(&name).filter(|name| name.len() <= ID_BYTES_MAX);
-    let name = name.ok_or_else(|| Error::invalid("group", "is no name of a group"))?;
-    let response = optional_id("responseId", wire.response_id)?;
-    let mut known = false;
-    for at in &places {
-        known = known || index::response_of(&app.store, at, &name).await?.is_some();
+/// The groups that were skipped.
+fn listed(mut skipped: Vec<SkippedGroup>) -> Value {
+    let more = skipped.len().saturating_sub(SKIPPED_MAX);
+    skipped.truncate(SKIPPED_MAX);
+    let mut listed = json!(skipped);
+    if let (Some(list), 1..) = (listed.as_array_mut(), more) {
+        list.push(json!({"group": "", "why": format!("{more} more groups were skipped")}));
     }
-    if !known {
-        return Err(Error::invalid("group", "names no group of this session").into());
-    }
+    listed
+}
+
+pub(crate) async fn set_state(
+    State(app): State<App>,
+    about: TopicCaller,
+    RawBody(body): RawBody,
+) -> ApiResult<Response> {
+    let body = TopicBody::parse(&body, &STATE_FIELDS)?;
+    Ok(answer(expand(&app, about, &body.fields).await, &body.unknown))
+}
+
+async fn expand(app: &App, about: TopicCaller, body: &Value) -> Result<Json> {
+    let mut fields = Fields::from_value("", body)?;
+    let expanded = expanded(fields.flag("expanded")?, fields.string("state")?)?;
+    let subject = about.subject(text(&mut fields, "userId")?)?;
+    let places = places(&subject, &required_id("sessionId", text(&mut fields, "sessionId")?)?)?;
+    let given = fields.string("group")?.ok_or_else(|| Error::invalid("group", "is missing"))?;
+    let response = optional_id("responseId", text(&mut fields, "responseId")?)?;
+    let name = known_name(app, &places, given).await?;
     let now = now();
     index::set_state(&app.store, first(&places)?, &name, expanded, response.as_deref(), now).await?;
     Ok(Json::from_value(&json!({"ok": true, "group": name, "expanded": expanded, "updated_at": now})))
+}
+
+/// The name of a group of this session, in the spelling that its index has.
+async fn known_name(app: &App, places: &[Places], given: &str) -> Result<String> {
+    let fits = |name: &String| name.len() <= ID_BYTES_MAX;
+    let name = group::name(given).filter(fits).ok_or_else(|| Error::invalid("group", "is no name of a group"))?;
+    for name in [Some(name), group::former_name(given)].into_iter().flatten() {
+        for at in places {
+            if index::response_of(&app.store, at, &name).await?.is_some() {
+                return Ok(name);
+            }
+        }
+    }
+    Err(Error::invalid("group", "names no group of this session"))
+}
+
+fn text(fields: &mut Fields<'_>, name: &'static str) -> Result<Option<String>> {
+    Ok(fields.string(name)?.map(str::to_owned))
 }
 
 fn expanded(flag: Option<bool>, state: Option<&str>) -> Result<bool> {

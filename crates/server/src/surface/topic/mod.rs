@@ -1,12 +1,14 @@
 //! Topic contexts: contexts by kala, collapse groups and their indexer.
 //!
 //! Owns the addresses of this surface, which user a call is about, and the form of its errors: `{"error":
-//! "<message>"}`, with 400 for everything that is wrong in a request.
+//! "<message>"}`, with 400 for everything that is wrong in a request. Errors of the jobs have `"ok": false`
+//! too.
 
 mod indexer;
 mod kala;
 mod run;
 pub(crate) mod schema;
+mod unknown;
 
 use axum::extract::FromRequestParts;
 use axum::http::{HeaderValue, StatusCode, header, request::Parts};
@@ -14,35 +16,39 @@ use axum::middleware::map_response;
 use axum::response::Response;
 use axum::routing::post;
 use serde::Deserialize;
+use serde_json::{Value, json};
 
 use crate::auth::Access;
 use crate::http::body::QueryParams;
 use crate::http::error::{ApiError, ApiResult};
-use crate::http::route::Routes;
+use crate::route::Routes;
 use crate::server::Server;
 use novelo_conversation::caller::Caller;
 use novelo_conversation::context::load::Whose;
 use novelo_conversation::error::{Code, Error, Result};
 
-pub(crate) fn routes() -> Routes<Server> {
-    let mut routes = Routes::new();
+pub(crate) fn routes(server: &Server) -> Routes {
+    let (mut contexts, mut jobs) = (Routes::new(server), Routes::new(server));
     for base in ["/context", "/jobs/context"] {
-        routes = routes.route(&format!("{base}/topicContextYoj/run"), Access::Users, post(run::run));
+        contexts = contexts.route(&format!("{base}/topicContextYoj/run"), Access::Users, post(run::run));
     }
     for base in ["", "/context", "/jobs/context"] {
-        routes = routes.route(&format!("{base}/collapse/indexer/run"), Access::Users, post(indexer::run));
-        routes = routes.route(&format!("{base}/collapse/state/set"), Access::Users, post(indexer::set_state));
+        jobs = jobs.route(&format!("{base}/collapse/indexer/run"), Access::Users, post(indexer::run));
+        jobs = jobs.route(&format!("{base}/collapse/state/set"), Access::Users, post(indexer::set_state));
     }
     let refuse = async || ApiError(Error::new(Code::MethodNotAllowed, "this address takes POST"));
-    routes.method_not_allowed_fallback(refuse).layer(map_response(in_this_form))
+    let of_context = async |response| in_this_form(response, |message| json!({"error": message}));
+    let of_job = async |response| in_this_form(response, |message| json!({"ok": false, "error": message}));
+    let contexts = contexts.method_not_allowed_fallback(refuse).layer(map_response(of_context));
+    contexts.merge(jobs.method_not_allowed_fallback(refuse).layer(map_response(of_job)))
 }
 
-/// Writes errors in the form of this surface.
-async fn in_this_form(mut response: Response) -> Response {
+/// Writes an error in the form of this surface.
+fn in_this_form(mut response: Response, form: impl Fn(String) -> Value) -> Response {
     let Some(error) = response.extensions_mut().remove::<std::sync::Arc<Error>>() else { return response };
     let unnamed = error.param.as_ref().filter(|param| !error.message.starts_with(param.as_str()));
     let message = unnamed.map_or_else(|| error.message.clone(), |param| format!("{param}: {}", error.message));
-    let body = serde_json::json!({"error": message}).to_string();
+    let body = form(message).to_string();
     if response.status() == StatusCode::UNPROCESSABLE_ENTITY || response.status() == StatusCode::NOT_FOUND {
         *response.status_mut() = StatusCode::BAD_REQUEST;
     }

@@ -18,6 +18,7 @@ pub(crate) fn all() -> Value {
         })),
         "Indexed": object(&["ok", "indexed_groups", "indexed_messages", "batches"], json!({
             "ok": flag, "indexed_groups": whole, "indexed_messages": whole, "batches": whole,
+            "skipped": {"type": "array", "items": object(&["group", "why"], json!({"group": text, "why": text}))},
         })),
         "GroupState": object(&["sessionId", "group"], json!({
             "sessionId": text, "group": text, "expanded": flag, "state": {"enum": ["expanded", "collapsed"]},
@@ -27,5 +28,6 @@ pub(crate) fn all() -> Value {
             "ok": flag, "group": text, "expanded": flag, "updated_at": {"type": "number"},
         })),
         "Refusal": object(&["error"], json!({"error": text})),
+        "JobRefusal": object(&["ok", "error"], json!({"ok": {"const": false}, "error": text})),
     })
 }

@@ -41,7 +41,7 @@ fn a_conversation_about_funds_has_the_rows_of_the_database() {
 }
 
 #[test]
-fn a_bucket_keeps_a_reference_of_its_own() {
+fn the_newest_reference_wins_whatever_its_bucket() {
     let server = serve();
     let ask = |text: &str| ask(&server, "demo", "c", text);
     ask("preço do HGLG11");
@@ -50,8 +50,9 @@ fn a_bucket_keeps_a_reference_of_its_own() {
     let sql = "SELECT quantity FROM client_positions WHERE client_id = 'demo' AND ticker = 'KNRI11'";
     assert_eq!(held["results"][0]["quantity"], rows(&sample(&server.home), sql, &[])[0]["quantity"]);
     assert_eq!(reference(&server, "demo", "c")["tickers"], json!(["KNRI11"]));
-    assert_eq!(tickers(&ask("e o preço?")), ["HGLG11"], "prices take the fund of their own bucket");
-    assert_eq!(tickers(&ask("e quantas cotas eu tenho?")), ["KNRI11"]);
+    assert_eq!(tickers(&ask("e o preço?")), ["KNRI11"], "a price takes the fund of the positions");
+    assert_eq!(tickers(&ask("e quantas cotas do HGLG11 eu tenho?")), ["HGLG11"]);
+    assert_eq!(tickers(&ask("e o preço?")), ["HGLG11"]);
 }
 
 #[test]

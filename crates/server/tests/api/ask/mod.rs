@@ -4,6 +4,7 @@ mod bounds;
 mod broken;
 mod canaries;
 mod concurrent;
+mod conversations;
 mod follow_ups;
 mod forgotten;
 mod hostile;

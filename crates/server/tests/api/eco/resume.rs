@@ -152,14 +152,16 @@ fn only_its_owner_comes_back_and_only_where_it_began() {
 }
 
 #[test]
-fn behind_the_end_there_is_nothing_more() {
+fn behind_the_end_there_is_the_end() {
     let models = Models::start();
     let server = serve(&models, &[]);
     let unbroken = open(&server, &asks("ana", "t", HEAVY)).rest();
     let name = unbroken[0].at.strip_suffix(".1").unwrap();
-    for number in [unbroken.len(), unbroken.len() + 1, usize::MAX] {
+    let end = format!("{name}.{}", unbroken.len());
+    assert_eq!(goes_on(resume(&server, &end), &end), [], "it was read");
+    for number in [unbroken.len() + 1, usize::MAX] {
         let at = format!("{name}.{number}");
-        assert_eq!(goes_on(resume(&server, &at), &at), [], "{at}");
+        assert_eq!(goes_on(resume(&server, &at), &at), unbroken[unbroken.len() - 1..], "{at}");
     }
     let all = format!("{name}.0");
     assert_eq!(goes_on(resume(&server, &all), &all), unbroken);

@@ -115,6 +115,8 @@ fn who_leaves_for_good_ends_the_call_and_what_was_said_is_marked() {
     assert_eq!(kept["partial"], "client_left");
     assert!(kept["content"].as_str().unwrap().starts_with(&seen), "{kept}");
     assert_eq!(memories(&server, "ana"), NONE, "half an answer is no reason to remember");
+    let traces = || server.get("/v1/docs/users/ana/convo.sessions/t/traces").ok()["documents"].to_string();
+    assert!(eventually(|| traces().contains(r#""stage":"client_left""#)), "{}", traces());
     let again = ask(&server, &asks("ana", "t", HEAVY));
     assert_eq!((&again["cache"], &again["message"]), (&json!(false), &json!("Hello there.")));
 }
@@ -133,6 +135,23 @@ fn a_client_that_wants_all_at_once_and_leaves_ends_the_call_at_once() {
     assert!(eventually(|| models.hangups().len() == 1));
     assert!(eventually(|| !turns(&server, "ana", "t").is_empty()));
     assert_eq!(turns(&server, "ana", "t")[0], says("user", HEAVY));
+}
+
+#[test]
+fn a_client_that_says_nothing_of_what_it_accepts_gets_events() {
+    let models = Models::start();
+    let server = serve(&models, &[]);
+    let body = asks("ana", "t", HEAVY).to_string();
+    let head = format!("host: {}\r\nconnection: close\r\ncontent-length: {}", server.addr, body.len());
+    let mut stream = server.connect().unwrap();
+    std::io::Write::write_all(&mut stream, format!("POST /ask-eco HTTP/1.1\r\n{head}\r\n\r\n{body}").as_bytes())
+        .unwrap();
+    let mut answer = String::new();
+    std::io::Read::read_to_string(&mut stream, &mut answer).unwrap();
+    assert!(answer.contains("content-type: text/event-stream"), "{answer}");
+    let chunks: Vec<&str> = answer.lines().filter(|line| *line == "event: chunk").collect();
+    assert_eq!((chunks.len(), answer.matches("event: done").count()), (1, 1), "{answer}");
+    assert!(answer.contains(r#""delta":"Hello there.""#) && answer.contains(r#""mode":"full""#), "{answer}");
 }
 
 #[test]

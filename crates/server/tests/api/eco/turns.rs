@@ -145,7 +145,8 @@ fn without_a_block_the_words_say_what_it_is_about() {
     assert_eq!((&told["emocao"], &told["categoria"]), (&json!("angustia"), &json!("viagem")));
     assert_eq!(told["resumo"], "Bateu o desespero na volta.");
     let hit = &found(&server, "ana", "desespero")[0];
-    assert_eq!((&hit["text"], &hit["meta"]["emocao"]), (&json!("Bateu o desespero na volta."), &json!("angustia")));
+    let remembered = json!("Bateu o desespero na volta. Depois passou.");
+    assert_eq!((&hit["text"], &hit["meta"]["emocao"]), (&remembered, &json!("angustia")));
     let forced = json!({"blocoTecnicoForcado": {"resumo": "Dito pelo cliente", "emocao": "calma", "intensidade": 2}});
     let told = ask(&server, &with(asks("bia", "t", HEAVY), "metaFromBuilder", forced));
     assert_eq!((&told["resumo"], &told["emocao"]), (&json!("Dito pelo cliente"), &json!("calma")));

@@ -9,7 +9,7 @@ mod window;
 use std::time::Duration;
 
 use novelo_conversation::model::{Ask, Completion, Failure, Job, Model, Models};
-use novelo_conversation::settings::Config;
+use novelo_conversation::settings::Settings;
 use serde_json::{Map, Value, json};
 
 use crate::support::models::Models as Scripted;
@@ -20,7 +20,7 @@ fn open(env: &[(&str, &str)]) -> Models {
     let file = dir.path().join("novelo.toml");
     std::fs::write(&file, "").unwrap();
     let find = |name: &str| env.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned());
-    Models::open(&Config::gather(Some(&file), find, &[]).unwrap()).unwrap()
+    Models::open(&Settings::gather(Some(&file), find, &[]).unwrap()).unwrap()
 }
 
 /// Opens the models of a scripted server, with further settings.

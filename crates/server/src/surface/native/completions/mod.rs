@@ -26,6 +26,7 @@ use super::turns::accept_messages;
 use crate::http::body::{Json, RawBody, parse_object};
 use crate::http::error::{ApiError, ApiResult};
 use crate::http::sse;
+use crate::server::Server;
 use novelo_conversation::answer::reply::{RelayRequest, ReplyInput, ReplyKind, ReplyRequest};
 use novelo_conversation::answer::{self, AnswerRequest, EventReader, Reply, ReplyOptions, ReplyOwner, ResponseFormat};
 use novelo_conversation::app::{App, Shared};
@@ -63,17 +64,24 @@ const REFUSED: [&str; 5] = ["api_base", "base_url", "api_key", "extra_headers", 
 
 pub(crate) async fn complete(
     State(app): State<App>,
-    caller: ApiResult<Caller>,
+    caller: Caller,
     headers: HeaderMap,
     body: ApiResult<RawBody>,
 ) -> Response {
-    let answered = match (caller, body) {
-        (Ok(caller), Ok(RawBody(body))) => answer(&app, caller, &headers, &body).await,
-        (Err(error), _) | (_, Err(error)) => Err(error),
+    let answered = match body {
+        Ok(RawBody(body)) => answer(&app, caller, &headers, &body).await,
+        Err(error) => Err(error),
     };
-    let mut response = answered.unwrap_or_else(|ApiError(error)| ApiError(error.for_openai()).into_response());
-    response.headers_mut().entry(THREAD).or_insert(HeaderValue::from_static(NO_THREAD));
-    response
+    answered.unwrap_or_else(|ApiError(error)| refused(error))
+}
+
+/// The refusal of a caller, in OpenAI's form.
+pub(crate) fn refuse(_: &Server, error: Error) -> Response {
+    refused(error)
+}
+
+fn refused(error: Error) -> Response {
+    in_thread(None, ApiError(error.for_openai()).into_response())
 }
 
 async fn answer(app: &App, caller: Caller, headers: &HeaderMap, body: &[u8]) -> ApiResult<Response> {

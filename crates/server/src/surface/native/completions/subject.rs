@@ -12,6 +12,7 @@ use super::{CompletionRequest, NO_THREAD};
 use novelo_conversation::app::Shared;
 use novelo_conversation::caller::Caller;
 use novelo_conversation::error::{Code, Error, Result};
+use novelo_conversation::settings::DefaultThread;
 
 pub(crate) const THREAD: HeaderName = HeaderName::from_static("x-novelo-thread");
 const USER: HeaderName = HeaderName::from_static("x-novelo-user");
@@ -54,7 +55,7 @@ impl CompletionSubject {
             }
             NamedThread::None => None,
             NamedThread::Unsaid => {
-                let is_per_user = app.config.text("completions.default_thread") == "user";
+                let is_per_user = app.settings.completions.default_thread == DefaultThread::User;
                 user.as_ref().filter(|_| is_per_user).map(|_| DEFAULT_THREAD.to_owned())
             }
         };

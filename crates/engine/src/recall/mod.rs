@@ -1,7 +1,11 @@
 //! What was recalled for a prompt: the best of what a search found, as one message.
 //!
-//! Owns the options of a recipe's recall, the words it is introduced by, and its form: data, one line each,
-//! after a heading that says where it comes from. What is searched, and how, is not decided here.
+//! Owns the options of a recipe's recall, the words it is introduced by, and its form (`show`). What is
+//! searched, and how, is not decided here.
+
+mod show;
+#[cfg(test)]
+mod show_tests;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -10,6 +14,7 @@ use crate::Role;
 use crate::decode::{DecodeError, Fields};
 use crate::limits::RECALL_HITS_MAX;
 use crate::message::Message;
+pub use show::{PassageOrigin, ShownPassage};
 
 /// Where a recall looks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -34,6 +39,9 @@ pub struct Recall {
     pub per_level: Option<u32>,
     /// Characters of one hit.
     pub chars_max: u32,
+    /// In thousandths, the share of the budget that the hits may fill together.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub share_permille: Option<u32>,
     /// What stands over it, where that is not the heading of the source.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub heading: Option<Box<str>>,
@@ -75,6 +83,11 @@ pub struct RecallHit {
 }
 
 const CHARS_MAX: u32 = 10_000;
+/// Hits that fill a share of the budget.
+const SHARED_HITS_MAX: u32 = 50;
+const SHARE_PERMILLE: u32 = 250;
+/// The budget that a share is of, where none is set.
+const BUDGET_TOKENS: u32 = 24_000;
 const TEXT_BYTES_MAX: usize = 1_000;
 
 impl RecallSource {
@@ -99,12 +112,12 @@ impl RecallSource {
     }
 
     fn defaults(self) -> Recall {
-        let (hits_max, per_level, chars_max) = match self {
-            Self::Memories => (6, Some(2), 1_000),
-            Self::Turns => (4, None, 300),
-            Self::Documents => (4, None, 1_200),
+        let (hits_max, per_level, chars_max, share_permille) = match self {
+            Self::Memories => (6, Some(2), 1_000, None),
+            Self::Turns => (4, None, 300, None),
+            Self::Documents => (SHARED_HITS_MAX, None, 1_200, Some(SHARE_PERMILLE)),
         };
-        Recall { from: self, hits_max, per_level, chars_max, heading: None, empty: None }
+        Recall { from: self, hits_max, per_level, chars_max, share_permille, heading: None, empty: None }
     }
 }
 
@@ -121,11 +134,14 @@ impl Recall {
         if per_level.is_some() && from != RecallSource::Memories {
             return Err(DecodeError::new(fields.path("perLevel"), "goes with memories: nothing else has levels"));
         }
+        let hits_max = fields.number("hits", 1, most)?;
+        let share_permille = decode_share(fields)?.or(default.share_permille.filter(|_| hits_max.is_none()));
         Ok(Self {
             from,
-            hits_max: fields.number("hits", 1, most)?.unwrap_or(default.hits_max),
+            hits_max: hits_max.unwrap_or(default.hits_max),
             per_level: per_level.or(default.per_level),
             chars_max: fields.number("chars", 1, CHARS_MAX)?.unwrap_or(default.chars_max),
+            share_permille,
             heading: decode_text(fields, "heading")?,
             empty: decode_text(fields, "empty")?,
         })
@@ -136,19 +152,21 @@ impl Recall {
         self.empty.as_deref().map(|text| Message::text(Role::System, text))
     }
 
-    /// Texts as a prompt shows them: a line each, equal ones once, each cut to where the words are that found
-    /// it. A text cannot pass for two.
-    pub fn show<'t>(&self, texts: impl IntoIterator<Item = (&'t str, Vec<&'t str>)>) -> Option<Message> {
-        let mut lines: Vec<String> = Vec::new();
-        for (text, words) in texts {
-            let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
-            let line = excerpt(&line, &words, self.chars_max as usize);
-            if !line.is_empty() && !lines.contains(&line) {
-                lines.push(line);
-            }
-        }
-        let heading = self.heading.as_deref().unwrap_or(self.from.heading());
-        (!lines.is_empty()).then(|| Message::text(Role::System, &format!("{heading}\n{}", lines.join("\n"))))
+    /// The tokens that the hits may fill together, if that is limited: a share of what the budget leaves
+    /// beside the tokens that are needed anyway.
+    pub fn room_tokens(&self, budget_tokens: Option<u32>, needed_tokens: u32) -> Option<u32> {
+        let left = budget_tokens.unwrap_or(BUDGET_TOKENS).saturating_sub(needed_tokens);
+        let share = |permille: u32| u64::from(left) * u64::from(permille) / 1_000;
+        self.share_permille.map(|permille| u32::try_from(share(permille)).unwrap_or(u32::MAX))
+    }
+}
+
+/// A share from 0.001 to 1, in thousandths.
+fn decode_share(fields: &mut Fields<'_>) -> Result<Option<u32>, DecodeError> {
+    let Some(share) = fields.float("share")? else { return Ok(None) };
+    match (0.001..=1.0).contains(&share) {
+        true => Ok(Some((share * 1_000.0).round() as u32)),
+        false => Err(DecodeError::new(fields.path("share"), "must be a number from 0.001 to 1")),
     }
 }
 
@@ -160,62 +178,9 @@ fn decode_text(fields: &mut Fields<'_>, name: &'static str) -> Result<Option<Box
     Ok(text.map(Box::from))
 }
 
-/// Words of fewer letters are everywhere.
-const WORD_CHARS_MIN: usize = 3;
-
-/// The beginning of a line; where that holds none of the words, the part around the first of them.
-fn excerpt(line: &str, words: &[&str], chars_max: usize) -> String {
-    let chars: Vec<char> = line.chars().collect();
-    let lower = |c: &char| c.to_lowercase().next().unwrap_or(*c);
-    let low: Vec<char> = chars.iter().map(lower).collect();
-    let wanted = words.iter().map(|word| word.chars().map(|c| lower(&c)).collect::<Vec<char>>());
-    let wanted = wanted.filter(|word| word.len() >= WORD_CHARS_MIN);
-    let first = wanted.filter_map(|word| low.windows(word.len()).position(|part| part == word.as_slice())).min();
-    let from = match first.filter(|at| *at >= chars_max) {
-        Some(at) => {
-            let near = at - chars_max / 4;
-            chars.iter().skip(near).position(|c| c.is_whitespace()).map_or(near, |gap| (near + gap + 1).min(at))
-        }
-        None => 0,
-    };
-    chars.into_iter().skip(from).take(chars_max).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn check(recall: Value, texts: &[&str], expected: Option<&str>) {
-        let mut fields = Fields::from_value("c", &recall).unwrap();
-        let message = Recall::decode(&mut fields).unwrap().show(texts.iter().map(|text| (*text, vec!["fire"])));
-        assert_eq!(message.as_ref().and_then(Message::content_text).as_deref(), expected);
-    }
-
-    #[test]
-    fn a_hit_is_a_line_and_no_more() {
-        let memories = serde_json::json!({"from": "memories"});
-        check(memories.clone(), &[], None);
-        check(memories.clone(), &[" ", "\n"], None);
-        check(memories.clone(), &["tea", "no\n sugar", "tea"], Some("Relevant memory:\ntea\nno sugar"));
-        let turns = serde_json::json!({"from": "turns", "chars": 3});
-        check(turns, &["água fria", "águia", "ok"], Some("Relevant conversation memory:\nágu\nok"));
-    }
-
-    #[test]
-    fn a_long_text_is_shown_where_it_was_found() {
-        let turns = || serde_json::json!({"from": "turns", "chars": 12});
-        let far = "much was said before the Fire broke out at night";
-        check(turns(), &[far], Some("Relevant conversation memory:\nFire broke o"));
-        check(turns(), &["fire and then much was said"], Some("Relevant conversation memory:\nfire and the"));
-        check(turns(), &["nothing of the kind"], Some("Relevant conversation memory:\nnothing of t"));
-    }
-
-    #[test]
-    fn a_recall_may_have_its_own_heading() {
-        let headed = serde_json::json!({"from": "memories", "heading": "MEMORIAS:", "empty": "MEMORIAS: nenhuma."});
-        check(headed.clone(), &["tea"], Some("MEMORIAS:\ntea"));
-        check(headed, &[], None);
-    }
 
     #[test]
     fn texts_hold_at_the_cap_and_one_past_it() {
@@ -246,6 +211,20 @@ mod tests {
     }
 
     #[test]
+    fn a_share_is_of_what_the_budget_leaves() {
+        let decode = |recall: Value| Recall::decode(&mut Fields::from_value("c", &recall).unwrap()).unwrap();
+        let documents = decode(serde_json::json!({"from": "documents"}));
+        assert_eq!(documents.room_tokens(Some(10_000), 2_000), Some(2_000));
+        assert_eq!((documents.room_tokens(Some(100), 200), documents.room_tokens(None, 0)), (Some(0), Some(6_000)));
+        let most = decode(serde_json::json!({"from": "documents", "share": 1}));
+        assert_eq!(most.room_tokens(Some(u32::MAX), 0), Some(u32::MAX));
+        let counted = decode(serde_json::json!({"from": "documents", "hits": 3}));
+        assert_eq!((counted.hits_max, counted.room_tokens(Some(10_000), 0)), (3, None), "a number was asked for");
+        let both = decode(serde_json::json!({"from": "turns", "hits": 3, "share": 0.5}));
+        assert_eq!((both.hits_max, both.room_tokens(Some(1_000), 0)), (3, Some(500)));
+    }
+
+    #[test]
     fn mistakes_are_named() {
         let error = |recall: Value| {
             let mut fields = Fields::from_value("c", &recall).unwrap();
@@ -254,5 +233,9 @@ mod tests {
         assert!(error(serde_json::json!({})).contains("c.from must be one of memories, turns, documents"));
         assert!(error(serde_json::json!({"from": "turns", "perLevel": 2})).contains("c.perLevel"));
         assert!(error(serde_json::json!({"from": "turns", "hits": RECALL_HITS_MAX + 1})).contains("c.hits"));
+        for share in [0.0, 0.000_9, 1.001, -1.0] {
+            let error = error(serde_json::json!({"from": "documents", "share": share}));
+            assert_eq!(error, "c.share must be a number from 0.001 to 1");
+        }
     }
 }
