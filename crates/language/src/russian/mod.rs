@@ -5,8 +5,11 @@
 mod analysis;
 mod decline;
 mod generated;
+mod locale;
 mod names;
+mod plan;
 mod pronoun;
+mod window;
 
 use self::decline::{in_case, is_adjective};
 use crate::syntax::{
@@ -75,6 +78,7 @@ pub static GRAMMAR: Grammar = Grammar {
         in_year: |_, _, year| format!("{year} году"),
         ..WritingRules::PLAIN
     },
+    questions: &plan::QUESTIONS,
 };
 
 const HE: Pronoun = Pronoun { form: Form::Plain, plural: false, gender: Some(Gender::Man), person: None };
