@@ -105,10 +105,13 @@ impl Answer {
         if self.tells_all {
             self.tell_choice(choice, said, out)?;
         }
-        let members: &[&str] = if self.tells_all { &["content"] } else { &["content", "refusal"] };
-        for text in members.iter().filter_map(|member| text(said.get(member)?)) {
+        if let Some(text) = said.get("content").and_then(text) {
             self.grow(text.len())?;
             out.push_back(Delta::Text(text));
+        }
+        if let Some(text) = said.get("refusal").filter(|_| !self.tells_all).and_then(text) {
+            self.grow(text.len())?;
+            out.push_back(Delta::Refusal(text));
         }
         for call in said.get("tool_calls").and_then(Value::as_array).into_iter().flatten() {
             let call = self.call(call)?;

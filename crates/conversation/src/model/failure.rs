@@ -72,7 +72,7 @@ impl Failure {
             }
             (Self::Down(_), Some(status)) => (format!("status {status}"), "its server failed"),
             (Self::Refused(_), Some(status)) => (format!("status {status}"), self.in_words()),
-            (Self::Refused(_), None) => ("refused".to_owned(), self.in_words()),
+            (Self::Refused(_), None) => ("refused".to_owned(), "it would not answer"),
             (Self::TooLong { .. }, _) => ("too long".to_owned(), self.in_words()),
             (Self::Broke(_), _) => ("broken off".to_owned(), "the stream ended before the answer did"),
             (Self::Empty, _) => ("empty".to_owned(), self.in_words()),

@@ -274,7 +274,7 @@ fn other_choices_and_parts_that_are_no_text_are_skipped() {
 data: {"choices":[{"index":0,"delta":{"content":7,"refusal":"never"},"finish_reason":""}]}
 
 "#;
-    check(&format!("{stream}{FINISH}"), &[text("yesnever"), end("stop", None)]);
+    check(&format!("{stream}{FINISH}"), &[text("yes"), Delta::Refusal("never".to_owned()), end("stop", None)]);
 }
 
 #[test]
