@@ -11,7 +11,7 @@ use tokio::sync::OnceCell;
 
 use super::names::Listing;
 use super::provider::Provider;
-use super::refusal::Said;
+use super::refusal::RefusalText;
 use super::window::Windows;
 use super::{Failure, FailureText, UpstreamError};
 use crate::outbound::{Outbound, Unanswered};
@@ -132,7 +132,7 @@ impl Server {
         match error {
             Unanswered::Slow(_, patience) => self.slow(patience),
             Unanswered::Down(_, why) => self.down(&why),
-            Unanswered::Refused(_, status, said) => self.refused(status, &Said::of_body(&said), Vec::new()),
+            Unanswered::Refused(_, status, said) => self.refused(status, &RefusalText::of_body(&said), Vec::new()),
         }
     }
 
@@ -149,7 +149,7 @@ impl Server {
     }
 
     /// A refusal by status: those that may pass are as good as not being there.
-    pub fn refused(&self, status: u16, said: &Said, headers: Vec<(&'static str, String)>) -> Failure {
+    pub fn refused(&self, status: u16, said: &RefusalText, headers: Vec<(&'static str, String)>) -> Failure {
         let log = format!("{} answered {status}: {}", self.place(), self.safe(&said.words));
         let message = FailureText::said(log, UpstreamError { headers, ..self.told(Some(status), said) });
         match said.too_long {
@@ -161,7 +161,7 @@ impl Server {
 
     /// An error object instead of an answer, or in the middle of one.
     pub fn said(&self, error: &Value, in_the_middle: bool) -> Failure {
-        let said = Said::of(error);
+        let said = RefusalText::of(error);
         let log = format!("{} says: {}", self.place(), self.safe(&said.words));
         let message = FailureText::said(log, self.told(said.status, &said));
         match (said.too_long, in_the_middle) {
@@ -172,7 +172,7 @@ impl Server {
     }
 
     /// What a client may know of a refusal: the server's words without keys and addresses.
-    fn told(&self, status: Option<u16>, said: &Said) -> UpstreamError {
+    fn told(&self, status: Option<u16>, said: &RefusalText) -> UpstreamError {
         // A name that has to be cleaned is no name that a client could act on.
         let clean = |name: &Option<String>| name.clone().filter(|name| self.cleaned(name) == *name);
         UpstreamError {

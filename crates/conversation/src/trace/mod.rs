@@ -29,8 +29,8 @@ use uuid::Uuid;
 use xxhash_rust::xxh3::Xxh3;
 
 pub use course::{Course, EmbeddingMark, MemoryMark, ModuleMark};
-pub use entry::{Entry, find};
-pub use tracer::{Ended, Running, Tracer};
+pub use entry::{TraceEntry, find};
+pub use tracer::{EndedRequest, Running, Tracer};
 pub use view::view;
 
 /// The last segment of a collection of traces.

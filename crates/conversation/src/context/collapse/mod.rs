@@ -9,7 +9,7 @@ mod plan;
 mod read;
 pub mod retract;
 
-pub use read::{Found, FoundGroups, find};
+pub use read::{FoundGroups, ThreadGroups, find};
 
 #[cfg(test)]
 mod index_tests;
