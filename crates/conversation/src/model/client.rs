@@ -148,12 +148,12 @@ impl Model {
     }
 
     /// Begins an answer for a client of its own tries: with all that the server says.
-    pub async fn relay(&self, ask: &Ask) -> Result<Deltas, Failure> {
+    pub(crate) async fn relay(&self, ask: &Ask) -> Result<Deltas, Failure> {
         self.open(ask, RELAY).await
     }
 
     /// The same whole, with a single try.
-    pub async fn relay_once(&self, ask: &Ask) -> Result<Completion, Failure> {
+    pub(crate) async fn relay_once(&self, ask: &Ask) -> Result<Completion, Failure> {
         self.open(ask, RELAY_ONCE).await?.gathered().await
     }
 

@@ -38,11 +38,11 @@ pub struct AnswerSoFar {
 
 impl AnswerSoFar {
     /// One that passes on all that the server says.
-    pub fn of_all() -> Self {
+    pub(crate) fn of_all() -> Self {
         Self { tells_all: true, ..Self::default() }
     }
 
-    pub fn has_finished(&self) -> bool {
+    pub(crate) fn has_finished(&self) -> bool {
         self.finish.is_some()
     }
 

@@ -51,7 +51,7 @@ impl Provider {
         }))
     }
 
-    pub fn is_openai(&self) -> bool {
+    pub(crate) fn is_openai(&self) -> bool {
         is_openai(&self.base)
     }
 }

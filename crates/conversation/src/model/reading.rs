@@ -40,7 +40,7 @@ impl Default for Form {
 
 impl Reading {
     /// One that passes on all that the server says.
-    pub fn of_all() -> Self {
+    pub(crate) fn of_all() -> Self {
         Self { answer: AnswerSoFar::of_all(), ..Self::default() }
     }
 
@@ -102,7 +102,7 @@ impl Reading {
     }
 
     /// Whether the model has finished; its server may still tell the usage.
-    pub fn has_finished(&self) -> bool {
+    pub(crate) fn has_finished(&self) -> bool {
         self.done || self.answer.has_finished()
     }
 

@@ -27,7 +27,7 @@ pub struct Lengths {
 
 impl RefusalText {
     /// Reads the body of a refusal.
-    pub fn of_body(body: &str) -> Self {
+    pub(crate) fn of_body(body: &str) -> Self {
         match serde_json::from_str(body) {
             Ok(value) => Self::of(&value),
             Err(_) => Self::of(&Value::String(body.trim().to_owned())),

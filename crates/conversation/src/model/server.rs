@@ -73,7 +73,7 @@ impl Server {
     }
 
     /// The first words of the server, without its key; cut last, or a part of the key could stay.
-    pub fn safe(&self, words: &str) -> String {
+    pub(crate) fn safe(&self, words: &str) -> String {
         let words = match self.key.as_str() {
             "" => words.to_owned(),
             key => words.replace(key, "***"),
@@ -81,16 +81,16 @@ impl Server {
         cut(&words, WORDS_CHARS_MAX)
     }
 
-    pub fn takes_usage(&self) -> bool {
+    pub(crate) fn takes_usage(&self) -> bool {
         !self.no_usage.load(Ordering::Relaxed)
     }
 
-    pub fn takes_no_usage(&self) {
+    pub(crate) fn takes_no_usage(&self) {
         self.no_usage.store(true, Ordering::Relaxed);
     }
 
     /// The name of its first model, if it was asked for.
-    pub fn first_known(&self) -> Option<&str> {
+    pub(crate) fn first_known(&self) -> Option<&str> {
         self.first.get().map(String::as_str)
     }
 
@@ -140,11 +140,11 @@ impl Server {
         Failure::Slow(format!("{} kept silent for {patience:?}", self.place()))
     }
 
-    pub fn down(&self, why: &str) -> Failure {
+    pub(crate) fn down(&self, why: &str) -> Failure {
         Failure::Down(format!("{} cannot be reached: {why}", self.place()).into())
     }
 
-    pub fn broke(&self, why: &str) -> Failure {
+    pub(crate) fn broke(&self, why: &str) -> Failure {
         Failure::Broke(format!("{} broke off: {}", self.place(), self.safe(why)).into())
     }
 

@@ -45,7 +45,7 @@ impl Tally {
     }
 
     /// What went wrong with the last call that ended, if anything did.
-    pub fn last_failure(&self) -> Option<Failure> {
+    pub(crate) fn last_failure(&self) -> Option<Failure> {
         self.last_failure.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
@@ -62,7 +62,7 @@ impl RunningCall {
         }
     }
 
-    pub fn succeeded(&mut self, usage: Option<Usage>) {
+    pub(crate) fn succeeded(&mut self, usage: Option<Usage>) {
         self.ended(0);
         self.tally.set_failure(None);
         self.tally.whole.add(self.started.elapsed());

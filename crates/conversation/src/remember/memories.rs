@@ -28,7 +28,7 @@ pub struct NewMemory<'m> {
 
 /// A memory as its document is.
 #[derive(Serialize, Deserialize)]
-pub struct StoredMemory<'m> {
+pub(crate) struct StoredMemory<'m> {
     pub text: String,
     #[serde(borrow, skip_serializing_if = "Option::is_none", default)]
     pub meta: Option<&'m RawValue>,
@@ -56,7 +56,12 @@ pub async fn add(app: &UserMemory, user: &str, new: NewMemory<'_>) -> Result<Box
 }
 
 /// The same of one that was made from a document of the user; where that is gone it is `not_found`.
-pub async fn add_of(app: &UserMemory, user: &str, new: NewMemory<'_>, of: Option<DocumentPath>) -> Result<Box<str>> {
+pub(crate) async fn add_of(
+    app: &UserMemory,
+    user: &str,
+    new: NewMemory<'_>,
+    of: Option<DocumentPath>,
+) -> Result<Box<str>> {
     check::text("text", new.text, check::MEMORY)?;
     check::meta(new.meta)?;
     let to = place::memories(user)?;
@@ -121,7 +126,7 @@ fn memory(turn: &Turn, ages: &Ages) -> Option<Memory> {
 }
 
 /// How many memories are newer than each, as far as a level asks for it.
-pub struct Ages {
+pub(crate) struct Ages {
     levels: Levels,
     /// The seqs of the newest memories, newest first.
     newest: Vec<u64>,

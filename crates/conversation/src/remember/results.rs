@@ -101,7 +101,7 @@ pub async fn list(app: &UserMemory, user: &str, task: &str, after: Option<&str>,
 }
 
 /// Where the results of skills are, of all tasks; those that a caller added are the caller's own.
-pub async fn of_skills(app: &UserMemory, user: &str) -> Result<Vec<DocumentPath>> {
+pub(crate) async fn of_skills(app: &UserMemory, user: &str) -> Result<Vec<DocumentPath>> {
     let under = place::task_memory(user)?;
     let mut found = Vec::new();
     let mut after: Option<Box<str>> = None;

@@ -121,7 +121,7 @@ impl Skill {
 
     /// Whether a model may call it by itself. What reads the disk of the server is for people: a document can
     /// talk a model into anything.
-    pub fn is_for_models(self) -> bool {
+    pub(crate) fn is_for_models(self) -> bool {
         self != Self::IndexRepo
     }
 

@@ -41,7 +41,7 @@ impl TraceEntry {
     }
 
     /// Whether it is about this thread, or any of this user.
-    pub fn is_about(&self, user: &str, thread: Option<&str>) -> bool {
+    pub(crate) fn is_about(&self, user: &str, thread: Option<&str>) -> bool {
         let (subject, of) = match self {
             Self::Prompt(trace) => (&trace.subject, &trace.thread),
             Self::Course(course) => (&course.user, &course.thread),
@@ -65,7 +65,7 @@ impl TraceEntry {
         }
     }
 
-    pub fn to_json(&self) -> serde_json::Result<Vec<u8>> {
+    pub(crate) fn to_json(&self) -> serde_json::Result<Vec<u8>> {
         match self {
             Self::Prompt(trace) => serde_json::to_vec(&**trace),
             Self::Course(course) => serde_json::to_vec(&**course),

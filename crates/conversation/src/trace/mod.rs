@@ -228,7 +228,7 @@ impl TraceId {
 }
 
 /// The fingerprint of a value: equal values have equal ones.
-pub fn fingerprint(value: &impl Hash) -> u128 {
+pub(crate) fn fingerprint(value: &impl Hash) -> u128 {
     let mut hasher = Xxh3::new();
     value.hash(&mut hasher);
     hasher.digest128()

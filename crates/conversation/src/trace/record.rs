@@ -76,12 +76,12 @@ impl Recorder {
     }
 
     /// Whether this prompt was not recorded lately; asking makes it so.
-    pub fn is_news(&self, id: &TraceId) -> bool {
+    pub(crate) fn is_news(&self, id: &TraceId) -> bool {
         self.lock().is_news(id)
     }
 
     /// Whether this prompt was recorded lately.
-    pub fn is_recent(&self, id: &TraceId) -> bool {
+    pub(crate) fn is_recent(&self, id: &TraceId) -> bool {
         let state = self.lock();
         !state.is_old() && state.recent.contains(id)
     }

@@ -165,7 +165,7 @@ impl Tracer {
     }
 
     /// The first one counts.
-    pub fn prompt_ready(&self) {
+    pub(crate) fn prompt_ready(&self) {
         let since = self.since_ms();
         self.mark("prompt_ready", |marks| {
             marks.course.latency.prompt_ready_ms.get_or_insert(since);

@@ -20,10 +20,10 @@ use super::held::{HeldGroup, HeldGroups, entries, response_of, text};
 use crate::error::{Error, Result};
 
 /// The response of groups that came without one.
-pub const UNKNOWN: &str = "unknown";
+pub(crate) const UNKNOWN: &str = "unknown";
 
 /// What a response says.
-pub struct Wanted<'a> {
+pub(crate) struct Wanted<'a> {
     pub response: &'a str,
     pub groups: &'a [GroupDefinition],
     pub now: f64,
@@ -58,7 +58,7 @@ impl<'a> Wanted<'a> {
 
 /// Makes the index say what a response says. Which groups it had and has is written first, so that a run that
 /// ends early can be cleaned up after, and which it has is written last.
-pub fn replacement(places: &Places, held: &HeldGroups, wanted: &Wanted<'_>) -> Result<Vec<Op>> {
+pub(crate) fn replacement(places: &Places, held: &HeldGroups, wanted: &Wanted<'_>) -> Result<Vec<Op>> {
     let mut plan = GroupPlan::new(places, held, BTreeSet::from([wanted.response]), Some(wanted));
     let at = at(&places.response_to_groups, wanted.response)?;
     let before = held.names(wanted.response);

@@ -105,7 +105,7 @@ type TurnSpan = (Option<CollectionPath>, u64, u64, u64);
 
 impl ThreadGroups {
     /// The groups of these turns.
-    pub fn membership(&self, of: Option<&CollectionPath>, turns: &Turns) -> Arc<Membership> {
+    pub(crate) fn membership(&self, of: Option<&CollectionPath>, turns: &Turns) -> Arc<Membership> {
         let seq = |turn: Option<&Turn>| turn.map_or(0, |t| t.seq);
         let (first, last) = (seq(turns.iter().next()), seq(turns.iter().next_back()));
         let mut kept = self.membership.lock().unwrap_or_else(PoisonError::into_inner);

@@ -47,12 +47,12 @@ impl Left {
     }
 
     /// Whether it is time to look.
-    pub fn is_to_see(&self) -> bool {
+    pub(crate) fn is_to_see(&self) -> bool {
         self.is_known() || self.maybe.load(Ordering::Relaxed)
     }
 
     /// Says that another node may have left some.
-    pub fn suspect(&self) {
+    pub(crate) fn suspect(&self) {
         self.maybe.store(true, Ordering::Relaxed);
     }
 
@@ -159,7 +159,7 @@ async fn sweep(app: &Search, points: &Points, user: &str) -> Result<bool> {
 
 /// The points of one kind, all of them or of one thread or document.
 #[derive(Debug, PartialEq, Eq)]
-pub struct PointSelection<'p> {
+pub(crate) struct PointSelection<'p> {
     of: Collection,
     kind: Option<Kind>,
     parent: Option<&'p str>,

@@ -6,7 +6,7 @@
 //! never waits for it twice.
 
 mod check;
-pub mod erase;
+pub(crate) mod erase;
 mod near;
 pub mod rebuild;
 mod work;
@@ -53,7 +53,7 @@ pub struct Points {
 
 /// Why there is no answer.
 #[derive(Debug, thiserror::Error)]
-pub enum QdrantFault {
+pub(crate) enum QdrantFault {
     #[error("there is no such collection")]
     Missing,
     /// This request is refused, and would be again; others may do.

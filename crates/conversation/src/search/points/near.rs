@@ -141,7 +141,7 @@ impl Points {
 }
 
 /// What is said of a collection that was made for other embeddings.
-pub fn another_size(name: &str, there: Option<usize>, here: usize) -> String {
+pub(crate) fn another_size(name: &str, there: Option<usize>, here: usize) -> String {
     let there = there.map_or_else(|| "none".to_owned(), |size| format!("those of {size} dimensions"));
     format!(
         "collection {name} takes no embeddings of {here} dimensions but {there}; `novelo index --rebuild` makes it anew"
