@@ -39,11 +39,11 @@ pub struct Policies {
     /// What stands for the files of a catalogue that are not there.
     catalogue: &'static ShippedCatalogue,
     shipped: Vec<Arc<Preset>>,
-    state: Mutex<State>,
+    state: Mutex<PolicyState>,
 }
 
 #[derive(Debug)]
-struct State {
+struct PolicyState {
     presets: WatchedPart<Vec<Arc<Preset>>>,
     prompts: WatchedPart<prompt::Own>,
     remembering: WatchedPart<Remembering>,
@@ -66,7 +66,7 @@ impl Policies {
         catalogue: &'static ShippedCatalogue,
     ) -> anyhow::Result<Self> {
         let shipped = preset::shipped()?;
-        let state = State {
+        let state = PolicyState {
             presets: WatchedPart::new(shipped.clone()),
             prompts: WatchedPart::new(prompt::Own::new()),
             remembering: WatchedPart::new(Remembering::default()),
@@ -111,7 +111,7 @@ impl Policies {
     pub fn broken(&self) -> Vec<String> {
         let mut state = self.lock();
         self.reload(&mut state);
-        let State { presets, prompts, remembering, catalogue, guide, .. } = &*state;
+        let PolicyState { presets, prompts, remembering, catalogue, guide, .. } = &*state;
         [&presets.broken, &prompts.broken, &remembering.broken, &catalogue.broken, &guide.broken]
             .into_iter()
             .flatten()
@@ -119,7 +119,7 @@ impl Policies {
             .collect()
     }
 
-    fn current(&self) -> MutexGuard<'_, State> {
+    fn current(&self) -> MutexGuard<'_, PolicyState> {
         let mut state = self.lock();
         if state.looked.elapsed() >= LOOK_EVERY {
             self.reload(&mut state);
@@ -127,11 +127,11 @@ impl Policies {
         state
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, PolicyState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn reload(&self, state: &mut State) {
+    fn reload(&self, state: &mut PolicyState) {
         state.looked = Instant::now();
         let all = |below, extension| WatchedFile::all(&self.dir, below, extension);
         let one = |name| WatchedFile::one(&self.dir, name).into_iter();
