@@ -142,6 +142,13 @@ impl QuestionGrammar {
         is_calendar_unit(word, &self.window) || is_month_name(word, &self.window) || holds(self.times.other, word)
     }
 
+    /// Whether the language itself has a use for a word, so that it is no slip of another.
+    pub(crate) fn uses(&self, folded: &str) -> bool {
+        let bounds = self.conditions.bounds;
+        let is_bound = bounds.iter().any(|(phrase, _)| phrase.split(' ').any(|word| word == folded));
+        is_bound || self.talk.is_chat(folded) || holds(self.follow_ups, folded) || holds(self.fillers, folded)
+    }
+
     /// Whether a word goes with a time and says nothing of it.
     pub(crate) fn only_goes_with_time(&self, word: &str) -> bool {
         holds(self.times.goes_with, word) && !begins_as(self.times.tells_begin, word)

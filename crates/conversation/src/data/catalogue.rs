@@ -293,11 +293,7 @@ fn entities(
     if problems.is_empty() { Ok(entities) } else { Err(problems) }
 }
 
-fn find<'f>(
-    files: &'f [WatchedFile],
-    shipped: &ShippedCatalogue,
-    entity: &str,
-) -> Result<Option<Text<'f>>, String> {
+fn find<'f>(files: &'f [WatchedFile], shipped: &ShippedCatalogue, entity: &str) -> Result<Option<Text<'f>>, String> {
     if let Some(file) = files.iter().find(|file| file.is_below(ENTITIES) && file.name() == entity) {
         return Text::of(file).map(Some);
     }

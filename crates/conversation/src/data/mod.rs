@@ -79,10 +79,7 @@ pub fn ontology(settings: &Settings) -> anyhow::Result<(Ontology, Arc<Subjects>)
 }
 
 /// Makes the sample where it is not there yet. A newer script makes a newer file.
-fn sample(
-    catalogue: &ShippedCatalogue,
-    dir: Option<PathBuf>,
-) -> anyhow::Result<(PathBuf, Option<tempfile::TempDir>)> {
+fn sample(catalogue: &ShippedCatalogue, dir: Option<PathBuf>) -> anyhow::Result<(PathBuf, Option<tempfile::TempDir>)> {
     let (dir, kept) = match dir {
         Some(dir) => (dir, None),
         None => {

@@ -23,7 +23,7 @@ macro_rules! entities {
 }
 
 /// Brazilian real-estate funds, in Portuguese.
-pub static FIIS: ShippedCatalogue = ShippedCatalogue {
+pub(crate) static FIIS: ShippedCatalogue = ShippedCatalogue {
     name: "fiis",
     ontology: include_str!("../../../../policies/ontology.yaml"),
     rules: include_str!("../../../../policies/param_inference.yaml"),
@@ -42,7 +42,7 @@ pub static FIIS: ShippedCatalogue = ShippedCatalogue {
 };
 
 /// A town library with its books and their authors, in English.
-pub static LIBRARY: ShippedCatalogue = ShippedCatalogue {
+pub(crate) static LIBRARY: ShippedCatalogue = ShippedCatalogue {
     name: "library",
     ontology: include_str!("../../../../policies/library/ontology.yaml"),
     rules: include_str!("../../../../policies/library/param_inference.yaml"),
@@ -55,7 +55,7 @@ pub static LIBRARY: ShippedCatalogue = ShippedCatalogue {
 };
 
 /// The one that a setting names.
-pub fn shipped(catalogue: AskCatalogue) -> &'static ShippedCatalogue {
+pub(crate) fn shipped(catalogue: AskCatalogue) -> &'static ShippedCatalogue {
     match catalogue {
         AskCatalogue::Fiis => &FIIS,
         AskCatalogue::Library => &LIBRARY,

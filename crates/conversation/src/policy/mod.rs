@@ -139,19 +139,17 @@ impl Policies {
             .presets
             .renew(all("presets", "json"), |files, before, broken| preset::take(files, &self.shipped, before, broken));
         state.prompts.renew(all("prompts", "txt"), prompt::take);
-        let take =
-            |files: &[WatchedFile], before: &_, broken: &mut _| {
-                remembering::take(&self.dir, files, self.catalogue.context, before, broken)
-            };
+        let take = |files: &[WatchedFile], before: &_, broken: &mut _| {
+            remembering::take(&self.dir, files, self.catalogue.context, before, broken)
+        };
         state.remembering.renew(one(remembering::FILE).collect(), take);
         let of_guide = guide::DIRS.iter().flat_map(|below| WatchedFile::every(&self.dir, below));
         state.guide.renew(of_guide.collect(), guide::take);
         if let Some(database) = &self.database {
             let files = one(catalogue::ONTOLOGY).chain(one(catalogue::RULES)).chain(all(catalogue::ENTITIES, "yaml"));
-            let take =
-                |files: &[WatchedFile], before: &_, broken: &mut _| {
-                    catalogue::take(files, self.catalogue, database, before, broken)
-                };
+            let take = |files: &[WatchedFile], before: &_, broken: &mut _| {
+                catalogue::take(files, self.catalogue, database, before, broken)
+            };
             state.catalogue.renew_with(files.collect(), database.generation(), take);
         }
     }

@@ -22,10 +22,10 @@ pub(crate) static QUESTIONS: QuestionGrammar = QuestionGrammar {
     conditions: CONDITIONS,
     stemmed_form: |folded| folded,
     qualifiers: "of in from by for at on",
-    follow_ups: "compare compared versus vs against also too same other total sum average mean highest lowest maximum
-        minimum most least more less repeat again continue include add swap replace both two three first second third
-        fourth fifth last former latter one ones it its them they their those these that this he she his her him
-        remove drop without except instead rather earlier before each only",
+    follow_ups:
+        "compare compared versus vs against also total sum average mean highest lowest maximum minimum repeat include
+        add swap replace both two three first second third fourth fifth last former latter other remove drop without
+        except",
     openers: "and but ok okay so then",
     fillers: "show give tell list display find want know see look get please need like much many would could one ones
         thing things exactly anything everything there all every overall currently info information data details figure
@@ -107,7 +107,8 @@ const TIMES: TimeWords = TimeWords {
     other: "tomorrow christmas easter weekend weekends holiday holidays summer winter spring autumn fortnight century
         midnight noon tonight lunchtime",
     how_often: "per each every a by times",
-    goes_with: "in on the of at from since until till by for during over last next first second early late mid about around
+    goes_with:
+        "in on the of at from since until till by for during over last next first second early late mid about around
         end start beginning middle this past previous",
     tells_begin: "early late mid end start beginning middle",
     parts: "early late mid end start beginning middle part half rest same",

@@ -88,12 +88,7 @@ const NAMES: NameWords = NameWords {
         ("from now on", Window::Upcoming),
         ("from today", Window::Upcoming),
     ],
-    periods: &[
-        ("week", Period::Week),
-        ("month", Period::Month),
-        ("quarter", Period::Quarter),
-        ("year", Period::Year),
-    ],
+    periods: &[("week", Period::Week), ("month", Period::Month), ("quarter", Period::Quarter), ("year", Period::Year)],
     this_before: "this current",
     previous_before: "last previous past preceding",
     next_before: "next coming following",
@@ -174,7 +169,8 @@ const DATES: DateWords = DateWords {
 fn month(word: &str) -> Option<MonthName> {
     let (names, number) = MONTHS.iter().zip(1..).find(|(names, _)| holds(names, word))?;
     let is_whole = names.split(' ').next() == Some(word);
-    let is_sure = !matches!(word, "march" | "may" | "mar" | "jan" | "jun" | "dec" | "sep") && (is_whole || word.len() > 2);
+    let is_sure =
+        !matches!(word, "march" | "may" | "mar" | "jan" | "jun" | "dec" | "sep") && (is_whole || word.len() > 2);
     Some(MonthName { number, leads_day: true, is_short: false, is_sure })
 }
 

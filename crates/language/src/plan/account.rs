@@ -85,7 +85,8 @@ pub fn phrases(question: &Question, is_taken: &dyn Fn(usize) -> bool) -> Vec<Unk
 /// The parts of a question that are joined by `e` or a comma.
 pub fn parts(question: &Question) -> Vec<Range<usize>> {
     let count = question.words().len();
-    let is_and = |at: usize| question.words().get(at).is_some_and(|word| holds(question.grammar().talk.and, &word.folded));
+    let is_and =
+        |at: usize| question.words().get(at).is_some_and(|word| holds(question.grammar().talk.and, &word.folded));
     let mut parts = Vec::new();
     let mut from = 0;
     for at in 0..=count {
@@ -157,7 +158,10 @@ impl PhraseReader<'_> {
         let is_preposition = |word: &str| holds(talk.prepositions, word);
         let is_since = |word: &str| holds(talk.since, word);
         // Articles and `fundo` may stand before a name.
-        let skipped = (from..at).rev().take_while(|at| holds(talk.articles, self.word(*at)) || self.question.is_kind(*at)).count();
+        let skipped = (from..at)
+            .rev()
+            .take_while(|at| holds(talk.articles, self.word(*at)) || self.question.is_kind(*at))
+            .count();
         let lead = at - skipped;
         let has_lead = lead > from;
         let (led_by, further) = match lead.checked_sub(1).filter(|_| has_lead) {
@@ -167,7 +171,8 @@ impl PhraseReader<'_> {
             None => ("", from),
         };
         let tells = |at: usize| self.question.sense(at) == Sense::Telling || self.is_named(at);
-        let is_verb = (talk.is_verb)(self.before(at), self.word(at)) && words.len() == 1 && !self.question.is_capital(at);
+        let is_verb =
+            (talk.is_verb)(self.before(at), self.word(at)) && words.len() == 1 && !self.question.is_capital(at);
         let is_beside = holds(talk.joints, led_by) && further > 0 && self.is_named(further - 1);
         let is_attached = is_preposition(led_by) && further > from && tells(further - 1);
         let is_end = words.end >= self.question.words().len() || self.question.begins(words.end);

@@ -11,8 +11,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::infer::{QuestionWords, Spelling};
-pub use crate::stated::AmountUnit;
 use crate::Language;
+pub use crate::stated::AmountUnit;
 use crate::stated::{NumberBound, StatedCondition};
 use crate::window::is_unit;
 
@@ -62,7 +62,8 @@ impl ConditionRule {
         only: BTreeMap<String, String>,
         language: Language,
     ) -> Result<Self, String> {
-        let spelling = |text: &String| Spelling::new(text, language).ok_or_else(|| format!("has {text:?}, which is no word"));
+        let spelling =
+            |text: &String| Spelling::new(text, language).ok_or_else(|| format!("has {text:?}, which is no word"));
         let words = words.iter().map(spelling).collect::<Result<Vec<_>, _>>()?;
         let mut all = Vec::new();
         for (value, said) in values {

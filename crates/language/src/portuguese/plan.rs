@@ -23,12 +23,12 @@ pub(crate) static QUESTIONS: QuestionGrammar = QuestionGrammar {
     conditions: CONDITIONS,
     stemmed_form,
     qualifiers: "de em do da no na dos das",
-    follow_ups: "compare compara versus vs contra tambem igual outro outra mesmo mesma total soma media medio maior menor
-        maximo minimo repita repete continue inclua adicione acrescente troque troca mude agora restante demais ambos
-        lado relacao primeiro segundo terceiro quarto quinto ultimo dois duas tres ele ela eles elas dele dela deles
-        delas esse essa esses essas desse dessa desses dessas tira tire remove sem menos",
+    follow_ups: "compare compara versus vs contra tambem outro outra total soma media medio maior menor maximo minimo repita
+        repete inclua adicione acrescente troque troca ambos primeiro segundo terceiro quarto quinto ultimo dois duas tres
+        tira tire remove sem menos",
     openers: "e mas",
-    fillers: "mostre quero gostaria saber ver veja diga dizer fale conte informe liste traga exiba apresente poderia
+    fillers:
+        "mostre quero gostaria saber ver veja diga dizer fale conte informe liste traga exiba apresente poderia
         consegue preciso favor obrigado existe houve destaque conforme detalhe tem tudo todos todas cada qualquer algum",
 };
 
@@ -94,7 +94,8 @@ const POINTERS: PointerWords = PointerWords {
     ],
     ordinal_leads: "o a do da no na pro pra ao os as dos das nos nas pros",
     ordinal_nouns: "colocado lugar",
-    follows: "e qual quanto como tem paga pagou esta ta foi fundos fiis em no na nos de hoje ontem por ai da do lista que
+    follows:
+        "e qual quanto como tem paga pagou esta ta foi fundos fiis em no na nos de hoje ontem por ai da do lista que
         agora",
     links: "com a ao aos contra vs versus with to against",
 };

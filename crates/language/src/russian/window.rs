@@ -47,9 +47,7 @@ const COUNTS: CountWords = CountWords {
     stretched_begin: "накоплен",
     due_begin: "срок",
     bounds_begin: "больше меньше более менее свыше выше ниже до от после через каждые",
-    is_many: |word| {
-        holds("дни дня дней недели недель месяцы месяца месяцев кварталы кварталов годы лет года", word)
-    },
+    is_many: |word| holds("дни дня дней недели недель месяцы месяца месяцев кварталы кварталов годы лет года", word),
 };
 
 const NAMES: NameWords = NameWords {
@@ -158,12 +156,14 @@ const DATES: DateWords = DateWords {
 };
 
 fn month(word: &str) -> Option<MonthName> {
-    const SHORT: [&str; 12] = ["янв", "фев", "мар", "апр", "", "июн", "июл", "авг", "сен сент", "окт", "ноя нояб", "дек"];
+    const SHORT: [&str; 12] =
+        ["янв", "фев", "мар", "апр", "", "июн", "июл", "авг", "сен сент", "окт", "ноя нояб", "дек"];
     let plain = MONTHS.iter().zip(1..).find(|(names, _)| holds(names, word)).map(|(_, number)| (number, false));
     let short = || SHORT.iter().zip(1..).find(|(names, _)| holds(names, word)).map(|(_, number)| (number, true));
     let by_case = || {
         let stem = word.strip_suffix("ю").or_else(|| word.strip_suffix("ем")).or_else(|| word.strip_suffix("у"))?;
-        let begins = |names: &&str| names.split(' ').next().is_some_and(|name| name.trim_end_matches(['ь', 'й']) == stem);
+        let begins =
+            |names: &&str| names.split(' ').next().is_some_and(|name| name.trim_end_matches(['ь', 'й']) == stem);
         MONTHS.iter().zip(1..).find(|(names, _)| begins(names)).map(|(_, number)| (number, false))
     };
     let (number, is_short) = plain.or_else(short).or_else(by_case)?;

@@ -12,7 +12,8 @@ impl ConditionWords {
     }
 
     fn worded(&self, tokens: &Tokens<'_>, at: usize) -> Option<StatedCondition> {
-        let (bound, next) = self.bounds.iter().find_map(|(phrase, bound)| Some((*bound, tokens.phrase(at, phrase)?)))?;
+        let (bound, next) =
+            self.bounds.iter().find_map(|(phrase, bound)| Some((*bound, tokens.phrase(at, phrase)?)))?;
         let next = next + usize::from(tokens.is_in(next, self.fillers));
         let (amount, end) = self.amount(tokens, next)?;
         Some(StatedCondition { words: at..end, unit: amount.unit, tests: vec![(bound, amount.value)] })
@@ -52,9 +53,10 @@ impl ConditionWords {
     /// A number with its unit: `R$ 1,5 bi`, `10%`, `300 mil`, `£5`, `dez reais`.
     fn amount(&self, tokens: &Tokens<'_>, at: usize) -> Option<(Amount, usize)> {
         // Of `R$`, the letter is a word.
-        let has_letter = self.sign_letters.iter().any(|letter| {
-            tokens.word(at) == *letter && tokens.gap(at + 1).trim_start().starts_with('$')
-        });
+        let has_letter = self
+            .sign_letters
+            .iter()
+            .any(|letter| tokens.word(at) == *letter && tokens.gap(at + 1).trim_start().starts_with('$'));
         let at = at + usize::from(has_letter);
         let is_marked = has_letter || self.signs.iter().any(|sign| tokens.gap(at).trim_end().ends_with(sign));
         let ((joined, value), next) = self.decimal(tokens, at)?;

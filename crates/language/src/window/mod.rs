@@ -1,7 +1,8 @@
 //! Stretches of time that a question about data can name.
 //!
 //! Owns what they are, their codes (`code`), their days (`days`) and how they are read (`read`). The words by
-//! which a language names them are in the folder of that language. Has no clock: the last day of the data and today come in as values.
+//! which a language names them are in the folder of that language. Has no clock: the last day of the data and
+//! today come in as values.
 
 mod code;
 mod days;

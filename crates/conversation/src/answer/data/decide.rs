@@ -77,7 +77,8 @@ impl Work<'_> {
         KindPast { recent: references.subjects(), references, resolved, last }
     }
 
-    /// What became of the reference: of the kinds that an intent takes, the one that was used, else the first.
+    /// What became of the reference: of the kinds that an intent takes, that of the one that was used, else
+    /// that of the first.
     fn resolved(&self, chosen: &Candidate, kinds: Vec<KindPast>) -> ResolvedReference {
         let own = self.catalogue.rules.kinds_of(&chosen.intent);
         let mut resolved = kinds.into_iter().enumerate().map(|(kind, past)| (own.contains(&kind), past.resolved));

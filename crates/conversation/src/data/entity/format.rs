@@ -67,7 +67,9 @@ impl Format {
             Self::Text => None,
             Self::Date => value.as_str().and_then(|text| write_day(text, manner.locale, out)),
             Self::Month => value.as_str().and_then(|text| write_month(text, manner.locale, out)),
-            Self::YesNo => is_yes(value).map(|is_yes| out.push_str(if is_yes { manner.locale.yes } else { manner.locale.no })),
+            Self::YesNo => {
+                is_yes(value).map(|is_yes| out.push_str(if is_yes { manner.locale.yes } else { manner.locale.no }))
+            }
             _ => Decimal::of(value).map(|number| self.write_number(number, manner, out)),
         };
         if written.is_none() {

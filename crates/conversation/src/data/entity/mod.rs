@@ -160,8 +160,7 @@ impl Entity {
         let columns = Columns::decode(wire.columns, language)?;
         let conditions = conditions::decode(wire.conditions, &columns, language)?;
         let subjects = &words.plurals;
-        let queries =
-            decode_queries(wire.queries, Names { subjects, columns: &columns.names(), is_of_row: true })?;
+        let queries = decode_queries(wire.queries, Names { subjects, columns: &columns.names(), is_of_row: true })?;
         let none = Names { subjects, columns: &[], is_of_row: false };
         let empty = template("empty", wire.empty.as_deref().unwrap_or(language.no_rows()), none)?;
         Ok(Self {

@@ -145,29 +145,19 @@ impl ParameterRules {
     }
 
     /// The same by the names that matter here: those of the kinds of subject, and of the intents.
-    pub(super) fn of(
-        value: &Value,
-        kinds: &[&str],
-        intents: &[&str],
-        language: Language,
-    ) -> Result<Self, DecodeError> {
+    pub(super) fn of(value: &Value, kinds: &[&str], intents: &[&str], language: Language) -> Result<Self, DecodeError> {
         let wire: Wire = read("", value)?;
         for name in wire.aggregations.keys() {
             check_name("aggregations", name)?;
         }
         let aggregations = &wire.aggregations;
         let compare = spellings("compare", &wire.compare, language)?;
-        let (unread, conditions) = (wire.unread.read("unread", language)?, wire.conditions.read("conditions", language)?);
+        let (unread, conditions) =
+            (wire.unread.read("unread", language)?, wire.conditions.read("conditions", language)?);
         let kind_names = kinds.iter().map(|kind| (*kind).to_owned()).collect();
         let language_of = Some(language);
-        let mut rules = Self {
-            kinds: kind_names,
-            language: language_of,
-            compare,
-            unread,
-            conditions,
-            intents: BTreeMap::new(),
-        };
+        let mut rules =
+            Self { kinds: kind_names, language: language_of, compare, unread, conditions, intents: BTreeMap::new() };
         let draft = RuleDraft { kinds, aggregations, language };
         for (name, value) in &wire.intents {
             let path = format!("intents.{name}");

@@ -17,8 +17,11 @@ pub(crate) fn take(said: &mut QuestionWords<'_>, of: &[Spelling]) -> Option<u32>
 fn beside_rank(said: &QuestionWords<'_>, at: usize) -> Option<(u32, std::ops::Range<usize>)> {
     let tokens = &said.tokens;
     let is_rank = |at: usize| said.is_free(at) && tokens.is_in(at, said.grammar().counts.ranks);
-    let count =
-        |at: usize| number(tokens, at).filter(|(count, next)| *count > 0 && (at..*next).all(|at| said.is_free(at)));
+    // `the latest one` counts nothing.
+    let counts = |count: u32, at: usize| count > 1 || (count == 1 && tokens.digits(at).is_some());
+    let count = |at: usize| {
+        number(tokens, at).filter(|(count, next)| counts(*count, at) && (at..*next).all(|at| said.is_free(at)))
+    };
     if let Some((limit, next)) = count(at) {
         return (is_rank(next) && !is_unit(tokens, next + 1)).then_some((limit, at..next + 1));
     }
@@ -40,5 +43,7 @@ fn counted(said: &QuestionWords<'_>, of: &[Spelling], at: usize) -> Option<(u32,
 /// `a última notícia`. The words stay free: they may ask for the latest, too.
 fn is_last_one(said: &QuestionWords<'_>, of: &[Spelling], at: usize) -> bool {
     let is_one = said.is_free(at) && said.tokens.is_in(at, said.grammar().counts.last_one);
-    is_one && !(said.grammar().counts.is_many)(said.tokens.word(at + 1)) && of.iter().any(|thing| said.begins(thing, at + 1).is_some())
+    is_one
+        && !(said.grammar().counts.is_many)(said.tokens.word(at + 1))
+        && of.iter().any(|thing| said.begins(thing, at + 1).is_some())
 }

@@ -40,12 +40,10 @@ impl Parameters {
             found.read.iter().chain(&chosen).any(|read| read.start < words.end && words.start < read.end)
         };
         let elsewhere = condition::values_named(said, given.elsewhere).into_iter().filter(|words| !is_read(words));
-        let elsewhere: Vec<_> = elsewhere.filter(|words| holds(said.grammar().qualifiers, said.tokens.before(words.start))).collect();
-        self.unread.extend(
-            elsewhere
-                .iter()
-                .map(|words| Unread::new(UnreadKind::Condition, question.spelled(words.clone()))),
-        );
+        let elsewhere: Vec<_> =
+            elsewhere.filter(|words| holds(said.grammar().qualifiers, said.tokens.before(words.start))).collect();
+        self.unread
+            .extend(elsewhere.iter().map(|words| Unread::new(UnreadKind::Condition, question.spelled(words.clone()))));
         let unread = found.unread.iter().map(|words| question.spelled(words.clone()).to_owned());
         self.unread.extend(unread.map(|words| Unread::new(UnreadKind::Condition, words)));
         let is_other = |earlier: &&Condition| found.conditions.iter().all(|new| new.column != earlier.column);

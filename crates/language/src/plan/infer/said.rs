@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use crate::plan::text::{Question, Word};
 use crate::Language;
+use crate::plan::text::{Question, Word};
 use crate::question_grammar::QuestionGrammar;
 use crate::window::{Tokens, Window};
 

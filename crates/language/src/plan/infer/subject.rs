@@ -25,8 +25,8 @@ impl ParameterRules {
         let newest = rule.subjects.iter().filter_map(|(kind, _)| given.of(*kind).turn).max();
         for (kind, of) in &rule.subjects {
             let mut own = given.of(*kind);
-            // Of several kinds, what is named takes the place of all that was; and what was spoken of last, that
-            // of what was before it.
+            // Of several kinds, what is named takes the place of all that was; and what was spoken of last,
+            // that of what was before it.
             let is_old = own.turn < newest && !of.is_required;
             let has_other = names_any && !is_named(*kind);
             if has_other || (rule.subjects.len() > 1 && is_old && !is_named(*kind)) {
@@ -48,17 +48,11 @@ struct SubjectInference<'i> {
 
 impl SubjectInference<'_> {
     /// Those of a kind. `has_other`: the question names one of another kind.
-    fn infer(
-        &self,
-        kind: usize,
-        rule: &SubjectRule,
-        own: &GivenSubjects<'_>,
-        has_other: bool,
-        found: &mut Parameters,
-    ) {
+    fn infer(&self, kind: usize, rule: &SubjectRule, own: &GivenSubjects<'_>, has_other: bool, found: &mut Parameters) {
         let question = self.question;
         let is_general = rule.unless.iter().any(|words| self.said.has(words)) || self.was_general(kind, rule, own);
-        if let Some(unread) = unanswered(rule, question, own).filter(|_| !is_general) {
+        let may_pass = kind > 0 && !rule.is_required && !self.given.takes_up;
+        if let Some(unread) = unanswered(rule, question, own).filter(|_| !is_general && !may_pass) {
             if !found.unread.contains(&unread) {
                 found.unread.push(unread);
             }
@@ -116,7 +110,9 @@ impl SubjectInference<'_> {
         }
         let pointed = pointer::without_named(self.said, own);
         let inherited = || {
-            let one = if own.listed.len() == 1 { own.listed } else { own.inherited };
+            // What rows say beside what they are about is not what was spoken of.
+            let is_listed = own.listed.len() == 1 && (kind == 0 || rule.is_required);
+            let one = if is_listed { own.listed } else { own.inherited };
             (!one.is_empty() && !is_general).then(|| Pointed::Subjects(one.to_vec()))
         };
         Some((pointed.or_else(inherited)?, vec![Taken::Context]))

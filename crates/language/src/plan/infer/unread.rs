@@ -116,7 +116,8 @@ pub(crate) fn names(
     for words in question.quoted().filter(|_| !rule.subjects.is_empty()) {
         let is_known = words.clone().all(|at| is_taken(at) || question.sense(at) == Sense::Telling);
         let words = question.spelled(words);
-        if !is_known && !all.iter().any(|unread| words.contains(&unread.words) || unread.words.contains(words)) {
+        if !is_known && !all.iter().any(|unread| unread.words.contains(words)) {
+            all.retain(|unread| !words.contains(&unread.words));
             all.push(Unread::new(UnreadKind::Name, words));
         }
     }
@@ -124,9 +125,15 @@ pub(crate) fn names(
 }
 
 /// A number that nothing took: it counts no rows, bounds nothing and is no time.
-pub(crate) fn stray_number(rule: &Rule, question: &Question, said: &QuestionWords<'_>, read: &[Range<usize>]) -> Option<Unread> {
+pub(crate) fn stray_number(
+    rule: &Rule,
+    question: &Question,
+    said: &QuestionWords<'_>,
+    read: &[Range<usize>],
+) -> Option<Unread> {
     let tokens = &said.tokens;
-    let is_number = |at: &usize| !tokens.word(*at).is_empty() && tokens.word(*at).bytes().all(|byte| byte.is_ascii_digit());
+    let is_number =
+        |at: &usize| !tokens.word(*at).is_empty() && tokens.word(*at).bytes().all(|byte| byte.is_ascii_digit());
     let is_read = |at: &usize| read.iter().any(|words| words.contains(at)) || question.is_timed(*at);
     let counts = said.grammar().pointers.counts;
     let is_pointer = |at: &usize| counts.iter().any(|(names, _)| holds(names, tokens.word(*at)));

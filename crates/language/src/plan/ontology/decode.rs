@@ -171,12 +171,7 @@ fn read_shape(path: &str, value: &Value) -> Decoded<Shape> {
     Shape::parse(&text).map_err(|problem| DecodeError::new(path, problem))
 }
 
-fn words(
-    fields: &mut Fields<'_>,
-    name: &'static str,
-    language: Language,
-    mut each: impl FnMut(&Word),
-) -> Decoded<()> {
+fn words(fields: &mut Fields<'_>, name: &'static str, language: Language, mut each: impl FnMut(&Word)) -> Decoded<()> {
     let path = fields.path(name);
     let list = fields.list(name)?;
     check_count(&path, list.len(), ENTRIES_MAX)?;

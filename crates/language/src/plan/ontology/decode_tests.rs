@@ -107,7 +107,11 @@ fn problem_of_weight(weight: f64) -> Option<String> {
 #[test]
 fn a_subject_has_a_shape() {
     check("/subject", json!(null), "ontology.subject is missing");
-    check("/subject/shape", json!("AAx9"), "ontology.subject.shape must be made of A (a letter), 9 (a digit), X (either), + (one or more of the one before) and the signs - / . _ : #");
+    check(
+        "/subject/shape",
+        json!("AAx9"),
+        "ontology.subject.shape must be made of A (a letter), 9 (a digit), X (either), + (one or more of the one before) and the signs - / . _ : #",
+    );
     check("/subject/shape", json!(""), "ontology.subject.shape must have a letter or a digit");
     check("/subject/shape", json!("A".repeat(33)), "ontology.subject.shape must have at most 32 characters");
     assert_eq!(problem("/subject/shape", json!("A".repeat(32))), None);

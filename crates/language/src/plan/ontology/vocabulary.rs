@@ -243,6 +243,7 @@ impl Vocabulary {
         match self.ids.get(&word.stem) {
             _ if self.language.is_stop(&word.folded) => (UNKNOWN, false),
             Some(id) => (*id, false),
+            None if self.language.questions().uses(&word.folded) => (UNKNOWN, false),
             None => self.typos.find(word).map_or((UNKNOWN, false), |id| (id, true)),
         }
     }
@@ -260,7 +261,9 @@ impl Vocabulary {
         let words = self.language.questions();
         let is_number = folded.starts_with(|c: char| c.is_ascii_digit());
         let is_unknown = id == UNKNOWN;
-        let time = if is_number || (is_unknown && words.is_time(folded)) { TIME } else { 0 };
+        // `Bom dia` tells no time.
+        let is_time = is_unknown && words.is_time(folded) && !words.talk.is_chat(folded);
+        let time = if is_number || is_time { TIME } else { 0 };
         let is_filler = self.language.is_stop(folded) || (is_unknown && (is_called || holds(words.fillers, folded)));
         let filler = if is_filler { FILLER } else { 0 };
         let follow_up = if is_unknown && holds(words.follow_ups, folded) { FOLLOW_UP } else { 0 };

@@ -1,9 +1,9 @@
 //! What questions are about, such as funds, and where a question names them.
 //!
 //! Owns the index of known subjects, of each kind, and the reading of their codes and names. Refuses to take
-//! an ordinary word for a subject, and a code that is not in the index for one that is. Whatever a text holds,
-//! a subject that comes out of it is one of the index or, where none are listed, letters and digits of the
-//! shape. A name that several have stays open.
+//! an ordinary word for a subject, and a code that is not in the index for one that is. Whatever a text
+//! holds, a subject that comes out of it is one of the index or, where none are listed, letters and digits of
+//! the shape. A name that several have stays open.
 
 mod names;
 mod search;

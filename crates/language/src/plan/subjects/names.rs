@@ -10,7 +10,7 @@ use crate::Language;
 const TWO_SLIPS_CHARS_MIN: usize = 8;
 
 /// Where a word stands: in which name, and as which of its words.
-pub(crate) type NamePlace = (usize, usize);
+pub(crate) type WordPlace = (usize, usize);
 
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Names {
@@ -22,7 +22,7 @@ pub(crate) struct Names {
     typos: Typos,
     /// The long words by their first letter, for words with two slips.
     long: FxHashMap<char, Vec<u32>>,
-    places: Vec<Vec<NamePlace>>,
+    places: Vec<Vec<WordPlace>>,
 }
 
 #[derive(Debug, Clone)]
@@ -81,7 +81,7 @@ impl Names {
     }
 
     /// Where words stand that this one may be; with slips only where no word is spelled so.
-    pub(crate) fn places(&self, folded: &str, stem: &str, may_slip: bool) -> Vec<NamePlace> {
+    pub(crate) fn places(&self, folded: &str, stem: &str, may_slip: bool) -> Vec<WordPlace> {
         let mut numbers: Vec<u32> = self.numbers.get(folded).copied().into_iter().collect();
         numbers.extend(self.by_stem.get(stem).into_iter().flatten());
         if numbers.is_empty() && may_slip {

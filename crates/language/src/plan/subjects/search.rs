@@ -1,6 +1,6 @@
 //! One text that is searched for subjects.
 
-use super::names::{Likeness, NamePlace};
+use super::names::{Likeness, WordPlace};
 use super::{FoundSubject, Named, Subject, SubjectKind, Subjects};
 use crate::Language;
 use crate::analyse::Spelled;
@@ -16,6 +16,8 @@ const TWICE_SLIPPED_CHARS_MIN: usize = 10;
 const CODE_PIECES_MAX: usize = 6;
 /// A shorter code of digits alone is read only behind `#` or a word for its kind.
 const DIGITS_MIN: usize = 5;
+/// Forms of one word differ by fewer characters.
+const ENDING_CHARS_MAX: usize = 3;
 /// Words of a question that may stand between two words of a name.
 const BETWEEN_MAX: usize = 2;
 
@@ -32,6 +34,7 @@ pub(crate) struct Search<'s> {
 /// Words that go along with a name.
 #[derive(Debug)]
 struct Run {
+    name: usize,
     of: usize,
     /// How many words of the question it spans.
     words: usize,
@@ -200,9 +203,8 @@ impl Search<'_> {
         let stem = stem(word.folded, self.language);
         let places = self.known.names.places(word.folded, &stem, self.may_slip(word.folded));
         let runs: Vec<Run> = places.into_iter().filter_map(|place| self.run_of(at, place)).collect();
-        let rank = |run: &Run| {
-            (run.content, run.is_whole, std::cmp::Reverse(run.likeness), std::cmp::Reverse(run.skipped))
-        };
+        let rank =
+            |run: &Run| (run.content, run.is_whole, std::cmp::Reverse(run.likeness), std::cmp::Reverse(run.skipped));
         let best = runs.iter().map(rank).max()?;
         let best: Vec<&Run> = runs.iter().filter(|run| rank(run) == best).collect();
         let words = best.iter().map(|run| run.words).max()?;
@@ -216,12 +218,20 @@ impl Search<'_> {
     }
 
     /// The words from here on that go along with a name from one of its words on.
-    fn run_of(&self, at: usize, (name, nth): NamePlace) -> Option<Run> {
+    fn run_of(&self, at: usize, (name, nth): WordPlace) -> Option<Run> {
         let (numbers, of) = self.known.names.all.get(name)?;
         let names = &self.known.names;
         let is_stop = |number: &u32| names.word(*number).is_none_or(|word| word.is_stop);
-        let mut run =
-            Run { of: *of, words: 0, content: 0, is_whole: false, skipped: 0, likeness: Likeness::Same, tells: false };
+        let mut run = Run {
+            name,
+            of: *of,
+            words: 0,
+            content: 0,
+            is_whole: false,
+            skipped: 0,
+            likeness: Likeness::Same,
+            tells: false,
+        };
         let (mut in_name, mut here) = (nth, at);
         let mut longest = 0;
         while let (Some(number), Some(word)) = (numbers.get(in_name), self.words.get(here)) {
@@ -265,7 +275,9 @@ impl Search<'_> {
     /// Whether words are enough to stand for a name.
     fn is_said(&self, at: usize, run: &Run, longest: usize) -> bool {
         let is_written = self.is_written_as_name(at, run.words);
-        if run.content == 0 || !(run.tells || (run.is_whole && run.likeness <= Likeness::Stem && is_written)) {
+        let is_titled = run.is_whole && run.content > 1 && self.is_written_as_name(at, 1);
+        let is_plain = run.is_whole && run.likeness <= Likeness::Stem && (is_written || is_titled);
+        if run.content == 0 || !(run.tells || is_plain) {
             return false;
         }
         let is_long = match run.likeness {
@@ -275,10 +287,21 @@ impl Search<'_> {
         };
         match run.content {
             1 if run.is_whole => is_long,
-            // One word of several must belong to no longer name.
-            1 => is_long && !self.has_more(at + run.words - 1),
+            // One word of several must be that word, and belong to no longer name.
+            1 => is_long && self.is_form(at + run.words - 1, run) && !self.has_more(at + run.words - 1),
             _ => true,
         }
+    }
+
+    /// Whether a word is one of a name in another form, and no other word of the same stem: `gardening`.
+    fn is_form(&self, at: usize, run: &Run) -> bool {
+        let (Some(word), Some((numbers, _))) = (self.words.get(at), self.known.names.all.get(run.name)) else {
+            return false;
+        };
+        let stem = stem(word.folded, self.language);
+        let lengths = numbers.iter().filter_map(|number| self.known.names.word(*number)).filter(|it| it.stem == stem);
+        let is_near = |length: usize| length.abs_diff(word.folded.chars().count()) < ENDING_CHARS_MAX;
+        run.likeness != Likeness::Stem || lengths.map(|it| it.folded.chars().count()).any(is_near)
     }
 
     /// Whether words are in quotes, or begin with capitals where a sentence would not.
@@ -287,7 +310,8 @@ impl Search<'_> {
         let (Some(first), Some(last)) = (words.first(), words.last()) else { return false };
         let before = self.text.get(..first.range.start).unwrap_or_default();
         let after = self.text.get(last.range.end..).unwrap_or_default();
-        let is_quoted = before.ends_with(['"', '“', '«', '„', '\'', '‘']) && after.starts_with(['"', '”', '»', '“', '\'', '’']);
+        let is_quoted =
+            before.ends_with(['"', '“', '«', '„', '\'', '‘']) && after.starts_with(['"', '”', '»', '“', '\'', '’']);
         let is_capital = |word: &Spelled<'_>| {
             let text = self.text.get(word.range.clone()).unwrap_or_default();
             text.starts_with(char::is_uppercase) || self.language.is_stop(word.folded)

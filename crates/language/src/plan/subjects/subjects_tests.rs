@@ -94,7 +94,11 @@ fn an_unknown_code_is_a_stranger_unless_its_letters_are_a_word() {
     }
     let ontology = ontology();
     assert_eq!(ontology.read("ABCD12 e petr4", &Subjects::default()).subjects(0), ["ABCD12"], "where none are listed");
-    assert_eq!((known().near("HGLG13").len(), known().near("VINO1")), (0, vec!["VINO11".to_owned()]), "of two, neither");
+    assert_eq!(
+        (known().near("HGLG13").len(), known().near("VINO1")),
+        (0, vec!["VINO11".to_owned()]),
+        "of two, neither"
+    );
 }
 
 #[test]
@@ -176,10 +180,14 @@ fn names_are_found_by_words_and_with_slips_and_stay_open_where_several_have_them
         ("loans of BK-001 by Tom Marsh", &["BK-001"], &["Tom Marsh"]),
     ] {
         let question = ontology.read(text, &known);
-        assert_eq!((question.subjects(0), question.subjects(1)), (
-            books.iter().map(|one| (*one).to_owned()).collect(),
-            authors.iter().map(|one| (*one).to_owned()).collect(),
-        ), "{text}");
+        assert_eq!(
+            (question.subjects(0), question.subjects(1)),
+            (
+                books.iter().map(|one| (*one).to_owned()).collect(),
+                authors.iter().map(|one| (*one).to_owned()).collect(),
+            ),
+            "{text}"
+        );
     }
     let unclear = ontology.read("how old is Marsh", &known);
     let offered: Vec<String> = unclear.unclear().flat_map(|(_, subjects)| known.offered(subjects)).collect();

@@ -308,23 +308,23 @@ const PHRASES: [(&str, Window); 62] = [
 ];
 
 const YEAR_PHRASES: [(&str, YearOf); 16] = [
-        ("do ano passado", YearOf::Last),
-        ("do ano anterior", YearOf::Last),
-        ("ano passado", YearOf::Last),
-        ("of last year", YearOf::Last),
-        ("last year", YearOf::Last),
-        ("deste ano", YearOf::This),
-        ("desse ano", YearOf::This),
-        ("neste ano", YearOf::This),
-        ("nesse ano", YearOf::This),
-        ("este ano", YearOf::This),
-        ("do ano atual", YearOf::This),
-        ("do ano corrente", YearOf::This),
-        ("of this year", YearOf::This),
-        ("this year", YearOf::This),
-        ("passado", YearOf::Newest),
-        ("ultimo", YearOf::Newest),
-    ];
+    ("do ano passado", YearOf::Last),
+    ("do ano anterior", YearOf::Last),
+    ("ano passado", YearOf::Last),
+    ("of last year", YearOf::Last),
+    ("last year", YearOf::Last),
+    ("deste ano", YearOf::This),
+    ("desse ano", YearOf::This),
+    ("neste ano", YearOf::This),
+    ("nesse ano", YearOf::This),
+    ("este ano", YearOf::This),
+    ("do ano atual", YearOf::This),
+    ("do ano corrente", YearOf::This),
+    ("of this year", YearOf::This),
+    ("this year", YearOf::This),
+    ("passado", YearOf::Newest),
+    ("ultimo", YearOf::Newest),
+];
 
 const LIMITS: [(&str, DateBound); 21] = [
     ("desde", DateBound::Since),

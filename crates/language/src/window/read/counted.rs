@@ -13,7 +13,8 @@ pub(crate) fn read(tokens: &Tokens<'_>, at: usize) -> Option<(Window, usize)> {
 /// `últimos 12 meses`, `12 últimos meses`, `último ano`; a few, if no number is given.
 fn last(tokens: &Tokens<'_>, at: usize) -> Option<(Window, usize)> {
     if let Some((count, then)) = number(tokens, at) {
-        let (unit, next) = if tokens.is_in(then, tokens.words.counts.last) { unit(tokens, then + 1)? } else { recent(tokens, then)? };
+        let (unit, next) =
+            if tokens.is_in(then, tokens.words.counts.last) { unit(tokens, then + 1)? } else { recent(tokens, then)? };
         return Some((unit.last(count)?, next));
     }
     if !tokens.is_in(at, tokens.words.counts.last) {

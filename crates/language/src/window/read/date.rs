@@ -34,12 +34,17 @@ fn numeric(tokens: &Tokens<'_>, at: usize) -> Option<(Point, usize)> {
         _ if is_longer => None,
         ((year, 4), (month, 1..=2), Some((of_month, 1..=2))) => day(year, month, of_month),
         ((first, 1..=2), (second, 1..=2), Some((year, 4))) => ordered(tokens, year, first, second),
-        ((first, 1..=2), (second, 1..=2), Some((year, 2))) if joint != '-' => ordered(tokens, 2000 + year, first, second),
+        ((first, 1..=2), (second, 1..=2), Some((year, 2))) if joint != '-' => {
+            ordered(tokens, 2000 + year, first, second)
+        }
         ((year, 4), (month, 2), None) if joint != '.' => Point::new(YearOf::Of(year), Part::Month(month)),
         ((month, 1..=2), (year, 4), None) if joint != '.' => Point::new(YearOf::Of(year), Part::Month(month)),
-        ((day, days), (month, months @ 1..=2), None) if joint == '/' && days <= 2 && tokens.words.dates.is_day_first => {
+        ((day, days), (month, months @ 1..=2), None)
+            if joint == '/' && days <= 2 && tokens.words.dates.is_day_first =>
+        {
             let is_said = days + months == 4 || is_led(tokens, at);
-            let is_counted = tokens.is_in(at + 2, tokens.words.dates.counted) || tokens.is_in(at + 2, tokens.words.dates.of);
+            let is_counted =
+                tokens.is_in(at + 2, tokens.words.dates.counted) || tokens.is_in(at + 2, tokens.words.dates.of);
             let point = Point::new(YearOf::Newest, Part::Day { month, day });
             point.filter(|_| is_said && !is_counted)
         }
@@ -134,7 +139,8 @@ pub(crate) fn day_number(tokens: &Tokens<'_>, at: usize) -> Option<i32> {
 /// The year of a month, of a half or of a quarter. `is_loose`: two digits after a blank may be one.
 pub(crate) fn year_after(tokens: &Tokens<'_>, at: usize, is_loose: bool) -> Option<(YearOf, usize)> {
     let words = &tokens.words.dates;
-    if let Some(found) = words.year_phrases.iter().find_map(|(phrase, year)| Some((*year, tokens.phrase(at, phrase)?))) {
+    if let Some(found) = words.year_phrases.iter().find_map(|(phrase, year)| Some((*year, tokens.phrase(at, phrase)?)))
+    {
         return Some(found);
     }
     let is_of = tokens.is_in(at, words.of);

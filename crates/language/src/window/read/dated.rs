@@ -111,7 +111,12 @@ fn days_of_month(tokens: &Tokens<'_>, at: usize) -> Option<(Window, usize)> {
 fn first_months(tokens: &Tokens<'_>, at: usize) -> Option<(Window, usize)> {
     let (count, then) = number(tokens, at + 1).filter(|_| tokens.is_in(at, tokens.words.dates.first))?;
     let count = i32::try_from(count).ok().filter(|_| tokens.is_in(then, tokens.words.dates.first_months))?;
-    let this = tokens.words.dates.of_this_year.iter().find_map(|phrase| Some((YearOf::This, tokens.phrase(then + 1, phrase)?)));
+    let this = tokens
+        .words
+        .dates
+        .of_this_year
+        .iter()
+        .find_map(|phrase| Some((YearOf::This, tokens.phrase(then + 1, phrase)?)));
     let (year, next) = date::year_after(tokens, then + 1, false).or(this)?;
     let (from, to) = (Point::new(year, Part::Month(1))?, Point::new(year, Part::Month(count))?);
     Some((Window::Between(from, to), next))

@@ -22,7 +22,9 @@ pub fn catalogue(name: &str) -> (Arc<Home>, Server) {
         let server = home.serve_with(&[("NOVELO_ASK_CATALOGUE", "library")]);
         return (home, server);
     }
-    let home = home("context: {enabled: true, max_turns: 6, planner: {max_turns: 4}, last_reference: {enable_last_ticker: true}}\n");
+    let home = home(
+        "context: {enabled: true, max_turns: 6, planner: {max_turns: 4}, last_reference: {enable_last_ticker: true}}\n",
+    );
     let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/api/ask/catalogues").join(name);
     let text = |path: &Path| std::fs::read_to_string(path).unwrap();
     for file in ["ontology.yaml", "param_inference.yaml"] {
@@ -42,13 +44,17 @@ pub fn catalogue(name: &str) -> (Arc<Home>, Server) {
 
 #[test]
 fn hard_conversations_in_other_languages_are_right_or_asked_back() {
-    for (name, text) in
-        [("development", include_str!("catalogues/development.txt")), ("held out", include_str!("catalogues/held_out.txt"))]
-    {
+    for (name, text) in [
+        ("development", include_str!("catalogues/development.txt")),
+        ("held out", include_str!("catalogues/held_out.txt")),
+    ] {
         let score = run(name, text);
         let turns = score.turns();
         let (right, wrong) = (score.share(score.right), score.share(score.wrong.len()));
-        println!("{name}: {turns} turns, {right:.1} % right, {} asked back, {wrong:.1} % silently wrong", score.asked_back.len());
+        println!(
+            "{name}: {turns} turns, {right:.1} % right, {} asked back, {wrong:.1} % silently wrong",
+            score.asked_back.len()
+        );
         assert!(right >= 75.0 && wrong <= 4.0, "{name}: {score:#?}");
     }
 }
@@ -91,7 +97,9 @@ fn judge(answer: &Value, expected: &str) -> Outcome {
     let is_asked = parts.next().unwrap().split('|').any(|intent| answer["meta"]["intent"] == intent);
     match parts.find(|part| !fits(answer, part)) {
         _ if !is_asked => Outcome::Wrong(format!("the intent is {}", answer["meta"]["intent"])),
-        Some(part) => Outcome::Wrong(format!("{part} is not in {} {}", answer["meta"]["parameters"], answer["results"])),
+        Some(part) => {
+            Outcome::Wrong(format!("{part} is not in {} {}", answer["meta"]["parameters"], answer["results"]))
+        }
         None => Outcome::Right,
     }
 }
