@@ -257,7 +257,7 @@ impl Model {
     }
 
     /// The tokens that a prompt may have, if the size of its window is known.
-    pub async fn room_tokens(&self) -> Option<u32> {
+    pub(crate) async fn room_tokens(&self) -> Option<u32> {
         self.window_tokens().await.map(room_tokens)
     }
 

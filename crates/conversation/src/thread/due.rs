@@ -11,7 +11,7 @@ use tokio::sync::{Notify, watch};
 pub type ThreadName = (Box<str>, Box<str>);
 
 #[derive(Debug, Default)]
-struct State {
+struct DueState {
     /// In the order in which they came, each once.
     waiting: VecDeque<ThreadName>,
     known: FxHashSet<ThreadName>,
@@ -22,7 +22,7 @@ struct State {
 /// Threads that may be behind. Requests add, the task takes, `close` ends it.
 #[derive(Debug, Default)]
 pub struct Due {
-    state: std::sync::Mutex<State>,
+    state: std::sync::Mutex<DueState>,
     wake: Notify,
     closed: watch::Sender<bool>,
 }
@@ -75,7 +75,7 @@ impl Due {
         self.closed.subscribe()
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, State> {
+    fn lock(&self) -> std::sync::MutexGuard<'_, DueState> {
         self.state.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 }
