@@ -14,7 +14,7 @@ use tokio::sync::{Notify, watch};
 pub type ThreadName = (Box<str>, Box<str>);
 
 #[derive(Debug, Default)]
-struct State {
+struct DueState {
     /// Threads that rest.
     resting: FxHashMap<ThreadName, Rest>,
     /// The same in the order in which they were queued. An entry whose time is not that of its `Rest` is
@@ -37,7 +37,7 @@ struct Rest {
 /// Threads that may be behind. Requests add, the task takes, `close` ends it.
 #[derive(Debug, Default)]
 pub struct Due {
-    state: std::sync::Mutex<State>,
+    state: std::sync::Mutex<DueState>,
     wake: Notify,
     /// Notified whenever a thread was done.
     done: Notify,
@@ -151,12 +151,12 @@ impl Due {
         self.closed.subscribe()
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, State> {
+    fn lock(&self) -> std::sync::MutexGuard<'_, DueState> {
         self.state.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 }
 
-impl State {
+impl DueState {
     /// Whether a thread waits or is in hand.
     fn is_known(&self, thread: &ThreadName) -> bool {
         self.resting.contains_key(thread) || self.in_hand.contains(thread) || self.due_now.contains(thread)

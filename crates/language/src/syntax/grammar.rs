@@ -281,7 +281,7 @@ impl ReadingRules {
 }
 
 /// The pronoun itself, whose place ends with it.
-pub fn plain_pronoun(_: &FollowUp<'_>, at: usize, pronoun: Option<Pronoun>) -> Option<FoundPronoun> {
+pub(crate) fn plain_pronoun(_: &FollowUp<'_>, at: usize, pronoun: Option<Pronoun>) -> Option<FoundPronoun> {
     Some(FoundPronoun { pronoun: pronoun?, end: at + 1, before: String::new() })
 }
 

@@ -17,7 +17,7 @@ use super::collection::Collected;
 use super::turns::LEAD_TURNS_MAX;
 use super::{ChosenCollection, ContextInputs, Shown, bad_id, shown};
 use crate::context::Contexts;
-use crate::context::collapse::Found;
+use crate::context::collapse::ThreadGroups;
 use crate::context::request::Request;
 use crate::error::Result;
 use crate::thread::Wanted;
@@ -176,7 +176,7 @@ impl ContextInputs {
             stretch: TimeRange { begin: traced.begin, end: traced.end },
             in_time: traced.in_time,
             collections: traced.collections.iter().map(chosen).collect(),
-            groups: traced.groups.as_ref().map(|groups| Arc::new(Found::again(groups))),
+            groups: traced.groups.as_ref().map(|groups| Arc::new(ThreadGroups::again(groups))),
             refused: traced.refused.clone(),
             recall_notice: traced.recall_notice.as_deref().map(|raw| Message::from_stored(bytes(raw))),
             unknown_fields: traced.unknown_fields.clone(),

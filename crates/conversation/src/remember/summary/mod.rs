@@ -168,7 +168,7 @@ pub async fn remove(app: &UserMemory, user: &str, thread: &str) -> Result<bool> 
 
 /// Says that what lies before the window is done with, so that a summary which was removed does not come
 /// back.
-pub async fn begin_here(app: &UserMemory, user: &str, thread: &str) -> Result<()> {
+pub(crate) async fn begin_here(app: &UserMemory, user: &str, thread: &str) -> Result<()> {
     let of = scope::turns(user, thread).map_err(|e| Error::bad_id("thread", &e))?;
     let upto_seq = Window::of(&app.settings).before(app.store.version(&of).await?.last_seq);
     let summary = Summary { upto_seq, by: By::Extract, updated_at: now(), ..Summary::default() };
@@ -179,7 +179,7 @@ pub async fn begin_here(app: &UserMemory, user: &str, thread: &str) -> Result<()
 }
 
 /// Says of a summary that stays that it covers no turn: those it was made from are gone, and seqs begin anew.
-pub async fn begin_anew(app: &UserMemory, user: &str, thread: &str) -> Result<()> {
+pub(crate) async fn begin_anew(app: &UserMemory, user: &str, thread: &str) -> Result<()> {
     let at = path(user, thread)?;
     for _ in 0..TRIES_MAX {
         let (summary, version) = held(&app.store, &at).await?;
