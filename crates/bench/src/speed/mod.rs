@@ -3,13 +3,13 @@
 //! Owns the measurements behind every figure in the README. Each is taken side by side with a raw equivalent
 //! in the same run, in turns, and the median of the ratios counts: machines are noisy, ratios are less so.
 
-mod context;
+pub mod context;
 mod data;
 mod footprint;
 mod guide;
-mod http;
-mod raw;
-mod recall;
+pub mod http;
+pub mod raw;
+pub mod recall;
 mod redis;
 mod thread;
 
