@@ -16,7 +16,7 @@ use crate::decode::{DecodeError, Fields};
 use vocabulary::Vocabulary;
 
 /// Tokens that frame a message, beside its text.
-pub const OVERHEAD_TOKENS: u32 = 8;
+pub(crate) const OVERHEAD_TOKENS: u32 = 8;
 
 /// How tokens are counted.
 ///
