@@ -7,6 +7,7 @@
 #![deny(clippy::print_stdout, clippy::print_stderr, reason = "a closed pipe would be a panic: use say! and complain!")]
 
 mod eval;
+pub mod instructions;
 pub mod quality;
 mod speed;
 

@@ -101,7 +101,7 @@ pub async fn topic(time: Duration) -> anyhow::Result<Vec<BenchRow>> {
     Ok(vec![row(&what, &again), row("the same, made anew each time", &anew)])
 }
 
-async fn fill_session(app: &App) -> anyhow::Result<()> {
+pub async fn fill_session(app: &App) -> anyhow::Result<()> {
     let named = |(n, raw)| NewDocument { id: NewId::Given(format!("m{n}").into()), ..document(raw) };
     let documents: Vec<NewDocument> = agent_thread(SESSION).into_iter().enumerate().map(named).collect();
     app.store.append(&scope::turns("bench", "s")?, documents, AppendTerms::default()).await?;

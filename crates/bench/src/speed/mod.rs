@@ -4,15 +4,15 @@
 //! in the same run, in turns, and the median of the ratios counts: machines are noisy, ratios are less so.
 
 pub mod bare;
-mod context;
+pub mod context;
 mod data;
 mod footprint;
 mod guide;
-mod http;
+pub mod http;
 mod load;
 mod process;
-mod raw;
-mod recall;
+pub mod raw;
+pub mod recall;
 mod redis;
 mod thread;
 mod turn_http;
