@@ -1,9 +1,9 @@
 //! Logs: lines on standard error.
 //!
 //! Owns the set-up of logging, and the line of each request. A busy server writes many of these, so they are
-//! written here and not by `tracing`, whose formatting takes as long as reading and answering a small request;
-//! they look the same. Lines gather for a moment and are written together. A warning or an error is written at
-//! once, behind the lines before it. Invariant: lines come out in the order in which they went in.
+//! written here and not by `tracing`, whose formatting takes as long as reading and answering a small
+//! request; they look the same. Lines gather for a moment and are written together. A warning or an error is
+//! written at once, behind the lines before it. Invariant: lines come out in the order in which they went in.
 
 use std::cell::Cell;
 use std::io::{self, IsTerminal, Write};

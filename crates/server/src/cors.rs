@@ -40,7 +40,7 @@ impl AdmittedPage {
     }
 
     /// Lets the page read an answer.
-    pub fn admit(self, mut response: Response) -> Response {
+    pub(crate) fn admit(self, mut response: Response) -> Response {
         let headers = response.headers_mut();
         headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, self.origin);
         headers.insert(header::ACCESS_CONTROL_EXPOSE_HEADERS, HeaderValue::from_static(READ));

@@ -1,12 +1,12 @@
 //! Routes that carry their own facts.
 //!
-//! Owns the one way to declare a route: its path, its facts and its handlers. The routers are built from these
-//! declarations, and so is the table in which the facts of a request are found; there is no other list of
-//! addresses. Owns authorization too: a request reaches a handler only after its caller was let in, so that a
-//! handler that ignores its caller is still protected. A request that is refused goes to a second router with
-//! the same routes, which has refusals in place of handlers; so the layers of a surface see its refusals, and
-//! none stands between a caller that is let in and its handler. Invariants: a route states who may call it. A
-//! request that the table does not know reaches no handler.
+//! Owns the one way to declare a route: its path, its facts and its handlers. The routers are built from
+//! these declarations, and so is the table in which the facts of a request are found; there is no other list
+//! of addresses. Owns authorization too: a request reaches a handler only after its caller was let in, so
+//! that a handler that ignores its caller is still protected. A request that is refused goes to a second
+//! router with the same routes, which has refusals in place of handlers; so the layers of a surface see its
+//! refusals, and none stands between a caller that is let in and its handler. Invariants: a route states who
+//! may call it. A request that the table does not know reaches no handler.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -134,7 +134,7 @@ pub(crate) struct RouteEntry {
 impl RouteEntry {
     /// Checks who calls, and that the route and the user in its address are open to that caller, which the
     /// request then carries for its handler. A request that carries its caller was checked before.
-    pub async fn authorize(&self, server: &Server, parts: &mut Parts) -> Result<()> {
+    pub(crate) async fn authorize(&self, server: &Server, parts: &mut Parts) -> Result<()> {
         if parts.extensions.get::<Caller>().is_some() {
             return Ok(());
         }

@@ -46,7 +46,7 @@ impl BareState {
 }
 
 /// Serves until the process is killed.
-pub async fn serve() -> anyhow::Result<()> {
+pub(crate) async fn serve() -> anyhow::Result<()> {
     let router = Router::new()
         .route("/v1/users/{user}/threads/{thread}/turns", get(list).post(append))
         .with_state(Arc::new(BareState::default()));

@@ -15,26 +15,26 @@ use super::raw::message;
 use super::thread::LAST;
 
 /// What a load measured.
-pub struct TurnLoad {
+pub(crate) struct TurnLoad {
     /// How long each turn took, sorted.
     pub turns_us: Vec<f64>,
     pub took: Duration,
 }
 
 impl TurnLoad {
-    pub fn per_second(&self) -> f64 {
+    pub(crate) fn per_second(&self) -> f64 {
         self.turns_us.len() as f64 / self.took.as_secs_f64()
     }
 
     /// The time within which this share of the turns was done.
-    pub fn within_us(&self, share: f64) -> f64 {
+    pub(crate) fn within_us(&self, share: f64) -> f64 {
         let at = (self.turns_us.len() as f64 * share) as usize;
         self.turns_us.get(at).or(self.turns_us.last()).copied().unwrap_or(f64::NAN)
     }
 }
 
 /// Runs turns on that many connections, each with a thread of its own below `name`.
-pub fn run_turns(address: String, name: String, connections: usize, time: Duration) -> anyhow::Result<TurnLoad> {
+pub(crate) fn run_turns(address: String, name: String, connections: usize, time: Duration) -> anyhow::Result<TurnLoad> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build()?;
     runtime.block_on(async {
         let mut open = Vec::new();

@@ -3,7 +3,7 @@
 //! Owns the measurements behind every figure in the README. Each is taken side by side with a raw equivalent
 //! in the same run, in turns, and the median of the ratios counts: machines are noisy, ratios are less so.
 
-pub mod bare;
+pub(crate) mod bare;
 pub mod context;
 mod data;
 mod footprint;

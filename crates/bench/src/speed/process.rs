@@ -9,7 +9,7 @@ use anyhow::Context;
 /// Linux counts processor time in hundredths of a second.
 const TICK_US: f64 = 10_000.0;
 
-pub struct ServerProcess {
+pub(crate) struct ServerProcess {
     child: Child,
     /// Host and port.
     pub address: String,
@@ -17,14 +17,14 @@ pub struct ServerProcess {
 
 impl ServerProcess {
     /// The `novelo` beside this program, with default settings.
-    pub fn start_novelo(data: &Path) -> anyhow::Result<Self> {
+    pub(crate) fn start_novelo(data: &Path) -> anyhow::Result<Self> {
         let mut command = Command::new(novelo()?);
         command.args(["serve", "--addr", "127.0.0.1:0", "--data"]).arg(data);
         Self::start(command)
     }
 
     /// The bare server, which is this program with another command.
-    pub fn start_bare() -> anyhow::Result<Self> {
+    pub(crate) fn start_bare() -> anyhow::Result<Self> {
         let mut command = Command::new(std::env::current_exe()?);
         command.arg("bare-server");
         Self::start(command)
@@ -48,7 +48,7 @@ impl ServerProcess {
     }
 
     /// Resident memory.
-    pub fn resident_mb(&self) -> anyhow::Result<f64> {
+    pub(crate) fn resident_mb(&self) -> anyhow::Result<f64> {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id()))?;
         let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).context("no VmRSS")?;
         let kilobytes: f64 = line.trim().trim_end_matches(" kB").parse()?;
@@ -56,7 +56,7 @@ impl ServerProcess {
     }
 
     /// The processor time of all its threads so far, in the kernel and outside.
-    pub fn cpu_us(&self) -> anyhow::Result<f64> {
+    pub(crate) fn cpu_us(&self) -> anyhow::Result<f64> {
         let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.child.id()))?;
         // The name of the program, in brackets, may have spaces. User time is the twelfth field behind it.
         let (_, fields) = stat.rsplit_once(')').context("no name in stat")?;
@@ -73,7 +73,7 @@ impl Drop for ServerProcess {
     }
 }
 
-pub fn novelo() -> anyhow::Result<PathBuf> {
+pub(crate) fn novelo() -> anyhow::Result<PathBuf> {
     let program = std::env::current_exe()?.with_file_name("novelo");
     anyhow::ensure!(program.exists(), "there is no {}\nhint: `cargo build --release` builds it", program.display());
     Ok(program)

@@ -14,7 +14,7 @@ const P50: f64 = 0.5;
 const P99: f64 = 0.99;
 
 /// Append a user turn, load the last 20, append the answer; each server in a process of its own.
-pub async fn cycle(time: Duration) -> anyhow::Result<Vec<BenchRow>> {
+pub(crate) async fn cycle(time: Duration) -> anyhow::Result<Vec<BenchRow>> {
     let dir = tempfile::tempdir()?;
     let ours = ServerProcess::start_novelo(&dir.path().join("data"))?;
     let bare = ServerProcess::start_bare()?;

@@ -53,8 +53,8 @@ impl Contexts {
 const MADE_BYTES_MAX: usize = 32 * 1024 * 1024;
 const BUDGET_TOKENS_DEFAULT: u32 = 24_000;
 
-/// Makes a context, and returns its JSON. If it leaves out turns that no summary covers yet, they are summed up
-/// first, and it is made again.
+/// Makes a context, and returns its JSON. If it leaves out turns that no summary covers yet, they are summed
+/// up first, and it is made again.
 pub async fn context(app: &Contexts, mut request: Request) -> Result<ContextResponse> {
     let started = Instant::now();
     let plan = plan(app, &mut request)?;

@@ -55,7 +55,7 @@ pub enum NextDue {
 }
 
 /// How long a thread has no new turn before it is summed up.
-pub const REST: Duration = Duration::from_secs(10);
+const REST: Duration = Duration::from_secs(10);
 /// How long a reader waits for a summary.
 const READER_WAIT_MAX: Duration = Duration::from_secs(1);
 /// Threads that may wait. One too many is left out: its next turn adds it again.
@@ -84,13 +84,13 @@ impl Due {
     }
 
     /// Adds a thread that is not done yet.
-    pub fn add_again(&self, thread: ThreadName) {
+    pub(crate) fn add_again(&self, thread: ThreadName) {
         self.lock().hasten(thread);
         self.wake.notify_one();
     }
 
     /// Makes a thread due now, and waits until it was summed up.
-    pub async fn sum_up_now(&self, user: &str, thread: &str, anyway: bool) {
+    pub(crate) async fn sum_up_now(&self, user: &str, thread: &str, anyway: bool) {
         self.hasten(user, thread, anyway);
         let thread: ThreadName = (user.into(), thread.into());
         let rested = async {
@@ -110,7 +110,7 @@ impl Due {
     }
 
     /// Makes a thread due now if it waits, or with `anyway` if it does not.
-    pub fn hasten(&self, user: &str, thread: &str, anyway: bool) {
+    pub(crate) fn hasten(&self, user: &str, thread: &str, anyway: bool) {
         let thread: ThreadName = (user.into(), thread.into());
         let mut state = self.lock();
         if anyway || state.is_known(&thread) {
@@ -142,7 +142,7 @@ impl Due {
     }
 
     /// Resolves when there may be something to do, or at the end.
-    pub async fn woken(&self) {
+    pub(crate) async fn woken(&self) {
         self.wake.notified().await;
     }
 

@@ -56,19 +56,19 @@ impl Threads {
         self.indexes.touched(user, RecallSource::Turns);
     }
 
-    /// Has the summary of a thread brought up to date for a reader, which waits for it. A model takes too long
-    /// for that: then the reader gets the summary that is there.
-    pub async fn sum_up_now(&self, user: &str, thread: &str, wanted: Wanted) {
+    /// Has the summary of a thread brought up to date for a reader, which waits for it. A model takes too
+    /// long for that: then the reader gets the summary that is there.
+    pub(crate) async fn sum_up_now(&self, user: &str, thread: &str, wanted: WantedSummary) {
         match self.models.get(Job::Summary) {
-            None => self.due.sum_up_now(user, thread, wanted == Wanted::Anyway).await,
-            Some(_) => self.due.hasten(user, thread, wanted == Wanted::Anyway),
+            None => self.due.sum_up_now(user, thread, wanted == WantedSummary::Anyway).await,
+            Some(_) => self.due.hasten(user, thread, wanted == WantedSummary::Anyway),
         }
     }
 }
 
 /// Whether a summary is wanted that no turn was announced for in this process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Wanted {
+pub(crate) enum WantedSummary {
     IfItWaits,
     Anyway,
 }

@@ -1,8 +1,8 @@
 //! A connection whose client must keep reading, and send well-formed heads in time.
 //!
-//! Owns the timeouts of a client: a write without progress for `STALL_S_MAX` ends the connection, and so does a
-//! head that is not whole after `HEADER_WAIT_S_MAX`, so that no idle client holds a connection. Incoming bytes
-//! go through the check in `strict`.
+//! Owns the timeouts of a client: a write without progress for `STALL_S_MAX` ends the connection, and so does
+//! a head that is not whole after `HEADER_WAIT_S_MAX`, so that no idle client holds a connection. Incoming
+//! bytes go through the check in `strict`.
 
 use std::io;
 use std::pin::Pin;
@@ -28,8 +28,8 @@ pub(crate) struct Stall<S> {
     head_wait: HeadWait,
 }
 
-/// The wait for the head of a request. Its timer is set for many requests at once: when it goes off, it is set
-/// again unless this head has taken too long. A timer per request costs more than the rest of the check.
+/// The wait for the head of a request. Its timer is set for many requests at once: when it goes off, it is
+/// set again unless this head has taken too long. A timer per request costs more than the rest of the check.
 struct HeadWait {
     counted: Arc<CountedConnection>,
     /// The number of the head that is waited for, and since when.

@@ -61,7 +61,7 @@ impl Default for HeadCheck {
 
 impl HeadCheck {
     /// Whether the next byte belongs to a head, or nothing is known of it.
-    pub fn is_in_head(&self) -> bool {
+    pub(crate) fn is_in_head(&self) -> bool {
         matches!(self.at, HeadPosition::Head | HeadPosition::Unchecked)
     }
 

@@ -20,7 +20,7 @@ use crate::context::Contexts;
 use crate::context::collapse::ThreadGroups;
 use crate::context::request::Request;
 use crate::error::Result;
-use crate::thread::Wanted;
+use crate::thread::WantedSummary;
 use crate::trace::{CollectionInput, GroupsInput, Inputs, RecalledInput, Trace};
 
 impl ContextInputs {
@@ -38,7 +38,7 @@ impl ContextInputs {
     }
 
     /// The last of the turns at the front that a prompt leaves out. Instructions stay in front of these.
-    pub fn left_out_upto(&self, assembly: &Assembly<'_>) -> u64 {
+    pub(crate) fn left_out_upto(&self, assembly: &Assembly<'_>) -> u64 {
         let first = assembly.messages().find_map(|piece| match piece.origin {
             Origin::Turn { seq, .. } if !piece.base().role().is_some_and(Role::instructs) => Some(seq),
             _ => None,
@@ -47,7 +47,7 @@ impl ContextInputs {
     }
 
     /// The last turn that the summary was made from.
-    pub fn summary_upto(&self) -> u64 {
+    pub(crate) fn summary_upto(&self) -> u64 {
         self.summary.as_ref().and_then(|summary| summary.upto_seq).unwrap_or(0)
     }
 
@@ -60,7 +60,7 @@ impl ContextInputs {
         if stored.and_then(|document| covered_upto(&document.value)).is_some_and(|covered| covered >= upto_seq) {
             return Ok(());
         }
-        app.sum_up_now(user, thread, Wanted::Anyway).await;
+        app.sum_up_now(user, thread, WantedSummary::Anyway).await;
         self.summary = shown::load(&app.store, &app.caches.shown, &path, show_summary).await?;
         Ok(())
     }
