@@ -1,6 +1,7 @@
 //! Portuguese: its words, how its sentences are read and written, and the words of questions about data.
 
 mod analysis;
+mod figures;
 mod generated;
 mod locale;
 mod names;
@@ -47,6 +48,7 @@ pub static GRAMMAR: Grammar = Grammar {
         or: "ou",
         assistant: &["assistente"],
         generated: generated::WORDS,
+        figures: figures::WORDS,
         facts: generated::FACTS,
         nothing_found: "Não encontrei nada sobre isso.",
         compared_to: "",

@@ -4,6 +4,7 @@
 
 mod analysis;
 mod decline;
+mod figures;
 mod generated;
 mod locale;
 mod names;
@@ -41,6 +42,7 @@ pub static GRAMMAR: Grammar = Grammar {
         or: "или",
         assistant: &[],
         generated: generated::WORDS,
+        figures: figures::WORDS,
         facts: generated::FACTS,
         nothing_found: "Я ничего об этом не нашёл.",
         compared_to: "",

@@ -86,6 +86,11 @@ surfaces! {
         tasks
         user_data
     }
+    responses {
+        chains
+        conversations
+        errors
+    }
     thread {
         ask
         doors

@@ -23,6 +23,8 @@ pub struct Column {
     asked_by: Vec<Phrase>,
     /// Answered, and shown to nobody.
     is_hidden: bool,
+    /// Its label, and the words that ask for it.
+    words: Vec<String>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -75,6 +77,10 @@ impl Columns {
 }
 
 impl Column {
+    pub fn words(&self) -> &[String] {
+        &self.words
+    }
+
     fn is_mentioned(&self, question: &Question) -> bool {
         self.asked_by.iter().any(|phrase| question.mentions(phrase))
     }
@@ -98,7 +104,8 @@ impl ColumnWire {
             if is_fit { Ok(Phrase::new(text, language)) } else { Err(wrong(&format!("asked_by[{n}]"), problem())) }
         };
         let asked_by = self.asked_by.iter().enumerate().map(phrase).collect::<Result<_, _>>()?;
-        Ok(Column { label, format, asked_by, is_hidden: self.hidden })
+        let words = std::iter::once(label.clone()).chain(self.asked_by).collect();
+        Ok(Column { label, format, asked_by, is_hidden: self.hidden, words })
     }
 }
 

@@ -77,6 +77,13 @@ impl Format {
         }
     }
 
+    /// The value as a text of its own.
+    pub fn written(self, value: &Value, manner: &Writing) -> String {
+        let mut written = String::new();
+        self.write(value, manner, &mut written);
+        written
+    }
+
     fn write_number(self, number: Decimal, manner: &Writing, out: &mut String) {
         let locale = manner.locale;
         match self {

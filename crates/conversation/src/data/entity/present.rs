@@ -66,11 +66,12 @@ pub fn tell(
         }
         Manner::Text { item } => teller.lines("", |row, out| teller.write(item, row, out), &mut out),
     }
-    if rows.is_cut {
-        out.push_str("\n\n");
-        out.push_str(&writing.language.more_rows(rows.rows.len()));
-    }
     out
+}
+
+/// What is said of rows that are not all.
+pub fn tell_cut(rows: &Rows, writing: &Writing) -> Option<String> {
+    rows.is_cut.then(|| writing.language.more_rows(rows.rows.len()))
 }
 
 struct Teller<'a> {

@@ -9,5 +9,6 @@ mod conversations;
 mod follow_ups;
 mod forgotten;
 mod hostile;
+mod narrations;
 mod own;
 mod reasons;
