@@ -28,6 +28,8 @@ pub struct Metrics {
     pub turns: AtomicU64,
     pub contexts: AtomicU64,
     pub traces_lost: AtomicU64,
+    /// Prompts that a model's server cut without a word.
+    pub prompts_cut: AtomicU64,
 }
 
 /// The answered requests of one route, by status.
@@ -108,6 +110,7 @@ impl Metrics {
             ("turns_appended_total", "counter", read(&self.turns)),
             ("contexts_total", "counter", read(&self.contexts)),
             ("traces_lost_total", "counter", read(&self.traces_lost)),
+            ("prompts_cut_total", "counter", read(&self.prompts_cut)),
             ("messages_scanned_total", "counter", novelo_engine::message::scanned()),
             ("texts_counted_total", "counter", novelo_engine::tokens::counted()),
             ("store_writable", "gauge", store.writable.into()),

@@ -38,6 +38,7 @@ use novelo_conversation::caller::NODES;
 use novelo_conversation::error::{Code, Error, Result};
 use novelo_conversation::outbound::Passing;
 use novelo_conversation::telemetry::now;
+use novelo_conversation::thread::item::ResponseId;
 
 /// The node that forwarded a request, and its proof that it is a node. A request that has both is not
 /// forwarded again.
@@ -133,17 +134,28 @@ enum AnsweringNode {
 impl AnsweringNode {
     fn for_request(request: &Request, facts: Option<&RouteFacts>, own: &str) -> Self {
         let node_memory = facts.and_then(|facts| facts.node_memory);
-        let in_path = request.uri().path().rsplit('/').next().filter(|_| node_memory == Some(NodeMemory::NamedReply));
+        let forgets = facts.is_some_and(|facts| facts.forgets(request.method()));
+        let in_path = in_path(request.uri().path(), node_memory.filter(|_| !forgets));
         let last = request.headers().get(LAST_EVENT_ID).and_then(|id| id.to_str().ok());
         let last = last.and_then(|id| id.trim().rsplit_once('.')).map(|(name, _)| name);
-        if let Some(node) = in_path.or(last).and_then(ids::node_of_reply).filter(|node| *node != own) {
-            return Self::Named(node.to_owned());
+        let last = last.and_then(ids::node_of_reply).map(str::to_owned);
+        if let Some(node) = in_path.or(last).filter(|node| node != own) {
+            return Self::Named(node);
         }
         match node_memory {
             Some(NodeMemory::Trace) => Self::Anywhere,
-            _ if facts.is_some_and(|facts| facts.forgets(request.method())) => Self::Everywhere,
+            _ if forgets => Self::Everywhere,
             _ => Self::Here,
         }
+    }
+}
+
+/// The node that the path names.
+fn in_path(path: &str, node_memory: Option<NodeMemory>) -> Option<String> {
+    match node_memory? {
+        NodeMemory::NamedReply => path.rsplit('/').next().and_then(ids::node_of_reply).map(str::to_owned),
+        NodeMemory::Response => path.split('/').find_map(ResponseId::parse).map(|id| id.node().to_owned()),
+        NodeMemory::Trace => None,
     }
 }
 

@@ -48,6 +48,8 @@ pub(crate) type Refuse = fn(&Server, Error) -> Response;
 pub enum NodeMemory {
     /// The reply that the last segment of the path names. The name contains the node.
     NamedReply,
+    /// The response that a segment of the path names. The id contains the node that makes it.
+    Response,
     /// A trace that may not be stored yet. Any node may have it.
     Trace,
 }
@@ -82,7 +84,7 @@ impl Access {
 
     /// This method removes replies and traces that any node may have in memory, so every node runs it.
     pub(crate) fn forgetting_on(self, method: Method) -> RouteFacts {
-        RouteFacts { forgets_on: Some(method), ..self.into() }
+        RouteFacts::from(self).forgetting_on(method)
     }
 
     /// A caller that may not call the route is refused in the form of its surface.
@@ -94,6 +96,10 @@ impl Access {
 impl RouteFacts {
     pub(crate) fn reading(self, node_memory: NodeMemory) -> Self {
         Self { node_memory: Some(node_memory), ..self }
+    }
+
+    pub(crate) fn forgetting_on(self, method: Method) -> Self {
+        Self { forgets_on: Some(method), ..self }
     }
 
     pub(crate) fn for_pages(self, methods: &'static str) -> Self {

@@ -4,9 +4,11 @@
 //! conversation that a client sends again is new is in `unsaid`.
 
 pub mod due;
+pub mod item;
 pub mod kept;
 mod meaning;
 pub mod refused;
+mod repeated;
 pub mod tail;
 mod unsaid;
 mod words;
@@ -26,6 +28,7 @@ use crate::model::Job;
 use crate::search::{RecallSource, Search};
 use crate::telemetry::now;
 
+pub(crate) use repeated::repeats_unanswered;
 pub use unsaid::{Unsaid, unsaid};
 pub use words::{Words, is_text};
 
@@ -71,7 +74,7 @@ pub(crate) enum WantedSummary {
 }
 
 /// A turn to be added.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct NewTurn {
     pub id: NewId,
     /// When it was said; now, where nobody says.
@@ -94,6 +97,17 @@ pub async fn append(
     if_seq: Option<u64>,
 ) -> Result<Vec<Stamp>> {
     append_with(app, user, thread, turns, if_seq, Beside::default()).await
+}
+
+/// Makes a thread that begins with the turns of another up to and including a seq. Returns how many these
+/// are.
+pub async fn fork(app: &Threads, user: &str, thread: &str, at_seq: u64, to: &str) -> Result<u64> {
+    let from = scope::turns(user, thread).map_err(|e| Error::bad_id("user or thread", &e))?;
+    let to_turns = scope::turns(user, to).map_err(|e| Error::bad_id("to", &e))?;
+    let turns = app.store.fork(&from, at_seq, &to_turns).await?;
+    refused::Refusals::fork(&app.store, user, thread, at_seq, to).await?;
+    app.touched(user, to);
+    Ok(turns)
 }
 
 /// What goes into one write with turns.
