@@ -30,6 +30,8 @@ SKIPPED := target/skipped-tests
 CLIENTS := target/clients
 CLIENTS_PYTHON_STAMP := $(CLIENTS)/.installed-python
 CLIENTS_NODE_STAMP := $(CLIENTS)/.installed-node
+PEERS := target/peers
+PEERS_STAMP := $(PEERS)/.installed
 DENY_VERSION := 0.20.2
 DENY_STAMP := target/tools/.cargo-deny-$(DENY_VERSION)
 
@@ -172,6 +174,13 @@ $(FUZZ_TARGETS:%=fuzz-%): fuzz-%: fuzz-build
 bench:
 	@cargo run --release --locked -- bench
 
+# Novelo beside the software that people use today, from PyPI and Debian; writes docs/peers.md.
+.PHONY: peers
+peers: system $(PEERS_STAMP)
+	$(call say,peers)
+	@cargo build --release --locked --bin novelo
+	@$(PEERS)/bin/python ci/peers/peers.py --novelo target/release/novelo --write docs/peers.md
+
 .PHONY: fmt
 fmt:
 	@cargo fmt --all
@@ -240,6 +249,14 @@ $(CLIENTS_NODE_STAMP): ci/clients/package.json ci/clients/package-lock.json
 	@cp ci/clients/package.json ci/clients/package-lock.json $(CLIENTS)/node
 	@npm ci --prefix $(CLIENTS)/node --silent --no-audit --no-fund --ignore-scripts \
 		|| { echo 'npm cannot install what ci/clients/package.json names: it needs a registry' >&2; exit 1; }
+	@touch $@
+
+$(PEERS_STAMP): ci/peers/requirements.txt
+	$(call say,packages of peers)
+	@rm -rf $(PEERS)
+	@$(PYTHON) -m venv $(PEERS)
+	@$(PEERS)/bin/pip install --quiet --disable-pip-version-check -r $< \
+		|| { echo 'pip cannot install what $< names: it needs a package index' >&2; exit 1; }
 	@touch $@
 
 # Unoptimised, because building it takes longer than running it ever will.

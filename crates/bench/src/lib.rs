@@ -17,6 +17,7 @@ use novelo_server::cli::{MeasureCommand, Output};
 pub async fn run(command: MeasureCommand, settings: Settings, out: Output) -> anyhow::Result<()> {
     match command {
         MeasureCommand::Eval(command) => eval::run(command, &settings, &out),
+        MeasureCommand::BareServer => speed::bare::serve().await,
         MeasureCommand::Bench(args) => speed::run(args, &settings, &out).await,
     }
 }

@@ -8,7 +8,7 @@ use novelo_engine::decode::DecodeError;
 use novelo_engine::path::PathError;
 
 /// One row: the code on the wire, its status, and whether the same request may succeed later.
-pub struct Row {
+pub struct ErrorRow {
     pub code: Code,
     pub name: &'static str,
     pub status: u16,
@@ -24,14 +24,14 @@ macro_rules! codes {
             $(#[doc = $meaning] $code,)*
         }
 
-        pub const TABLE: &[Row] = &[$(Row {
+        pub const TABLE: &[ErrorRow] = &[$(ErrorRow {
             code: Code::$code, name: $name, status: $status, retry: $retry, meaning: $meaning,
         }),*];
 
         impl Code {
-            pub fn row(self) -> &'static Row {
+            pub fn row(self) -> &'static ErrorRow {
                 match self {
-                    $(Self::$code => &Row {
+                    $(Self::$code => &ErrorRow {
                         code: Self::$code, name: $name, status: $status, retry: $retry, meaning: $meaning,
                     },)*
                 }

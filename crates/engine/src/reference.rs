@@ -54,7 +54,7 @@ pub struct Mentioned {
 }
 
 /// References that a conversation keeps.
-pub const RECENT_REFERENCES_MAX: usize = 5;
+pub(crate) const RECENT_REFERENCES_MAX: usize = 5;
 
 /// Subjects that are kept of the rows of an answer.
 pub const LISTED_SUBJECTS_MAX: usize = 20;

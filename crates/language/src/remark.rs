@@ -33,6 +33,10 @@ pub struct Remark {
     pub facts: usize,
     /// The speaker tells of himself.
     pub is_own: bool,
+    /// The speaker speaks of what is the listener's, and of nothing of his own.
+    pub is_yours: bool,
+    /// It means something that it does not name: "a friend made it for me".
+    pub leans: bool,
     pub opening: Opening,
     /// It asks, and tells nothing before.
     pub asks: bool,
@@ -76,6 +80,8 @@ impl Remark {
             first = first.or(Some((language, spelled)));
             remark.is_own |= language.lexicon().has(&spelled.to_lowercase(), Class::MY);
             remark.is_own |= at < 3 && language.lexicon().has(&spelled.to_lowercase(), Class::SPEAKER);
+            remark.is_yours |= language.lexicon().has(&spelled.to_lowercase(), Class::YOUR);
+            remark.leans |= at > 0 && language.lexicon().has(&spelled.to_lowercase(), Class::THIRD.or(Class::NEUTER));
             if language.is_stop(word.folded) {
                 continue;
             }
@@ -104,6 +110,8 @@ impl Remark {
         });
         self.asks = marked && (by_word || sentence.chars().nth(LONG_QUESTION_CHARS).is_none());
         self.exclaims = sentence.ends_with(['!', '！']);
+        self.is_yours &= !self.is_own;
+        self.leans &= self.names == 0;
         self.is_code = sentence.contains(CODE) || sentence.contains("//") || sentence.contains("](");
         self.is_fragment = self.stems.len() < CONTENT_WORDS_MIN || sentence.ends_with([':', ',']);
     }
@@ -161,6 +169,10 @@ mod tests {
             let remark = Remark::read(text);
             assert!(remark.is_fragment || remark.is_code, "{text}");
         }
+        assert!(Remark::read("A friend made it for my birthday ten years ago.").leans);
+        assert!(!Remark::read("Since Ana bought the house, she paints it.").leans, "it names what it means");
+        assert!(Remark::read("Your kind words mean a lot.").is_yours);
+        assert!(!Remark::read("I like your garden in Porto.").is_yours);
         assert!(Remark::read("What is your favourite colour?").asks);
         assert!(Remark::read("Qual é a sua cor favorita?").asks);
     }

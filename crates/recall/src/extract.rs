@@ -38,7 +38,11 @@ const FILLER: f32 = 0.4;
 const EXCLAIMS: f32 = 0.8;
 const QUESTION: f32 = 0.25;
 const FRAGMENT: f32 = 0.15;
+const LEANS: f32 = 0.55;
+const YOURS: f32 = 0.5;
 const LONG: f32 = 0.8;
+/// A shorter line is weighed as if it had so many characters: talk is short, and tells little.
+const COST_MIN: usize = 90;
 /// A sentence that is worth less than this share of the best one does not fill room that is left.
 const WORTH_MIN: f32 = 0.15;
 
@@ -164,7 +168,7 @@ fn weigh(candidates: &mut [Candidate<'_>], turns: usize) {
         let told: f32 = told.iter().map(|((each, most), count)| each * (*count).min(*most) as f32).sum();
         let own = if remark.is_own { OWN } else { 0.0 };
         let sum = remark.stems.iter().map(rarity).sum::<f32>() + told + own;
-        candidate.worth = sum * share(candidate) / candidate.cost() as f32;
+        candidate.worth = sum * share(candidate) / candidate.cost().max(COST_MIN) as f32;
         candidate.part = candidate.turn * PARTS / turns.max(1);
     }
 }
@@ -183,6 +187,8 @@ fn share(candidate: &Candidate<'_>) -> f32 {
         (remark.asks && candidate.is_answered, QUESTION),
         (remark.exclaims, EXCLAIMS),
         (remark.is_fragment, FRAGMENT),
+        (remark.leans, LEANS),
+        (remark.is_yours, YOURS),
         (candidate.is_cut, LONG),
     ];
     shares.iter().filter(|(holds, _)| *holds).map(|(_, share)| share).product::<f32>() * opening

@@ -34,6 +34,19 @@ fn facts_of_people_come_before_talk() {
 }
 
 #[test]
+fn talk_is_short_and_tells_little() {
+    let talk = [
+        said("Ana", "I 100% agree, Mel."),
+        said("Mel", "I'll keep ya posted."),
+        said("Ana", "Last week I finally signed up for the pottery course at the community centre."),
+        said("Mel", "Your kind words mean a lot."),
+        said("Mel", "A friend made it for me ten years ago."),
+    ];
+    let expect = "Ana: Last week I finally signed up for the pottery course at the community centre.";
+    assert_eq!(summed(&talk, 100), expect);
+}
+
+#[test]
 fn it_says_when_and_who_in_three_languages() {
     let talk = [
         DatedTurn {

@@ -40,7 +40,7 @@ impl HotTurns {
     }
 
     /// Adds older turns, oldest first, from `first` on.
-    pub fn extend_back(&mut self, first: u64, turns: Vec<Turn>) {
+    pub(crate) fn extend_back(&mut self, first: u64, turns: Vec<Turn>) {
         let older = Self::new(first, turns);
         self.first = first;
         self.len += older.len;

@@ -59,7 +59,7 @@ impl Record {
     }
 
     /// The document that a put creates.
-    pub fn put_new(id: &str, value: Bytes, terms: PutTerms) -> Result<Self, Error> {
+    pub(crate) fn put_new(id: &str, value: Bytes, terms: PutTerms) -> Result<Self, Error> {
         check_version(terms.if_version, 0)?;
         let create_time = terms.create_time.unwrap_or(terms.now);
         Ok(Self { id: id.into(), version: 1, create_time, expires_at: terms.expires_at, value })
@@ -69,13 +69,13 @@ impl Record {
         Stamp { id: self.id.clone(), seq, create_time: self.create_time, version: self.version, existed }
     }
 
-    pub fn into_exported(self, collection: &CollectionPath, seq: u64) -> Result<Exported, Error> {
+    pub(crate) fn into_exported(self, collection: &CollectionPath, seq: u64) -> Result<Exported, Error> {
         let path = collection.document(&self.id).map_err(|e| Error::damaged(collection.to_string(), e.to_string()))?;
         let Self { version, create_time, expires_at, value, .. } = self;
         Ok(Exported { path, seq, create_time, version, expires_at, value })
     }
 
-    pub fn into_document(self, seq: u64) -> Document {
+    pub(crate) fn into_document(self, seq: u64) -> Document {
         Document { id: self.id, seq, create_time: self.create_time, version: self.version, value: self.value }
     }
 }

@@ -19,7 +19,7 @@ use novelo_store::{AppendTerms, Range, Redis, RedisOptions, Store};
 use super::raw::message;
 use super::thread::{LAST, ROUNDS, WRITERS, document, rate};
 use super::{BenchRow, RatioTarget, medians};
-use novelo_conversation::settings::{Settings, Source};
+use novelo_conversation::settings::{Settings, ValueSource};
 use novelo_server::complain;
 
 const START_TRIES: usize = 5;
@@ -39,7 +39,7 @@ enum UserSpread {
 
 /// W1 with the documents in Redis; no rows if there is no server to measure.
 pub async fn cycle(settings: &Settings, time: Duration) -> anyhow::Result<Vec<BenchRow>> {
-    if settings.redis.url.source != Source::Default {
+    if settings.redis.url.source != ValueSource::Default {
         return measure(&settings.redis.url, time).await;
     }
     match RedisServer::start() {

@@ -40,7 +40,7 @@ pub enum GenerationKind {
     /// Passes everything on to a client of the model's server, which runs its own tools. What the model said
     /// cannot be taken back, and what its server refuses is for the client to act on.
     Relay,
-    /// Streams, and asks again after any failure. To say nothing is a failure.
+    /// Streams, and asks again after any failure. To say nothing is a failure, and so is to refuse.
     GuidedStream,
     /// Asks for the whole answer at once, and not again.
     GuidedWhole,
@@ -192,6 +192,7 @@ impl Generator<'_> {
             GenerationKind::Relay => self.model.relay(ask).await?,
             GenerationKind::GuidedWhole => {
                 let mut completion = self.model.whole(ask).await?;
+                self.check_refusal(&completion)?;
                 generation.replace(std::mem::take(&mut completion.text), self.log)?;
                 return Ok(completion);
             }
@@ -206,9 +207,18 @@ impl Generator<'_> {
             completion.add(delta);
         }
         generation.finish_stream(self.log);
+        self.check_refusal(&completion)?;
         match self.kind.is_guided() && generation.generated.text.trim().is_empty() {
             true => Err(Failure::Empty),
             false => Ok(completion),
+        }
+    }
+
+    /// A refusal is a failure where the answer is guided: it goes to somebody who may be in pain.
+    fn check_refusal(&self, completion: &Completion) -> Attempt<()> {
+        match self.kind.is_guided() && completion.is_refused() {
+            true => Err(Failure::Refused("the model refused to answer".to_owned().into())),
+            false => Ok(()),
         }
     }
 
@@ -221,12 +231,14 @@ impl Generator<'_> {
         if completion.is_empty() && !self.kind.is_relay() {
             return Err(Failure::Empty);
         }
+        self.check_refusal(&completion)?;
         let what = if generation.generated.text.is_empty() { "did not answer" } else { "broke off" };
         generation.generated.more = More::default();
         if !completion.more.is_empty() {
             generation.add_more(completion.more.clone(), self.log);
         }
-        generation.replace(std::mem::take(&mut completion.text), self.log)?;
+        let refusal = std::mem::take(&mut completion.refusal);
+        generation.replace(std::mem::take(&mut completion.text) + &refusal, self.log)?;
         generation.generated.notes.push(format!("the model {what}; it was asked again"));
         Ok(completion)
     }

@@ -98,9 +98,11 @@ impl Generation {
                 };
                 self.show(text, log);
             }
+            // A guided answer never shows one: it fails.
+            Delta::Refusal(text) if self.filter.is_none() => self.show(text.clone(), log),
             Delta::More(more) => self.add_more((**more).clone(), log),
             Delta::Call(_) if relays => self.open(log),
-            Delta::Call(_) | Delta::End { .. } => {}
+            Delta::Refusal(_) | Delta::Call(_) | Delta::End { .. } => {}
         }
     }
 

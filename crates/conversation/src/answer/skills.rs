@@ -12,7 +12,7 @@ use crate::caller::Caller;
 use crate::error::{Code, Error};
 use crate::model::ToolCall;
 use crate::remember::results;
-use crate::remember::skills::{Call, Skill};
+use crate::remember::skills::{Skill, SkillCaller};
 use crate::text::cut;
 
 /// The skills of a caller. Their results are stored with the task.
@@ -70,7 +70,7 @@ async fn run_one(app: &Shared, skills: &Skills, user: &str, called: &ToolCall) -
             Err(problem) => return error(&Error::invalid("arguments", format_args!("is not JSON: {problem}"))),
         },
     };
-    let call = Call { app, caller: &skills.caller, user };
+    let call = SkillCaller { app, caller: &skills.caller, user };
     let result = skill.run(call, arguments).await.unwrap_or_else(|problem| error(&problem));
     if let Some(task) = &skills.task
         && let Err(problem) = results::keep(app, user, task, skill.name(), result.get()).await

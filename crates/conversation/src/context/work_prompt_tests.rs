@@ -5,7 +5,7 @@ use crate::app;
 use crate::context::replay;
 use crate::model::{Job, room_tokens};
 use crate::settings::Settings;
-use crate::trace::{self, Entry};
+use crate::trace::{self, TraceEntry};
 
 const WINDOW_TOKENS: u32 = 1_000;
 
@@ -29,7 +29,7 @@ async fn a_work_prompt_has_a_trace_and_stays_within_the_window_of_its_model() {
     assert_eq!(untraced_messages("Sum up.", &"word ".repeat(100)).unwrap(), whole.messages());
     let cut = make(4_000).await.unwrap();
     assert!(cut.tokens <= room_tokens(WINDOW_TOKENS) && cut.tokens > room_tokens(WINDOW_TOKENS) / 2, "{}", cut.tokens);
-    let Some(Entry::Prompt(traced)) = trace::find(&app.store, &app.recorder, &cut.trace).await.unwrap() else {
+    let Some(TraceEntry::Prompt(traced)) = trace::find(&app.store, &app.recorder, &cut.trace).await.unwrap() else {
         panic!("there is a trace")
     };
     assert_eq!((traced.user.as_deref(), traced.thread.as_deref()), (Some("u"), Some("t")));

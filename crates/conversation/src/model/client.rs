@@ -17,11 +17,11 @@ use novelo_engine::limits::MODEL_CALLS_MAX;
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::{Instant, timeout, timeout_at};
 
-use super::delta::Fault;
+use super::delta::StreamFault;
 use super::reading::Reading;
-use super::refusal::Said;
+use super::refusal::RefusalText;
 use super::server::{Server, passes};
-use super::tally::Call;
+use super::tally::RunningCall;
 use super::wire::{self, Form};
 use super::{Ask, Completion, Delta, Failure, Model};
 use crate::outbound;
@@ -57,14 +57,14 @@ const RELAY_ONCE: Way = Way { is_whole: true, tries_more: 0, is_relay: true };
 
 /// Until when something must come.
 #[derive(Debug, Clone, Copy)]
-struct Clock {
+struct ModelDeadline {
     patience: Duration,
     /// The patience is for all of it; else for each silence.
     is_whole: bool,
     until: Instant,
 }
 
-impl Clock {
+impl ModelDeadline {
     fn start(patience: Duration, is_whole: bool) -> Self {
         Self { patience, is_whole, until: Instant::now() + patience }
     }
@@ -107,10 +107,10 @@ pub struct Deltas {
     failure: Option<Failure>,
     has_said: bool,
     is_over: bool,
-    clock: Clock,
+    clock: ModelDeadline,
     /// When the last piece was given, until the next is asked for.
     gave_at: Option<Instant>,
-    call: Call,
+    call: RunningCall,
     /// One of the calls that may run at once.
     _place: OwnedSemaphorePermit,
 }
@@ -148,18 +148,18 @@ impl Model {
     }
 
     /// Begins an answer for a client of its own tries: with all that the server says.
-    pub async fn relay(&self, ask: &Ask) -> Result<Deltas, Failure> {
+    pub(crate) async fn relay(&self, ask: &Ask) -> Result<Deltas, Failure> {
         self.open(ask, RELAY).await
     }
 
     /// The same whole, with a single try.
-    pub async fn relay_once(&self, ask: &Ask) -> Result<Completion, Failure> {
+    pub(crate) async fn relay_once(&self, ask: &Ask) -> Result<Completion, Failure> {
         self.open(ask, RELAY_ONCE).await?.gathered().await
     }
 
     async fn open(&self, ask: &Ask, way: Way) -> Result<Deltas, Failure> {
         let mut call = self.tally.begin();
-        let clock = Clock::start(self.timeout, way.is_whole || self.job.has_whole_deadline());
+        let clock = ModelDeadline::start(self.timeout, way.is_whole || self.job.has_whole_deadline());
         match self.begin(ask, way, &clock).await {
             Ok((body, first, place)) => {
                 let mut deltas = Deltas::new(self.server.clone(), body, clock, call, place);
@@ -180,7 +180,7 @@ impl Model {
         &self,
         ask: &Ask,
         way: Way,
-        clock: &Clock,
+        clock: &ModelDeadline,
     ) -> Result<(Incoming, Bytes, OwnedSemaphorePermit), Failure> {
         let messages = wire::messages(&ask.messages)
             .map_err(|e| Failure::Refused(format!("what is to be asked is not an array of messages: {e}").into()))?;
@@ -217,7 +217,7 @@ impl Model {
     }
 
     /// Waits until it may run.
-    async fn place(&self, clock: &Clock) -> Result<OwnedSemaphorePermit, Failure> {
+    async fn place(&self, clock: &ModelDeadline) -> Result<OwnedSemaphorePermit, Failure> {
         let busy = |_| Failure::Slow(format!("{MODEL_CALLS_MAX} calls to models run already (MODEL_CALLS_MAX)"));
         let place = timeout_at(clock.until, self.places.clone().acquire_owned()).await.map_err(busy)?;
         place.map_err(|e| Failure::Down(e.to_string().into()))
@@ -232,7 +232,7 @@ async fn open(server: &Server, body: Bytes) -> Result<(Incoming, Bytes), Miss> {
     if !response.status().is_success() {
         let after = response.headers().get(header::RETRY_AFTER).and_then(|value| value.to_str().ok()?.parse().ok());
         let headers = retry_headers(response.headers());
-        let said = Said::of_body(&outbound::refusal(response.into_body()).await);
+        let said = RefusalText::of_body(&outbound::refusal(response.into_body()).await);
         return Err(Miss {
             failure: server.refused(status, &said, headers),
             may_pass: passes(status) && said.too_long.is_none(),
@@ -271,7 +271,13 @@ fn pause(tries: u32) -> Duration {
 }
 
 impl Deltas {
-    fn new(server: Arc<Server>, body: Incoming, clock: Clock, call: Call, place: OwnedSemaphorePermit) -> Self {
+    fn new(
+        server: Arc<Server>,
+        body: Incoming,
+        clock: ModelDeadline,
+        call: RunningCall,
+        place: OwnedSemaphorePermit,
+    ) -> Self {
         Self {
             server,
             body,
@@ -375,10 +381,10 @@ impl Deltas {
         }
     }
 
-    fn fault(&mut self, fault: Fault) {
+    fn fault(&mut self, fault: StreamFault) {
         let failure = match fault {
-            Fault::Said(error) => self.server.said(&error, self.has_said),
-            Fault::Form(why) => self.server.broke(&why),
+            StreamFault::Said(error) => self.server.said(&error, self.has_said),
+            StreamFault::Form(why) => self.server.broke(&why),
         };
         self.fail(failure);
     }

@@ -14,7 +14,7 @@ use super::{CallDelta, Delta, Usage};
 
 /// Why an answer cannot be read on.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Fault {
+pub enum StreamFault {
     /// What the server says instead: its error object.
     Said(Value),
     /// What came is not of the form.
@@ -23,7 +23,7 @@ pub enum Fault {
 
 /// What has been read of an answer.
 #[derive(Debug, Default)]
-pub struct Answer {
+pub struct AnswerSoFar {
     finish: Option<String>,
     usage: Option<Usage>,
     /// Whether what is not understood is passed on as well, and a refusal as what it is.
@@ -36,13 +36,13 @@ pub struct Answer {
     bytes: usize,
 }
 
-impl Answer {
+impl AnswerSoFar {
     /// One that passes on all that the server says.
-    pub fn of_all() -> Self {
+    pub(crate) fn of_all() -> Self {
         Self { tells_all: true, ..Self::default() }
     }
 
-    pub fn has_finished(&self) -> bool {
+    pub(crate) fn has_finished(&self) -> bool {
         self.finish.is_some()
     }
 
@@ -57,15 +57,15 @@ impl Answer {
     }
 
     /// Reads one frame, or a whole completion.
-    pub fn take(&mut self, data: &[u8], is_error: bool, out: &mut VecDeque<Delta>) -> Result<(), Fault> {
+    pub fn take(&mut self, data: &[u8], is_error: bool, out: &mut VecDeque<Delta>) -> Result<(), StreamFault> {
         let chunk: Value = match serde_json::from_slice(data) {
             Ok(chunk) => chunk,
             Err(_) if is_error => Value::String(String::from_utf8_lossy(data).into_owned()),
-            Err(error) => return Err(Fault::Form(format!("what is not JSON: {error}"))),
+            Err(error) => return Err(StreamFault::Form(format!("what is not JSON: {error}"))),
         };
         if is_error || chunk.get("error").is_some_and(|e| !e.is_null()) || chunk.get("object") == Some(&"error".into())
         {
-            return Err(Fault::Said(chunk));
+            return Err(StreamFault::Said(chunk));
         }
         if let Some(usage) = chunk.get("usage").and_then(usage) {
             self.usage = Some(usage);
@@ -91,7 +91,7 @@ impl Answer {
         }
     }
 
-    fn tell_choice(&mut self, choice: &Value, said: &Value, out: &mut VecDeque<Delta>) -> Result<(), Fault> {
+    fn tell_choice(&mut self, choice: &Value, said: &Value, out: &mut VecDeque<Delta>) -> Result<(), StreamFault> {
         let more = More { choice: More::of_choice(choice), message: More::of_message(said), ..More::default() };
         if !more.is_empty() {
             self.grow(more.bytes())?;
@@ -100,15 +100,18 @@ impl Answer {
         Ok(())
     }
 
-    fn choice(&mut self, choice: &Value, out: &mut VecDeque<Delta>) -> Result<(), Fault> {
+    fn choice(&mut self, choice: &Value, out: &mut VecDeque<Delta>) -> Result<(), StreamFault> {
         let said = choice.get("delta").or_else(|| choice.get("message")).unwrap_or(&Value::Null);
         if self.tells_all {
             self.tell_choice(choice, said, out)?;
         }
-        let members: &[&str] = if self.tells_all { &["content"] } else { &["content", "refusal"] };
-        for text in members.iter().filter_map(|member| text(said.get(member)?)) {
+        if let Some(text) = said.get("content").and_then(text) {
             self.grow(text.len())?;
             out.push_back(Delta::Text(text));
+        }
+        if let Some(text) = said.get("refusal").filter(|_| !self.tells_all).and_then(text) {
+            self.grow(text.len())?;
+            out.push_back(Delta::Refusal(text));
         }
         for call in said.get("tool_calls").and_then(Value::as_array).into_iter().flatten() {
             let call = self.call(call)?;
@@ -120,7 +123,7 @@ impl Answer {
         Ok(())
     }
 
-    fn call(&mut self, call: &Value) -> Result<CallDelta, Fault> {
+    fn call(&mut self, call: &Value) -> Result<CallDelta, StreamFault> {
         let string = |value: Option<&Value>| value.and_then(Value::as_str).filter(|s| !s.is_empty()).map(str::to_owned);
         let function = call.get("function").unwrap_or(&Value::Null);
         let id = string(call.get("id"));
@@ -136,7 +139,7 @@ impl Answer {
         let more = More { message: delta.more.clone(), ..More::default() }.bytes();
         self.grow(bytes + delta.arguments.len() + more)?;
         match self.calls.len() > MODEL_TOOL_CALLS_MAX {
-            true => Err(Fault::Form(format!("more than MODEL_TOOL_CALLS_MAX, {MODEL_TOOL_CALLS_MAX} calls"))),
+            true => Err(StreamFault::Form(format!("more than MODEL_TOOL_CALLS_MAX, {MODEL_TOOL_CALLS_MAX} calls"))),
             false => Ok(delta),
         }
     }
@@ -157,10 +160,10 @@ impl Answer {
         at
     }
 
-    fn grow(&mut self, bytes: usize) -> Result<(), Fault> {
+    fn grow(&mut self, bytes: usize) -> Result<(), StreamFault> {
         self.bytes += bytes;
         match self.bytes > MODEL_ANSWER_BYTES_MAX {
-            true => Err(Fault::Form(format!("more than MODEL_ANSWER_BYTES_MAX, {MODEL_ANSWER_BYTES_MAX} bytes"))),
+            true => Err(StreamFault::Form(format!("more than MODEL_ANSWER_BYTES_MAX, {MODEL_ANSWER_BYTES_MAX} bytes"))),
             false => Ok(()),
         }
     }

@@ -72,7 +72,7 @@ impl Failure {
             }
             (Self::Down(_), Some(status)) => (format!("status {status}"), "its server failed"),
             (Self::Refused(_), Some(status)) => (format!("status {status}"), self.in_words()),
-            (Self::Refused(_), None) => ("refused".to_owned(), self.in_words()),
+            (Self::Refused(_), None) => ("refused".to_owned(), "it would not answer"),
             (Self::TooLong { .. }, _) => ("too long".to_owned(), self.in_words()),
             (Self::Broke(_), _) => ("broken off".to_owned(), "the stream ended before the answer did"),
             (Self::Empty, _) => ("empty".to_owned(), self.in_words()),
@@ -81,12 +81,12 @@ impl Failure {
     }
 
     /// Whether asking once more may help: not where the answer is that there will be none.
-    pub fn may_pass(&self) -> bool {
+    pub(crate) fn may_pass(&self) -> bool {
         matches!(self, Self::Slow(_) | Self::Down(_) | Self::Broke(_) | Self::Empty)
     }
 
     /// What the server itself said, where it said something.
-    pub fn upstream(&self) -> Option<&UpstreamError> {
+    pub(crate) fn upstream(&self) -> Option<&UpstreamError> {
         match self {
             Self::Slow(_) | Self::Empty => None,
             Self::Down(text) | Self::Refused(text) | Self::Broke(text) => text.upstream.as_deref(),
@@ -102,7 +102,7 @@ impl Failure {
 impl UpstreamError {
     /// Whether it is about what a message says: the same message would be refused again. Not where the server
     /// blames another part of the request, or the caller's means.
-    pub fn refuses_content(&self) -> bool {
+    pub(crate) fn refuses_content(&self) -> bool {
         let is_about_messages =
             |param: &str| ["messages", "input", "content", "prompt"].iter().any(|p| param.starts_with(p));
         matches!(self.status, Some(400 | 413 | 422)) && self.param.as_deref().is_none_or(is_about_messages)
@@ -111,7 +111,7 @@ impl UpstreamError {
 
 impl UpstreamError {
     /// Whether it says itself that a message is the reason.
-    pub fn blames_messages(&self) -> bool {
+    pub(crate) fn blames_messages(&self) -> bool {
         self.param.is_some() || self.code.as_deref().is_some_and(|code| code.contains("content"))
     }
 }

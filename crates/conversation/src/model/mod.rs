@@ -116,6 +116,8 @@ pub fn read_answer<'p>(pieces: impl Iterator<Item = &'p [u8]>) -> String {
 #[derive(Debug, Clone, PartialEq)]
 pub enum Delta {
     Text(String),
+    /// The model says that it will not answer.
+    Refusal(String),
     Call(CallDelta),
     /// What else the server says; only where all is to be passed on.
     More(Box<More>),
@@ -147,6 +149,8 @@ pub struct Usage {
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Completion {
     pub text: String,
+    /// What the model says instead where it will not answer.
+    pub refusal: String,
     pub calls: Vec<ToolCall>,
     pub finish: String,
     pub usage: Option<Usage>,
@@ -257,7 +261,7 @@ impl Model {
     }
 
     /// The tokens that a prompt may have, if the size of its window is known.
-    pub async fn room_tokens(&self) -> Option<u32> {
+    pub(crate) async fn room_tokens(&self) -> Option<u32> {
         self.window_tokens().await.map(room_tokens)
     }
 
@@ -311,7 +315,12 @@ impl ToolCall {
 impl Completion {
     /// Whether it says or calls nothing.
     pub fn is_empty(&self) -> bool {
-        self.text.trim().is_empty() && self.calls.is_empty()
+        self.text.trim().is_empty() && self.refusal.trim().is_empty() && self.calls.is_empty()
+    }
+
+    /// Whether the model would not answer, or its server took the answer back.
+    pub fn is_refused(&self) -> bool {
+        !self.refusal.trim().is_empty() || self.finish == "content_filter"
     }
 
     /// What it says, without what some models think aloud before.
@@ -323,6 +332,7 @@ impl Completion {
     pub fn add(&mut self, delta: Delta) {
         match delta {
             Delta::Text(text) => self.text.push_str(&text),
+            Delta::Refusal(text) => self.refusal.push_str(&text),
             Delta::Call(piece) => self.add_call(piece),
             Delta::More(more) => self.more.add(*more),
             Delta::End { finish, usage } => (self.finish, self.usage) = (finish, usage),

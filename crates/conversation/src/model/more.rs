@@ -34,7 +34,7 @@ impl More {
     }
 
     /// A text of no characters continues nothing.
-    pub fn of_message(message: &Value) -> Map<String, Value> {
+    pub(crate) fn of_message(message: &Value) -> Map<String, Value> {
         let mut members = others(message, &OF_MESSAGE);
         members.retain(|_, value| value.as_str() != Some(""));
         members
@@ -45,7 +45,7 @@ impl More {
     }
 
     /// Whether the message says something a reader waits for, and not only thoughts.
-    pub fn says_something(&self) -> bool {
+    pub(crate) fn says_something(&self) -> bool {
         ["refusal", "function_call", "audio"].iter().any(|name| self.message.contains_key(*name))
     }
 

@@ -24,10 +24,10 @@ const NAMES_TOLD_MAX: usize = 50;
 
 /// The models of a server; held while it is asked, so that it is asked once.
 #[derive(Debug, Default)]
-pub struct Listing(Mutex<Listed>);
+pub struct Listing(Mutex<ListedModels>);
 
 #[derive(Debug, Default)]
-struct Listed {
+struct ListedModels {
     /// As the server describes them.
     models: Arc<[Value]>,
     /// When the server was asked last, and when it last answered.
@@ -49,7 +49,7 @@ impl Listing {
 
     /// The same, asked again where the list lacks a name.
     async fn get_with(&self, server: &Server, name: &str) -> Arc<[Value]> {
-        let is_old = |listed: &Listed| listed.answered.is_none_or(|at| at.elapsed() >= KEPT);
+        let is_old = |listed: &ListedModels| listed.answered.is_none_or(|at| at.elapsed() >= KEPT);
         self.refresh(server, |listed| is_old(listed) || !has(&listed.models, name)).await
     }
 
@@ -58,7 +58,7 @@ impl Listing {
         self.0.lock().await.answered.is_some()
     }
 
-    async fn refresh(&self, server: &Server, is_wanted: impl Fn(&Listed) -> bool) -> Arc<[Value]> {
+    async fn refresh(&self, server: &Server, is_wanted: impl Fn(&ListedModels) -> bool) -> Arc<[Value]> {
         let mut listed = self.0.lock().await;
         let may_ask = listed.asked.is_none_or(|at| at.elapsed() >= REST);
         if is_wanted(&listed) && may_ask {

@@ -8,7 +8,7 @@ use std::time::Duration;
 use hyper::Uri;
 
 use super::Job;
-use crate::settings::{BaseUrl, ModelSettings, Settings, Source, Sourced};
+use crate::settings::{BaseUrl, ModelSettings, Settings, Sourced, ValueSource};
 
 const OPENAI: &str = "https://api.openai.com/v1";
 const OPENAI_MODEL: &str = "gpt-4o-mini";
@@ -51,7 +51,7 @@ impl Provider {
         }))
     }
 
-    pub fn is_openai(&self) -> bool {
+    pub(crate) fn is_openai(&self) -> bool {
         is_openai(&self.base)
     }
 }
@@ -61,13 +61,13 @@ type Placed = (&'static str, String, String, String);
 
 fn answering(own: &ModelSettings) -> anyhow::Result<Option<Placed>> {
     let mut key = own.key.to_string();
-    let from_ollama = own.url.source == Source::Env("OLLAMA_HOST".to_owned());
+    let from_ollama = own.url.source == ValueSource::Env("OLLAMA_HOST".to_owned());
     let base = match (own.url.trim(), key.is_empty()) {
         ("none", _) | ("", true) => return Ok(None),
         ("", false) => OPENAI.to_owned(),
         _ => checked(&own.url, from_ollama)?,
     };
-    if from_ollama && own.key.source == Source::Env("OPENAI_API_KEY".to_owned()) {
+    if from_ollama && own.key.source == ValueSource::Env("OPENAI_API_KEY".to_owned()) {
         key.clear();
     }
     let model = named(&own.model, &base);
@@ -87,7 +87,7 @@ fn placed(own: &ModelSettings, answer: &ModelSettings) -> anyhow::Result<Option<
         "" => beside.as_ref().map(|(_, _, key, _)| key.clone()).unwrap_or_default(),
         key => key.to_owned(),
     };
-    let is_set = is_openai(&base) || own.model.source != Source::Default;
+    let is_set = is_openai(&base) || own.model.source != ValueSource::Default;
     let model = match (own.model.as_str(), beside) {
         (model, _) if is_set && !model.is_empty() => model.to_owned(),
         (_, Some((.., model))) => model,

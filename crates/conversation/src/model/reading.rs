@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 use novelo_engine::limits::{MODEL_FRAME_BYTES_MAX, MODEL_STREAM_BYTES_MAX};
 
 use super::Delta;
-use super::delta::{Answer, Fault};
+use super::delta::{AnswerSoFar, StreamFault};
 use super::sse::{Frame, Frames};
 
 const DONE: &[u8] = b"[DONE]";
@@ -17,7 +17,7 @@ const DONE: &[u8] = b"[DONE]";
 #[derive(Debug, Default)]
 pub struct Reading {
     form: Form,
-    answer: Answer,
+    answer: AnswerSoFar,
     bytes: usize,
     /// What was of interest so far: comments that keep a connection open are not.
     pub signs: usize,
@@ -40,12 +40,12 @@ impl Default for Form {
 
 impl Reading {
     /// One that passes on all that the server says.
-    pub fn of_all() -> Self {
-        Self { answer: Answer::of_all(), ..Self::default() }
+    pub(crate) fn of_all() -> Self {
+        Self { answer: AnswerSoFar::of_all(), ..Self::default() }
     }
 
     /// Takes the next bytes, and adds what they complete.
-    pub fn feed(&mut self, bytes: &[u8], out: &mut VecDeque<Delta>) -> Result<(), Fault> {
+    pub fn feed(&mut self, bytes: &[u8], out: &mut VecDeque<Delta>) -> Result<(), StreamFault> {
         self.bytes += bytes.len();
         if self.bytes > MODEL_STREAM_BYTES_MAX {
             return Err(too_large("MODEL_STREAM_BYTES_MAX", MODEL_STREAM_BYTES_MAX));
@@ -75,7 +75,7 @@ impl Reading {
     }
 
     /// The server has nothing more: adds the end, if it is one.
-    pub fn end(&mut self, out: &mut VecDeque<Delta>) -> Result<(), Fault> {
+    pub fn end(&mut self, out: &mut VecDeque<Delta>) -> Result<(), StreamFault> {
         match &mut self.form {
             Form::Events(frames) => match frames.end() {
                 Some(frame) if !self.done => self.take(&frame, out)?,
@@ -90,7 +90,7 @@ impl Reading {
             _ => {}
         }
         if !self.done && !self.answer.has_finished() {
-            return Err(Fault::Form("an end before the answer was finished".to_owned()));
+            return Err(StreamFault::Form("an end before the answer was finished".to_owned()));
         }
         self.answer.end(out);
         Ok(())
@@ -102,11 +102,11 @@ impl Reading {
     }
 
     /// Whether the model has finished; its server may still tell the usage.
-    pub fn has_finished(&self) -> bool {
+    pub(crate) fn has_finished(&self) -> bool {
         self.done || self.answer.has_finished()
     }
 
-    fn take(&mut self, frame: &Frame, out: &mut VecDeque<Delta>) -> Result<(), Fault> {
+    fn take(&mut self, frame: &Frame, out: &mut VecDeque<Delta>) -> Result<(), StreamFault> {
         let data = frame.data.trim_ascii();
         if self.done || data.is_empty() {
             return Ok(());
@@ -119,7 +119,7 @@ impl Reading {
         self.answer.take(data, frame.event == "error", out)
     }
 
-    fn within_frame(&self) -> Result<(), Fault> {
+    fn within_frame(&self) -> Result<(), StreamFault> {
         match self.bytes > MODEL_FRAME_BYTES_MAX {
             true => Err(too_large("MODEL_FRAME_BYTES_MAX", MODEL_FRAME_BYTES_MAX)),
             false => Ok(()),
@@ -132,8 +132,8 @@ fn is_blank(byte: u8) -> bool {
     byte.is_ascii_whitespace() || b"\xef\xbb\xbf".contains(&byte)
 }
 
-fn too_large(cap: &str, bytes: usize) -> Fault {
-    Fault::Form(format!("more than {cap}, {bytes} bytes"))
+fn too_large(cap: &str, bytes: usize) -> StreamFault {
+    StreamFault::Form(format!("more than {cap}, {bytes} bytes"))
 }
 
 #[cfg(test)]

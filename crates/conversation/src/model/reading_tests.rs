@@ -4,7 +4,7 @@ use super::*;
 use crate::model::{CallDelta, Usage};
 use serde_json::json;
 
-type Read = (Vec<Delta>, Option<Fault>);
+type Read = (Vec<Delta>, Option<StreamFault>);
 
 fn read(pieces: &[&[u8]]) -> Read {
     let (mut reading, mut out) = (Reading::default(), VecDeque::new());
@@ -119,7 +119,7 @@ data: [DONE]
 "#;
     check(stream, &[text("I'm"), end("length", Some((32, 2)))]);
     let old = "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"a\"}}]}\n\nerror: {\"code\":500,\"message\":\"slot gone\"}\n\n";
-    assert_eq!(replay(old), (vec![text("a")], Some(Fault::Said(json!({"code": 500, "message": "slot gone"})))));
+    assert_eq!(replay(old), (vec![text("a")], Some(StreamFault::Said(json!({"code": 500, "message": "slot gone"})))));
 }
 
 #[test]
@@ -171,7 +171,8 @@ event: error
 data: {"error":{"message":"The model has crashed without additional information."}}
 
 "#;
-    let fault = Fault::Said(json!({"error": {"message": "The model has crashed without additional information."}}));
+    let fault =
+        StreamFault::Said(json!({"error": {"message": "The model has crashed without additional information."}}));
     assert_eq!(replay(broken), (vec![text("Пр")], Some(fault)));
 }
 
@@ -198,7 +199,7 @@ data: [DONE]
 "#;
     let (said, fault) = replay(broken);
     assert_eq!(said, [text("4")]);
-    assert!(matches!(fault, Some(Fault::Said(said)) if said["message"] == "EngineDead"));
+    assert!(matches!(fault, Some(StreamFault::Said(said)) if said["message"] == "EngineDead"));
 }
 
 const WORD: &str = "data: {\"choices\":[{\"delta\":{\"content\":\"a\"}}]}\n\n";
@@ -212,7 +213,7 @@ fn an_end_needs_a_reason_or_done() {
     check(&format!("{WORD}data:[DONE]"), &[text("a"), end("stop", None)]);
     for early in [WORD, "", " \n", ": ping\n\n"] {
         let (_, fault) = replay(early);
-        assert!(matches!(fault, Some(Fault::Form(why)) if why.contains("an end before")), "{early:?}");
+        assert!(matches!(fault, Some(StreamFault::Form(why)) if why.contains("an end before")), "{early:?}");
     }
 }
 
@@ -250,9 +251,9 @@ fn a_completion_in_one_piece_is_an_answer() {
 #[test]
 fn an_error_in_one_piece_is_an_error() {
     let error = json!({"error": {"message": "no", "type": "invalid_request_error"}});
-    assert_eq!(replay(&error.to_string()), (Vec::new(), Some(Fault::Said(error))));
-    assert!(matches!(replay("{}").1, Some(Fault::Form(_))));
-    assert!(matches!(replay("{\"choices\": [").1, Some(Fault::Form(_))));
+    assert_eq!(replay(&error.to_string()), (Vec::new(), Some(StreamFault::Said(error))));
+    assert!(matches!(replay("{}").1, Some(StreamFault::Form(_))));
+    assert!(matches!(replay("{\"choices\": [").1, Some(StreamFault::Form(_))));
 }
 
 #[test]
@@ -264,7 +265,7 @@ fn a_mark_at_the_front_is_skipped() {
 fn what_is_no_json_breaks_off_after_what_came() {
     let (said, fault) = replay(&format!("{WORD}data: certainly!\n\n{FINISH}"));
     assert_eq!(said, [text("a")]);
-    assert!(matches!(fault, Some(Fault::Form(why)) if why.contains("not JSON")));
+    assert!(matches!(fault, Some(StreamFault::Form(why)) if why.contains("not JSON")));
 }
 
 #[test]
@@ -274,7 +275,7 @@ fn other_choices_and_parts_that_are_no_text_are_skipped() {
 data: {"choices":[{"index":0,"delta":{"content":7,"refusal":"never"},"finish_reason":""}]}
 
 "#;
-    check(&format!("{stream}{FINISH}"), &[text("yesnever"), end("stop", None)]);
+    check(&format!("{stream}{FINISH}"), &[text("yes"), Delta::Refusal("never".to_owned()), end("stop", None)]);
 }
 
 #[test]
@@ -307,7 +308,7 @@ fn an_answer_has_a_cap() {
     assert_eq!(read(&[at.as_bytes()]).1, None);
     let past = format!("{}{}{}{FINISH}", word(&half), word(&half), word("x"));
     let fault = read(&[past.as_bytes()]).1;
-    assert!(matches!(fault, Some(Fault::Form(why)) if why.contains("MODEL_ANSWER_BYTES_MAX")));
+    assert!(matches!(fault, Some(StreamFault::Form(why)) if why.contains("MODEL_ANSWER_BYTES_MAX")));
 }
 
 #[test]
@@ -325,5 +326,5 @@ fn a_stream_has_a_cap() {
     let mut out = VecDeque::new();
     assert_eq!(reading.feed(WORD.as_bytes(), &mut out), Ok(()));
     let past = reading.feed(b":", &mut out);
-    assert!(matches!(past, Err(Fault::Form(why)) if why.contains("MODEL_STREAM_BYTES_MAX")));
+    assert!(matches!(past, Err(StreamFault::Form(why)) if why.contains("MODEL_STREAM_BYTES_MAX")));
 }

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 /// A refusal in words.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Said {
+pub struct RefusalText {
     pub words: String,
     /// What it is, by the server's own names.
     pub kind: Option<String>,
@@ -25,9 +25,9 @@ pub struct Lengths {
     pub window_tokens: Option<u32>,
 }
 
-impl Said {
+impl RefusalText {
     /// Reads the body of a refusal.
-    pub fn of_body(body: &str) -> Self {
+    pub(crate) fn of_body(body: &str) -> Self {
         match serde_json::from_str(body) {
             Ok(value) => Self::of(&value),
             Err(_) => Self::of(&Value::String(body.trim().to_owned())),
@@ -136,7 +136,7 @@ mod tests {
 
     #[track_caller]
     fn check(body: &str, prompt: u32, window: u32) {
-        let said = Said::of_body(body);
+        let said = RefusalText::of_body(body);
         let expected = Lengths { prompt_tokens: Some(prompt), window_tokens: Some(window) };
         assert_eq!(said.too_long, Some(expected), "{said:?}");
     }
@@ -173,15 +173,16 @@ mod tests {
             5012,
             4096,
         );
-        let ollama =
-            Said::of_body(r#"{"error":{"message":"the input length exceeds the context length","type":"api_error"}}"#);
+        let ollama = RefusalText::of_body(
+            r#"{"error":{"message":"the input length exceeds the context length","type":"api_error"}}"#,
+        );
         assert_eq!(ollama.too_long, Some(Lengths::default()));
     }
 
     #[test]
     fn other_refusals_are_said_in_their_words() {
         let check = |body: &str, words: &str| {
-            let said = Said::of_body(body);
+            let said = RefusalText::of_body(body);
             assert_eq!((said.words.as_str(), said.too_long), (words, None), "{body}");
         };
         check(r#"{"error":{"message":"model not found","code":"model_not_found"}}"#, "model not found");
@@ -195,12 +196,12 @@ mod tests {
 
     #[test]
     fn names_of_an_error_are_read() {
-        let said = Said::of_body(
+        let said = RefusalText::of_body(
             r#"{"error":{"message":"no","type":"invalid_request_error","param":"messages[0].content","code":"bad_image"}}"#,
         );
         let names = [&said.kind, &said.param, &said.code].map(|name| name.as_deref().unwrap_or_default());
         assert_eq!(names, ["invalid_request_error", "messages[0].content", "bad_image"]);
-        let said = Said::of_body(r#"{"error":{"code":429,"message":"slow down","type":"two words"}}"#);
+        let said = RefusalText::of_body(r#"{"error":{"code":429,"message":"slow down","type":"two words"}}"#);
         assert_eq!((said.status, said.code, said.kind), (Some(429), None, None));
     }
 }

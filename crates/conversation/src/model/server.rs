@@ -11,7 +11,7 @@ use tokio::sync::OnceCell;
 
 use super::names::Listing;
 use super::provider::Provider;
-use super::refusal::Said;
+use super::refusal::RefusalText;
 use super::window::Windows;
 use super::{Failure, FailureText, UpstreamError};
 use crate::outbound::{Outbound, Unanswered};
@@ -73,7 +73,7 @@ impl Server {
     }
 
     /// The first words of the server, without its key; cut last, or a part of the key could stay.
-    pub fn safe(&self, words: &str) -> String {
+    pub(crate) fn safe(&self, words: &str) -> String {
         let words = match self.key.as_str() {
             "" => words.to_owned(),
             key => words.replace(key, "***"),
@@ -81,16 +81,16 @@ impl Server {
         cut(&words, WORDS_CHARS_MAX)
     }
 
-    pub fn takes_usage(&self) -> bool {
+    pub(crate) fn takes_usage(&self) -> bool {
         !self.no_usage.load(Ordering::Relaxed)
     }
 
-    pub fn takes_no_usage(&self) {
+    pub(crate) fn takes_no_usage(&self) {
         self.no_usage.store(true, Ordering::Relaxed);
     }
 
     /// The name of its first model, if it was asked for.
-    pub fn first_known(&self) -> Option<&str> {
+    pub(crate) fn first_known(&self) -> Option<&str> {
         self.first.get().map(String::as_str)
     }
 
@@ -132,7 +132,7 @@ impl Server {
         match error {
             Unanswered::Slow(_, patience) => self.slow(patience),
             Unanswered::Down(_, why) => self.down(&why),
-            Unanswered::Refused(_, status, said) => self.refused(status, &Said::of_body(&said), Vec::new()),
+            Unanswered::Refused(_, status, said) => self.refused(status, &RefusalText::of_body(&said), Vec::new()),
         }
     }
 
@@ -140,16 +140,16 @@ impl Server {
         Failure::Slow(format!("{} kept silent for {patience:?}", self.place()))
     }
 
-    pub fn down(&self, why: &str) -> Failure {
+    pub(crate) fn down(&self, why: &str) -> Failure {
         Failure::Down(format!("{} cannot be reached: {why}", self.place()).into())
     }
 
-    pub fn broke(&self, why: &str) -> Failure {
+    pub(crate) fn broke(&self, why: &str) -> Failure {
         Failure::Broke(format!("{} broke off: {}", self.place(), self.safe(why)).into())
     }
 
     /// A refusal by status: those that may pass are as good as not being there.
-    pub fn refused(&self, status: u16, said: &Said, headers: Vec<(&'static str, String)>) -> Failure {
+    pub fn refused(&self, status: u16, said: &RefusalText, headers: Vec<(&'static str, String)>) -> Failure {
         let log = format!("{} answered {status}: {}", self.place(), self.safe(&said.words));
         let message = FailureText::said(log, UpstreamError { headers, ..self.told(Some(status), said) });
         match said.too_long {
@@ -161,7 +161,7 @@ impl Server {
 
     /// An error object instead of an answer, or in the middle of one.
     pub fn said(&self, error: &Value, in_the_middle: bool) -> Failure {
-        let said = Said::of(error);
+        let said = RefusalText::of(error);
         let log = format!("{} says: {}", self.place(), self.safe(&said.words));
         let message = FailureText::said(log, self.told(said.status, &said));
         match (said.too_long, in_the_middle) {
@@ -172,7 +172,7 @@ impl Server {
     }
 
     /// What a client may know of a refusal: the server's words without keys and addresses.
-    fn told(&self, status: Option<u16>, said: &Said) -> UpstreamError {
+    fn told(&self, status: Option<u16>, said: &RefusalText) -> UpstreamError {
         // A name that has to be cleaned is no name that a client could act on.
         let clean = |name: &Option<String>| name.clone().filter(|name| self.cleaned(name) == *name);
         UpstreamError {

@@ -32,7 +32,7 @@ struct Times {
 
 /// A call that runs.
 #[derive(Debug)]
-pub struct Call {
+pub struct RunningCall {
     tally: Arc<Tally>,
     started: Instant,
     has_spoken: bool,
@@ -40,12 +40,12 @@ pub struct Call {
 }
 
 impl Tally {
-    pub fn begin(self: &Arc<Self>) -> Call {
-        Call { tally: self.clone(), started: Instant::now(), has_spoken: false, has_ended: false }
+    pub fn begin(self: &Arc<Self>) -> RunningCall {
+        RunningCall { tally: self.clone(), started: Instant::now(), has_spoken: false, has_ended: false }
     }
 
     /// What went wrong with the last call that ended, if anything did.
-    pub fn last_failure(&self) -> Option<Failure> {
+    pub(crate) fn last_failure(&self) -> Option<Failure> {
         self.last_failure.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
@@ -54,7 +54,7 @@ impl Tally {
     }
 }
 
-impl Call {
+impl RunningCall {
     /// The first piece of the answer is there.
     pub fn speaks(&mut self) {
         if !std::mem::replace(&mut self.has_spoken, true) {
@@ -62,7 +62,7 @@ impl Call {
         }
     }
 
-    pub fn succeeded(&mut self, usage: Option<Usage>) {
+    pub(crate) fn succeeded(&mut self, usage: Option<Usage>) {
         self.ended(0);
         self.tally.set_failure(None);
         self.tally.whole.add(self.started.elapsed());
@@ -92,7 +92,7 @@ impl Call {
     }
 }
 
-impl Drop for Call {
+impl Drop for RunningCall {
     fn drop(&mut self) {
         self.ended(CANCELLED);
     }

@@ -34,7 +34,7 @@ struct Known {
 }
 
 /// An answer, and whether it holds for good.
-type Told = (u64, bool);
+type WindowAnswer = (u64, bool);
 
 impl Windows {
     /// The window of a model, asked of the server where it is not known.
@@ -63,7 +63,7 @@ pub(crate) fn room_tokens(window_tokens: u32) -> u32 {
     (window_tokens - (window_tokens / ANSWER_SHARE).min(ANSWER_TOKENS_MAX)) / 10 * 9
 }
 
-async fn ask(server: &Server, model: &str) -> Option<Told> {
+async fn ask(server: &Server, model: &str) -> Option<WindowAnswer> {
     if let Some(told) = llama_cpp(server).await {
         return Some(told);
     }
@@ -79,13 +79,13 @@ async fn ask(server: &Server, model: &str) -> Option<Told> {
     vllm(server, model).await
 }
 
-async fn llama_cpp(server: &Server) -> Option<Told> {
+async fn llama_cpp(server: &Server) -> Option<WindowAnswer> {
     let props = get(server, "/props").await?;
     Some((props.pointer("/default_generation_settings/n_ctx")?.as_u64()?, true))
 }
 
 /// A model that is not loaded yet may be loaded with less than it could take.
-async fn lm_studio(server: &Server, model: &str) -> Option<Told> {
+async fn lm_studio(server: &Server, model: &str) -> Option<WindowAnswer> {
     let path = format!("/api/v0/models/{}", novelo_engine::path::encode_segment(model).replace("%2F", "/"));
     let found = get(server, &path).await?;
     let count = |name: &str| found.get(name).and_then(Value::as_u64);
@@ -93,7 +93,7 @@ async fn lm_studio(server: &Server, model: &str) -> Option<Told> {
     loaded.or_else(|| count("max_context_length").map(|tokens| (tokens, false)))
 }
 
-async fn ollama_loaded(server: &Server, model: &str) -> Option<Told> {
+async fn ollama_loaded(server: &Server, model: &str) -> Option<WindowAnswer> {
     let running = get(server, "/api/ps").await?;
     let is_it = |entry: &&Value| {
         let names = ["name", "model"].into_iter().filter_map(|name| entry.get(name)?.as_str());
@@ -104,7 +104,7 @@ async fn ollama_loaded(server: &Server, model: &str) -> Option<Told> {
 }
 
 /// What Ollama will most likely load it with; it says for certain only once it has.
-async fn ollama_shown(server: &Server, model: &str) -> Option<Told> {
+async fn ollama_shown(server: &Server, model: &str) -> Option<WindowAnswer> {
     let body = json!({"model": model}).to_string();
     let bytes = server.beside("/api/show")?.post(body, PATIENCE).await.ok()?;
     let shown: Value = serde_json::from_slice(&bytes).ok()?;
@@ -118,7 +118,7 @@ async fn ollama_shown(server: &Server, model: &str) -> Option<Told> {
     Some((set.or_else(|| Some(trained()?.min(OLLAMA_WINDOW)))?, false))
 }
 
-async fn vllm(server: &Server, model: &str) -> Option<Told> {
+async fn vllm(server: &Server, model: &str) -> Option<WindowAnswer> {
     let listed = server.list(PATIENCE).await.ok()?;
     let found = listed.get("data")?.as_array()?.iter().find(|entry| entry.get("id").is_some_and(|id| id == model))?;
     Some((found.get("max_model_len")?.as_u64()?, true))

@@ -48,7 +48,7 @@ impl Answers {
     }
 
     /// What an answer may cost at most.
-    pub fn max_tokens(&self, fast: bool, openness: u8) -> u32 {
+    pub(crate) fn max_tokens(&self, fast: bool, openness: u8) -> u32 {
         if fast { self.max_tokens_fast } else { *of(&self.max_tokens, openness) }
     }
 

@@ -21,7 +21,7 @@ use crate::files::WatchedFile;
 const DIR: &str = "eco";
 const MODULES: &str = "eco/modules";
 /// Where its files stand.
-pub const DIRS: [&str; 2] = [DIR, MODULES];
+pub(crate) const DIRS: [&str; 2] = [DIR, MODULES];
 
 const TEXT_BYTES_MAX: usize = 64 * 1024;
 

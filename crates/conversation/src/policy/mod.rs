@@ -36,11 +36,11 @@ pub struct Policies {
     /// What the catalogue is checked against; without one there is none.
     database: Option<Arc<Database>>,
     shipped: Vec<Arc<Preset>>,
-    state: Mutex<State>,
+    state: Mutex<PolicyState>,
 }
 
 #[derive(Debug)]
-struct State {
+struct PolicyState {
     presets: WatchedPart<Vec<Arc<Preset>>>,
     prompts: WatchedPart<prompt::Own>,
     remembering: WatchedPart<Remembering>,
@@ -54,7 +54,7 @@ const LOOK_EVERY: Duration = Duration::from_secs(1);
 impl Policies {
     pub fn open(dir: PathBuf, database: Option<Arc<Database>>) -> anyhow::Result<Self> {
         let shipped = preset::shipped()?;
-        let state = State {
+        let state = PolicyState {
             presets: WatchedPart::new(shipped.clone()),
             prompts: WatchedPart::new(prompt::Own::new()),
             remembering: WatchedPart::new(Remembering::default()),
@@ -99,7 +99,7 @@ impl Policies {
     pub fn broken(&self) -> Vec<String> {
         let mut state = self.lock();
         self.reload(&mut state);
-        let State { presets, prompts, remembering, catalogue, guide, .. } = &*state;
+        let PolicyState { presets, prompts, remembering, catalogue, guide, .. } = &*state;
         [&presets.broken, &prompts.broken, &remembering.broken, &catalogue.broken, &guide.broken]
             .into_iter()
             .flatten()
@@ -107,7 +107,7 @@ impl Policies {
             .collect()
     }
 
-    fn current(&self) -> MutexGuard<'_, State> {
+    fn current(&self) -> MutexGuard<'_, PolicyState> {
         let mut state = self.lock();
         if state.looked.elapsed() >= LOOK_EVERY {
             self.reload(&mut state);
@@ -115,11 +115,11 @@ impl Policies {
         state
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, PolicyState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn reload(&self, state: &mut State) {
+    fn reload(&self, state: &mut PolicyState) {
         state.looked = Instant::now();
         let all = |below, extension| WatchedFile::all(&self.dir, below, extension);
         let one = |name| WatchedFile::one(&self.dir, name).into_iter();

@@ -12,13 +12,13 @@ use crate::error::{Error, Result};
 #[derive(Debug, Clone, Copy)]
 pub struct Argument {
     pub name: &'static str,
-    pub kind: Kind,
+    pub kind: ArgumentKind,
     pub required: bool,
     pub about: &'static str,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum ArgumentKind {
     Text,
     /// A whole number from 0 on.
     Number,
@@ -30,7 +30,7 @@ pub enum Kind {
 #[derive(Debug)]
 pub struct Arguments(Map<String, Value>);
 
-impl Kind {
+impl ArgumentKind {
     fn schema(self) -> Value {
         match self {
             Self::Text => json!({"type": "string"}),
@@ -115,10 +115,10 @@ mod tests {
     use super::*;
 
     const DESCRIBED: &[Argument] = &[
-        Argument { name: "title", kind: Kind::Text, required: true, about: "what" },
-        Argument { name: "k", kind: Kind::Number, required: false, about: "how many" },
-        Argument { name: "meta", kind: Kind::Object, required: false, about: "more" },
-        Argument { name: "status", kind: Kind::OneOf(&["open", "done"]), required: false, about: "which" },
+        Argument { name: "title", kind: ArgumentKind::Text, required: true, about: "what" },
+        Argument { name: "k", kind: ArgumentKind::Number, required: false, about: "how many" },
+        Argument { name: "meta", kind: ArgumentKind::Object, required: false, about: "more" },
+        Argument { name: "status", kind: ArgumentKind::OneOf(&["open", "done"]), required: false, about: "which" },
     ];
 
     fn check(sent: Value, expected: std::result::Result<(), &str>) {

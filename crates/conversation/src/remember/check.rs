@@ -26,7 +26,7 @@ pub fn size(field: &str, text: &str, (cap, most): (&str, usize)) -> Result<()> {
     }
 }
 
-pub const MEMORY: (&str, usize) = ("MEMORY_BYTES_MAX", MEMORY_BYTES_MAX);
+pub(crate) const MEMORY: (&str, usize) = ("MEMORY_BYTES_MAX", MEMORY_BYTES_MAX);
 pub const QUERY: (&str, usize) = ("QUESTION_BYTES_MAX", QUESTION_BYTES_MAX);
 pub const NAME: (&str, usize) = ("ID_BYTES_MAX", ID_BYTES_MAX);
 

@@ -29,7 +29,7 @@ use crate::telemetry::now;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Kind {
+pub enum DocumentKind {
     /// A text that was sent.
     Document,
     /// Files of the server's disk.
@@ -38,9 +38,9 @@ pub enum Kind {
 
 /// What is known of a document, as it is stored.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct Stored {
+pub struct StoredDocument {
     pub name: String,
-    pub kind: Kind,
+    pub kind: DocumentKind,
     pub passages: usize,
     pub bytes: u64,
     #[serde(skip_serializing_if = "Option::is_none", default)]
@@ -54,21 +54,21 @@ pub struct Stored {
 
 /// The same with its id, as it is listed.
 #[derive(Debug, Serialize)]
-pub struct Listed {
+pub struct ListedDocument {
     pub id: Box<str>,
     #[serde(flatten)]
-    pub stored: Stored,
+    pub stored: StoredDocument,
 }
 
 #[derive(Debug, Serialize)]
-pub struct Page {
-    pub documents: Vec<Listed>,
+pub struct DocumentPage {
+    pub documents: Vec<ListedDocument>,
     pub has_more: bool,
 }
 
 /// What indexing did.
 #[derive(Debug, Serialize)]
-pub struct Indexed {
+pub struct IndexedDocument {
     pub id: String,
     pub passages: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -94,14 +94,14 @@ pub struct NewFiles<'d> {
     pub path: &'d str,
 }
 
-impl Stored {
+impl StoredDocument {
     /// `None` for a document that was put there as something else.
     pub fn read(value: &[u8]) -> Option<Self> {
         serde_json::from_slice(value).ok()
     }
 }
 
-pub async fn index_text(app: &UserMemory, user: &str, new: NewText<'_>) -> Result<Indexed> {
+pub async fn index_text(app: &UserMemory, user: &str, new: NewText<'_>) -> Result<IndexedDocument> {
     check::text("name", new.name, check::NAME)?;
     check::meta(new.meta)?;
     if new.text.trim().is_empty() {
@@ -112,9 +112,9 @@ pub async fn index_text(app: &UserMemory, user: &str, new: NewText<'_>) -> Resul
     let text = new.text.to_owned();
     let passages = blocking(move || passage::of_text(&text)).await?;
     passage::check_count(passages.len()).map_err(|problem| Error::invalid("text", problem))?;
-    let head = Stored {
+    let head = StoredDocument {
         name: new.name.to_owned(),
-        kind: Kind::Document,
+        kind: DocumentKind::Document,
         passages: passages.len(),
         bytes: new.text.len() as u64,
         meta: new.meta.map(RawValue::to_owned),
@@ -126,7 +126,7 @@ pub async fn index_text(app: &UserMemory, user: &str, new: NewText<'_>) -> Resul
 }
 
 /// Indexes files of the server's disk, which is for admins only.
-pub async fn index_files(app: &UserMemory, caller: &Caller, user: &str, new: NewFiles<'_>) -> Result<Indexed> {
+pub async fn index_files(app: &UserMemory, caller: &Caller, user: &str, new: NewFiles<'_>) -> Result<IndexedDocument> {
     caller.require_admin()?;
     if let Some(name) = new.name {
         check::text("name", name, check::NAME)?;
@@ -144,9 +144,9 @@ pub async fn index_files(app: &UserMemory, caller: &Caller, user: &str, new: New
     let id = new.id.map_or_else(|| format!("path-{:032x}", xxh3_128(root.as_bytes())), str::to_owned);
     place::passages(user, &id)?;
     let last = root.rsplit('/').next().filter(|name| !name.is_empty()).unwrap_or("/");
-    let head = Stored {
+    let head = StoredDocument {
         name: new.name.unwrap_or(last).to_owned(),
-        kind: Kind::Repo,
+        kind: DocumentKind::Repo,
         passages: repo.passages.len(),
         bytes: repo.bytes,
         meta: None,
@@ -163,7 +163,13 @@ async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) 
 }
 
 /// Stores a document in place of the one that has its id.
-async fn replace(app: &UserMemory, user: &str, id: String, head: Stored, passages: Vec<Passage>) -> Result<Indexed> {
+async fn replace(
+    app: &UserMemory,
+    user: &str,
+    id: String,
+    head: StoredDocument,
+    passages: Vec<Passage>,
+) -> Result<IndexedDocument> {
     let at = place::at(&place::documents(user)?, "id", &id)?;
     let of = place::passages(user, &id)?;
     let new = blocking(move || written(passages)).await??;
@@ -178,7 +184,7 @@ async fn replace(app: &UserMemory, user: &str, id: String, head: Stored, passage
         match app.store.write(ops).await {
             Ok(_) => {
                 app.indexes.touched(user, RecallSource::Documents);
-                return Ok(Indexed { id, passages: head.passages, files: head.files, skipped: head.skipped });
+                return Ok(IndexedDocument { id, passages: head.passages, files: head.files, skipped: head.skipped });
             }
             Err(StoreError::Stale { .. }) => {}
             Err(error) => return Err(error.into()),
@@ -227,13 +233,13 @@ fn changes(of: &CollectionPath, new: &[(String, Bytes)], old: &FxHashMap<Box<str
     Ok(ops)
 }
 
-pub async fn get(app: &UserMemory, user: &str, id: &str) -> Result<Option<Listed>> {
+pub async fn get(app: &UserMemory, user: &str, id: &str) -> Result<Option<ListedDocument>> {
     let document = app.store.get(&place::at(&place::documents(user)?, "id", id)?).await?;
     Ok(document.and_then(|document| listed(document.id, &document.value)))
 }
 
 /// Documents in the order in which they came, from the one after `after` on.
-pub async fn list(app: &UserMemory, user: &str, after: Option<&str>, limit: usize) -> Result<Page> {
+pub async fn list(app: &UserMemory, user: &str, after: Option<&str>, limit: usize) -> Result<DocumentPage> {
     let of = place::documents(user)?;
     let after = match after {
         Some(id) => {
@@ -245,11 +251,11 @@ pub async fn list(app: &UserMemory, user: &str, after: Option<&str>, limit: usiz
     };
     let page = app.store.scan(&of, Window { after, limit, ..Window::default() }).await?;
     let documents = page.items.into_iter().filter_map(|document| listed(document.id, &document.value));
-    Ok(Page { documents: documents.collect(), has_more: page.has_more })
+    Ok(DocumentPage { documents: documents.collect(), has_more: page.has_more })
 }
 
-fn listed(id: Box<str>, value: &[u8]) -> Option<Listed> {
-    Stored::read(value).map(|stored| Listed { id, stored })
+fn listed(id: Box<str>, value: &[u8]) -> Option<ListedDocument> {
+    StoredDocument::read(value).map(|stored| ListedDocument { id, stored })
 }
 
 /// Forgets a document with its passages; how many these were, if there was one.
@@ -262,7 +268,12 @@ pub async fn remove(app: &UserMemory, user: &str, id: &str) -> Result<Option<u64
 }
 
 /// The ids of the documents of a kind, or of the documents with this id or name.
-pub async fn among(app: &UserMemory, user: &str, kind: Option<Kind>, named: Option<&str>) -> Result<BTreeSet<String>> {
+pub async fn among(
+    app: &UserMemory,
+    user: &str,
+    kind: Option<DocumentKind>,
+    named: Option<&str>,
+) -> Result<BTreeSet<String>> {
     let mut among = BTreeSet::new();
     let mut after: Option<String> = None;
     loop {

@@ -28,7 +28,7 @@ pub struct NewMemory<'m> {
 
 /// A memory as its document is.
 #[derive(Serialize, Deserialize)]
-pub struct Stored<'m> {
+pub(crate) struct StoredMemory<'m> {
     pub text: String,
     #[serde(borrow, skip_serializing_if = "Option::is_none", default)]
     pub meta: Option<&'m RawValue>,
@@ -45,7 +45,7 @@ pub struct Memory {
 }
 
 #[derive(Debug, Serialize)]
-pub struct Page {
+pub struct MemoryPage {
     pub memories: Vec<Memory>,
     pub has_more: bool,
 }
@@ -56,7 +56,12 @@ pub async fn add(app: &UserMemory, user: &str, new: NewMemory<'_>) -> Result<Box
 }
 
 /// The same of one that was made from a document of the user; where that is gone it is `not_found`.
-pub async fn add_of(app: &UserMemory, user: &str, new: NewMemory<'_>, of: Option<DocumentPath>) -> Result<Box<str>> {
+pub(crate) async fn add_of(
+    app: &UserMemory,
+    user: &str,
+    new: NewMemory<'_>,
+    of: Option<DocumentPath>,
+) -> Result<Box<str>> {
     check::text("text", new.text, check::MEMORY)?;
     check::meta(new.meta)?;
     let to = place::memories(user)?;
@@ -67,7 +72,7 @@ pub async fn add_of(app: &UserMemory, user: &str, new: NewMemory<'_>, of: Option
         }
         None => NewId::Fresh(ids::fresh_text().into()),
     };
-    let stored = Stored { text: new.text.to_owned(), meta: new.meta };
+    let stored = StoredMemory { text: new.text.to_owned(), meta: new.meta };
     let value = serde_json::to_vec(&stored).map_err(|e| Error::new(Code::Internal, e.to_string()))?;
     let document = NewDocument { id, create_time: now(), value: value.into(), expires_at: None };
     let append = Op::Append { to, documents: vec![document], terms: AppendTerms::default() };
@@ -82,7 +87,7 @@ fn unnamed() -> Error {
 }
 
 /// Memories in the order in which they came, from the one after `after` on.
-pub async fn list(app: &UserMemory, user: &str, after: Option<&str>, limit: usize) -> Result<Page> {
+pub async fn list(app: &UserMemory, user: &str, after: Option<&str>, limit: usize) -> Result<MemoryPage> {
     let of = place::memories(user)?;
     let seq = match after {
         Some(id) => {
@@ -94,7 +99,7 @@ pub async fn list(app: &UserMemory, user: &str, after: Option<&str>, limit: usiz
     let ages = Ages::of(app, user).await?;
     let turns = app.store.turns(&of, Range::After { seq, limit }).await?;
     let memories = turns.iter().filter_map(|turn| memory(turn, &ages)).collect();
-    Ok(Page { memories, has_more: turns.has_more })
+    Ok(MemoryPage { memories, has_more: turns.has_more })
 }
 
 /// Deletes a memory with all that was made from it. Whether there was such a memory.
@@ -110,7 +115,7 @@ pub async fn forget_all(app: &UserMemory, user: &str) -> Result<Forgotten> {
 }
 
 fn memory(turn: &Turn, ages: &Ages) -> Option<Memory> {
-    let stored: Stored<'_> = serde_json::from_slice(turn.message.raw()).ok()?;
+    let stored: StoredMemory<'_> = serde_json::from_slice(turn.message.raw()).ok()?;
     Some(Memory {
         id: turn.id.clone(),
         text: stored.text,
@@ -121,7 +126,7 @@ fn memory(turn: &Turn, ages: &Ages) -> Option<Memory> {
 }
 
 /// How many memories are newer than each, as far as a level asks for it.
-pub struct Ages {
+pub(crate) struct Ages {
     levels: Levels,
     /// The seqs of the newest memories, newest first.
     newest: Vec<u64>,

@@ -13,7 +13,7 @@ pub mod memories;
 pub mod passage;
 pub mod place;
 pub mod reader;
-pub mod repo;
+pub(crate) mod repo;
 pub mod reset;
 pub mod results;
 pub mod search;

@@ -33,12 +33,12 @@ pub struct Passage {
 }
 
 /// The passages of a text. Those that say nothing are left out.
-pub fn of_text(text: &str) -> Vec<Passage> {
+pub(crate) fn of_text(text: &str) -> Vec<Passage> {
     passages(None, text)
 }
 
 /// The passages of a file of a repository.
-pub fn of_file(file: &str, text: &str) -> Vec<Passage> {
+pub(crate) fn of_file(file: &str, text: &str) -> Vec<Passage> {
     passages(Some(file), text)
 }
 
@@ -59,7 +59,7 @@ fn passages(file: Option<&str>, text: &str) -> Vec<Passage> {
 }
 
 /// The passages of a file that a parser read. They have no lines: its lines are not those of the file.
-pub fn of_sections(file: &str, sections: &[FileSection]) -> Vec<Passage> {
+pub(crate) fn of_sections(file: &str, sections: &[FileSection]) -> Vec<Passage> {
     let of_section = |section: &FileSection| {
         let page = section.page;
         passages(Some(file), &section.text).into_iter().map(move |passage| Passage { line: None, page, ..passage })
@@ -91,7 +91,7 @@ fn passage_fingerprint(passage: &Passage, before: u64) -> u128 {
 }
 
 /// Whether a document may have so many passages; if not, what is wrong.
-pub fn check_count(count: usize) -> Result<(), String> {
+pub(crate) fn check_count(count: usize) -> Result<(), String> {
     match count <= DOCUMENT_PASSAGES_MAX {
         true => Ok(()),
         false => Err(format!("has {count} passages; the cap DOCUMENT_PASSAGES_MAX is {DOCUMENT_PASSAGES_MAX}")),

@@ -74,7 +74,7 @@ impl Default for Caps {
 const SKIPPED_FILES_MAX: usize = 100;
 const WHY_CHARS_MAX: usize = 300;
 
-enum Content {
+enum FileContent {
     Text(String),
     Sections(Vec<FileSection>),
     Skipped(SkipReason, String),
@@ -119,12 +119,12 @@ impl Repo {
             return Ok(());
         };
         match content(&name, entry.path(), caps) {
-            Content::Text(text) => self.add(text.len(), passage::of_file(&name, &text)),
-            Content::Sections(sections) => {
+            FileContent::Text(text) => self.add(text.len(), passage::of_file(&name, &text)),
+            FileContent::Sections(sections) => {
                 let bytes = sections.iter().map(|section| section.text.len()).sum();
                 self.add(bytes, passage::of_sections(&name, &sections));
             }
-            Content::Skipped(reason, why) => self.skip(&name, reason, &why),
+            FileContent::Skipped(reason, why) => self.skip(&name, reason, &why),
         }
         match self.passages.len() <= caps.passages_max {
             true => Ok(()),
@@ -162,7 +162,7 @@ fn name(root: &Path, path: &Path) -> Option<String> {
     Some(parts?.join("/"))
 }
 
-fn content(name: &str, path: &Path, caps: Caps) -> Content {
+fn content(name: &str, path: &Path, caps: Caps) -> FileContent {
     let open = || -> std::io::Result<(File, Vec<u8>)> {
         let mut file = File::open(path)?;
         let mut head = Vec::new();
@@ -171,41 +171,44 @@ fn content(name: &str, path: &Path, caps: Caps) -> Content {
     };
     let (file, head) = match open() {
         Ok(opened) => opened,
-        Err(error) => return Content::Skipped(SkipReason::Unreadable, format!("cannot be read: {error}")),
+        Err(error) => return FileContent::Skipped(SkipReason::Unreadable, format!("cannot be read: {error}")),
     };
     match files::classify(name, &head) {
         FileClass::Plain => plain_text(file, head, caps),
         FileClass::Format(format) => parsed(file, format),
-        FileClass::NotProse(what) => Content::Skipped(SkipReason::NotProse, format!("is {what}, not prose")),
-        FileClass::Binary => Content::Skipped(SkipReason::Binary, "is binary".into()),
+        FileClass::NotProse(what) => FileContent::Skipped(SkipReason::NotProse, format!("is {what}, not prose")),
+        FileClass::Binary => FileContent::Skipped(SkipReason::Binary, "is binary".into()),
     }
 }
 
-fn plain_text(file: File, mut bytes: Vec<u8>, caps: Caps) -> Content {
+fn plain_text(file: File, mut bytes: Vec<u8>, caps: Caps) -> FileContent {
     let rest = (caps.file_bytes_max as u64 + 1).saturating_sub(bytes.len() as u64);
     if let Err(error) = file.take(rest).read_to_end(&mut bytes) {
-        return Content::Skipped(SkipReason::Unreadable, format!("cannot be read: {error}"));
+        return FileContent::Skipped(SkipReason::Unreadable, format!("cannot be read: {error}"));
     }
     if bytes.len() > caps.file_bytes_max {
         let cap = caps.file_bytes_max;
-        return Content::Skipped(SkipReason::Large, format!("has more bytes than the cap REPO_FILE_BYTES_MAX, {cap}"));
+        return FileContent::Skipped(
+            SkipReason::Large,
+            format!("has more bytes than the cap REPO_FILE_BYTES_MAX, {cap}"),
+        );
     }
     match String::from_utf8(bytes) {
-        Ok(text) => Content::Text(text),
-        Err(_) => Content::Skipped(SkipReason::Binary, "is binary, or text that is not UTF-8".into()),
+        Ok(text) => FileContent::Text(text),
+        Err(_) => FileContent::Skipped(SkipReason::Binary, "is binary, or text that is not UTF-8".into()),
     }
 }
 
-fn parsed(mut file: File, format: FileFormat) -> Content {
+fn parsed(mut file: File, format: FileFormat) -> FileContent {
     let size = file.metadata().map_or(0, |metadata| metadata.len());
     if size > READ_FILE_BYTES_MAX as u64 {
         let why = format!("has more bytes than the cap READ_FILE_BYTES_MAX, {READ_FILE_BYTES_MAX}");
-        return Content::Skipped(SkipReason::Large, why);
+        return FileContent::Skipped(SkipReason::Large, why);
     }
     let read = file.rewind().map_err(|error| format!("cannot be read: {error}"));
     match read.and_then(|()| reader::read(file, format)) {
-        Ok(sections) => Content::Sections(sections),
-        Err(why) => Content::Skipped(SkipReason::Failed, why),
+        Ok(sections) => FileContent::Sections(sections),
+        Err(why) => FileContent::Skipped(SkipReason::Failed, why),
     }
 }
 

@@ -21,7 +21,7 @@ const PAGE: usize = 1_000;
 
 /// A result as its document is.
 #[derive(Debug, Serialize, Deserialize)]
-pub struct Stored {
+pub struct StoredResult {
     /// The tool that gave it.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub name: Option<String>,
@@ -32,15 +32,15 @@ pub struct Stored {
 
 /// The same with its id, as it is listed.
 #[derive(Debug, Serialize)]
-pub struct Listed {
+pub struct ListedResult {
     pub id: Box<str>,
     #[serde(flatten)]
-    pub stored: Stored,
+    pub stored: StoredResult,
 }
 
 #[derive(Debug, Serialize)]
-pub struct Page {
-    pub results: Vec<Listed>,
+pub struct ResultPage {
+    pub results: Vec<ListedResult>,
     pub has_more: bool,
 }
 
@@ -59,7 +59,7 @@ pub async fn add(
     check::size("content", &shown, ("TASK_RESULT_BYTES_MAX", TASK_RESULT_BYTES_MAX))?;
     check::depth("content", content.get())?;
     let (to, at) = (place::results(user, task)?, now());
-    let stored = Stored { name: name.map(str::to_owned), content, at };
+    let stored = StoredResult { name: name.map(str::to_owned), content, at };
     let value = serde_json::to_vec(&stored).map_err(|e| Error::new(Code::Internal, e.to_string()))?;
     let ttl = app.settings.memory.task_ttl;
     let id: Box<str> = ids::fresh_text().into();
@@ -83,7 +83,7 @@ fn front(text: &str, bytes_max: usize) -> &str {
 }
 
 /// Results in the order in which they came, from the one after `after` on.
-pub async fn list(app: &UserMemory, user: &str, task: &str, after: Option<&str>, limit: usize) -> Result<Page> {
+pub async fn list(app: &UserMemory, user: &str, task: &str, after: Option<&str>, limit: usize) -> Result<ResultPage> {
     let of = place::results(user, task)?;
     let seq = match after {
         Some(id) => {
@@ -95,13 +95,13 @@ pub async fn list(app: &UserMemory, user: &str, task: &str, after: Option<&str>,
     let turns = app.store.turns(&of, Range::After { seq, limit }).await?;
     let listed = turns.iter().filter_map(|turn| {
         let stored = serde_json::from_slice(turn.message.raw()).ok()?;
-        Some(Listed { id: turn.id.clone(), stored })
+        Some(ListedResult { id: turn.id.clone(), stored })
     });
-    Ok(Page { results: listed.collect(), has_more: turns.has_more })
+    Ok(ResultPage { results: listed.collect(), has_more: turns.has_more })
 }
 
 /// Where the results of skills are, of all tasks; those that a caller added are the caller's own.
-pub async fn of_skills(app: &UserMemory, user: &str) -> Result<Vec<DocumentPath>> {
+pub(crate) async fn of_skills(app: &UserMemory, user: &str) -> Result<Vec<DocumentPath>> {
     let under = place::task_memory(user)?;
     let mut found = Vec::new();
     let mut after: Option<Box<str>> = None;
@@ -113,7 +113,7 @@ pub async fn of_skills(app: &UserMemory, user: &str) -> Result<Vec<DocumentPath>
             loop {
                 let results = app.store.turns(&of, Range::After { seq, limit: PAGE }).await?;
                 for result in results.iter() {
-                    let stored = serde_json::from_slice::<Stored>(result.message.raw()).ok();
+                    let stored = serde_json::from_slice::<StoredResult>(result.message.raw()).ok();
                     if stored.and_then(|stored| Skill::from_name(&stored.name?)).is_some() {
                         found.push(place::at(&of, "id", &result.id)?);
                     }

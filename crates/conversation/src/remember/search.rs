@@ -9,7 +9,7 @@ use novelo_recall::Why;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use super::documents::{self, Kind, Stored};
+use super::documents::{self, DocumentKind, StoredDocument};
 use super::memories::{self, Ages};
 use super::{check, place};
 use crate::error::Result;
@@ -19,7 +19,7 @@ use crate::search::{Ask, Found, FoundPassage, PassagePlace, Place, RecallSource,
 
 /// What is looked for.
 #[derive(Debug, Clone, Copy)]
-pub struct Query<'q> {
+pub struct MemoryQuery<'q> {
     pub text: &'q str,
     pub k: Option<u64>,
     pub explain: bool,
@@ -76,18 +76,18 @@ impl From<FoundPassage> for HitRow {
     }
 }
 
-pub async fn memories(app: &UserMemory, user: &str, query: Query<'_>) -> Result<Hits> {
+pub async fn memories(app: &UserMemory, user: &str, query: MemoryQuery<'_>) -> Result<Hits> {
     let found = find(app, user, RecallSource::Memories, query, &[], |_| true).await?;
     let ages = Ages::of(app, user).await?;
     Ok(hits(found, query, |passage| {
-        let stored = serde_json::from_slice::<memories::Stored<'_>>(&passage.document);
+        let stored = serde_json::from_slice::<memories::StoredMemory<'_>>(&passage.document);
         let meta = stored.ok().and_then(|stored| stored.meta.map(RawValue::to_owned));
         HitRow { level: Some(ages.level(passage.seq)), meta: Some(meta), ..passage.into() }
     }))
 }
 
 /// Searches the turns of all threads of a user, or of one.
-pub async fn turns(app: &UserMemory, user: &str, query: Query<'_>, thread: Option<&str>) -> Result<Hits> {
+pub async fn turns(app: &UserMemory, user: &str, query: MemoryQuery<'_>, thread: Option<&str>) -> Result<Hits> {
     let within = |place: Place<'_>| thread.is_none_or(|thread| place.parent() == thread);
     let found = find(app, user, RecallSource::Turns, query, thread.as_slice(), within).await?;
     Ok(hits(found, query, |passage| {
@@ -106,8 +106,8 @@ pub async fn turns(app: &UserMemory, user: &str, query: Query<'_>, thread: Optio
 pub async fn passages(
     app: &UserMemory,
     user: &str,
-    query: Query<'_>,
-    kind: Option<Kind>,
+    query: MemoryQuery<'_>,
+    kind: Option<DocumentKind>,
     document: Option<&str>,
 ) -> Result<Hits> {
     check::text("query", query.text, check::QUERY)?;
@@ -142,7 +142,7 @@ async fn find(
     app: &UserMemory,
     user: &str,
     source: RecallSource,
-    query: Query<'_>,
+    query: MemoryQuery<'_>,
     parents: &[&str],
     within: impl Fn(Place<'_>) -> bool,
 ) -> Result<Found> {
@@ -152,7 +152,7 @@ async fn find(
     search(app, ask, |ranking| ranking.pick(k, within)).await
 }
 
-fn hits(found: Found, query: Query<'_>, row: impl FnMut(FoundPassage) -> HitRow) -> Hits {
+fn hits(found: Found, query: MemoryQuery<'_>, row: impl FnMut(FoundPassage) -> HitRow) -> Hits {
     Hits {
         hits: found.hits.into_iter().map(row).collect(),
         near: query.explain.then(|| found.near.into_iter().map(near_row).collect()),
@@ -165,14 +165,14 @@ fn near_row(passage: FoundPassage) -> HitRow {
 }
 
 /// The documents that passages are parts of, each read once.
-async fn heads(app: &UserMemory, user: &str, passages: &[FoundPassage]) -> Result<BTreeMap<String, Stored>> {
+async fn heads(app: &UserMemory, user: &str, passages: &[FoundPassage]) -> Result<BTreeMap<String, StoredDocument>> {
     let of = place::documents(user)?;
     let mut heads = BTreeMap::new();
     for passage in passages.iter().filter(|passage| passage.source == RecallSource::Documents) {
         let id = passage.parent();
         if !heads.contains_key(id) {
             let document = app.store.get(&place::at(&of, "document", id)?).await?;
-            heads.extend(document.and_then(|d| Stored::read(&d.value)).map(|head| (id.to_owned(), head)));
+            heads.extend(document.and_then(|d| StoredDocument::read(&d.value)).map(|head| (id.to_owned(), head)));
         }
     }
     Ok(heads)

@@ -9,14 +9,14 @@ use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Value, json};
 
-use super::arguments::{self, Argument, Arguments, Kind};
+use super::arguments::{self, Argument, ArgumentKind, Arguments};
 use crate::caller::Caller;
 use crate::error::{Code, Error, Result};
 use crate::remember::UserMemory;
-use crate::remember::documents::{self, Kind as DocumentKind, NewFiles, NewText};
+use crate::remember::documents::{self, DocumentKind, NewFiles, NewText};
 use crate::remember::memories::{self, NewMemory};
-use crate::remember::search::{self, Query};
-use crate::remember::tasks::{self, Change, NewTask, Status};
+use crate::remember::search::{self, MemoryQuery};
+use crate::remember::tasks::{self, Change, NewTask, TaskStatus};
 use crate::remember::user_data;
 use crate::telemetry::now;
 
@@ -50,62 +50,62 @@ macro_rules! skills {
     (@required ?) => { false };
 }
 
-const STATUSES: Kind = Kind::OneOf(&["open", "done"]);
+const STATUSES: ArgumentKind = ArgumentKind::OneOf(&["open", "done"]);
 
 skills! {
     ListTasks "list_tasks" "Lists the user's tasks, oldest first." [
         status ? STATUSES, "only tasks of this status";
-        after ? Kind::Text, "the id of the last task of the page before";
+        after ? ArgumentKind::Text, "the id of the last task of the page before";
     ];
     AddTask "add_task" "Adds a task for the user." [
-        title ! Kind::Text, "what is to be done";
-        notes ? Kind::Text, "anything more about it";
-        due ? Kind::Text, "when it is due";
+        title ! ArgumentKind::Text, "what is to be done";
+        notes ? ArgumentKind::Text, "anything more about it";
+        due ? ArgumentKind::Text, "when it is due";
     ];
     UpdateTask "update_task" "Changes a task." [
-        id ! Kind::Text, "the id of the task";
-        title ? Kind::Text, "what is to be done";
-        notes ? Kind::Text, "anything more about it";
-        due ? Kind::Text, "when it is due";
+        id ! ArgumentKind::Text, "the id of the task";
+        title ? ArgumentKind::Text, "what is to be done";
+        notes ? ArgumentKind::Text, "anything more about it";
+        due ? ArgumentKind::Text, "when it is due";
         status ? STATUSES, "open or done";
     ];
-    CompleteTask "complete_task" "Marks a task as done." [id ! Kind::Text, "the id of the task";];
-    DeleteTask "delete_task" "Deletes a task." [id ! Kind::Text, "the id of the task";];
+    CompleteTask "complete_task" "Marks a task as done." [id ! ArgumentKind::Text, "the id of the task";];
+    DeleteTask "delete_task" "Deletes a task." [id ! ArgumentKind::Text, "the id of the task";];
     Remember "remember" "Keeps a text for later conversations with the user." [
-        text ! Kind::Text, "what to remember, in words that make sense by themselves";
-        meta ? Kind::Object, "data to keep with it";
+        text ! ArgumentKind::Text, "what to remember, in words that make sense by themselves";
+        meta ? ArgumentKind::Object, "data to keep with it";
     ];
     Recall "recall" "Finds what was remembered of the user." [
-        query ! Kind::Text, "what to look for";
-        k ? Kind::Number, "how many hits at most";
+        query ! ArgumentKind::Text, "what to look for";
+        k ? ArgumentKind::Number, "how many hits at most";
     ];
     SetUserData "set_user_data" "Keeps facts about the user, such as the name. Adds to those that are kept." [
-        data ! Kind::Object, "an object: name, preferences and the like; its values may be any JSON";
+        data ! ArgumentKind::Object, "an object: name, preferences and the like; its values may be any JSON";
     ];
     IndexDocument "index_document" "Makes a text searchable. One of the same id is replaced." [
-        name ! Kind::Text, "what the document is called";
-        text ! Kind::Text, "all of it";
-        id ? Kind::Text, "the id to keep it under";
-        meta ? Kind::Object, "data to keep with it";
+        name ! ArgumentKind::Text, "what the document is called";
+        text ! ArgumentKind::Text, "all of it";
+        id ? ArgumentKind::Text, "the id to keep it under";
+        meta ? ArgumentKind::Object, "data to keep with it";
     ];
     IndexRepo "index_repo" "Makes a file or a directory of the server searchable. Needs an admin key." [
-        path ! Kind::Text, "an absolute path on the server";
-        name ? Kind::Text, "what the repository is called";
+        path ! ArgumentKind::Text, "an absolute path on the server";
+        name ? ArgumentKind::Text, "what the repository is called";
     ];
     VectorRag "vector_rag" "Finds passages of the user's documents." [
-        query ! Kind::Text, "what to look for";
-        k ? Kind::Number, "how many hits at most";
+        query ! ArgumentKind::Text, "what to look for";
+        k ? ArgumentKind::Number, "how many hits at most";
     ];
     SearchRepos "search_repos" "Finds passages of the user's repositories, with file and line." [
-        query ! Kind::Text, "what to look for";
-        repo ? Kind::Text, "only in the repository of this name or id";
-        k ? Kind::Number, "how many hits at most";
+        query ! ArgumentKind::Text, "what to look for";
+        repo ? ArgumentKind::Text, "only in the repository of this name or id";
+        k ? ArgumentKind::Number, "how many hits at most";
     ];
 }
 
 /// Who calls a skill, and for whom.
 #[derive(Clone, Copy)]
-pub struct Call<'c> {
+pub struct SkillCaller<'c> {
     pub app: &'c UserMemory,
     pub caller: &'c Caller,
     pub user: &'c str,
@@ -121,7 +121,7 @@ impl Skill {
 
     /// Whether a model may call it by itself. What reads the disk of the server is for people: a document can
     /// talk a model into anything.
-    pub fn is_for_models(self) -> bool {
+    pub(crate) fn is_for_models(self) -> bool {
         self != Self::IndexRepo
     }
 
@@ -133,16 +133,16 @@ impl Skill {
     }
 
     /// Runs it. What is wrong with an argument is said of `arguments.x`.
-    pub async fn run(self, call: Call<'_>, sent: Option<Value>) -> Result<Box<RawValue>> {
+    pub async fn run(self, call: SkillCaller<'_>, sent: Option<Value>) -> Result<Box<RawValue>> {
         let arguments = Arguments::accept(self.arguments(), sent)?;
         self.act(call, &arguments).await.map_err(|error| error.within("arguments"))
     }
 
-    async fn act(self, call: Call<'_>, given: &Arguments) -> Result<Box<RawValue>> {
-        let Call { app, caller, user } = call;
+    async fn act(self, call: SkillCaller<'_>, given: &Arguments) -> Result<Box<RawValue>> {
+        let SkillCaller { app, caller, user } = call;
         match self {
             Self::ListTasks => {
-                let status = given.text("status").map(Status::from_name).transpose()?;
+                let status = given.text("status").map(TaskStatus::from_name).transpose()?;
                 written(&tasks::list(app, user, status, given.text("after"), TASKS_MAX).await?)
             }
             Self::AddTask => {
@@ -150,11 +150,13 @@ impl Skill {
                 written(&tasks::add(app, user, NewTask { id: None, title, notes, due }).await?)
             }
             Self::UpdateTask => {
-                let status = given.text("status").map(Status::from_name).transpose()?;
+                let status = given.text("status").map(TaskStatus::from_name).transpose()?;
                 let (notes, due) = (given.text("notes").map(Some), given.text("due").map(Some));
                 change(call, given, Change { title: given.text("title"), status, notes, due }).await
             }
-            Self::CompleteTask => change(call, given, Change { status: Some(Status::Done), ..Change::default() }).await,
+            Self::CompleteTask => {
+                change(call, given, Change { status: Some(TaskStatus::Done), ..Change::default() }).await
+            }
             Self::DeleteTask => match tasks::remove(app, user, given.required("id")).await? {
                 true => written(&json!({"deleted": true})),
                 false => Err(Error::not_found("such task")),
@@ -187,20 +189,20 @@ impl Skill {
     }
 }
 
-async fn change(call: Call<'_>, given: &Arguments, change: Change<'_>) -> Result<Box<RawValue>> {
+async fn change(call: SkillCaller<'_>, given: &Arguments, change: Change<'_>) -> Result<Box<RawValue>> {
     let task = tasks::change(call.app, call.user, given.required("id"), change).await?;
     written(&task.ok_or_else(|| Error::not_found("such task"))?)
 }
 
-async fn set_user_data(call: Call<'_>, given: &Arguments) -> Result<Box<RawValue>> {
+async fn set_user_data(call: SkillCaller<'_>, given: &Arguments) -> Result<Box<RawValue>> {
     let data = given.object("data").cloned().unwrap_or_default();
     let terms = PutTerms { merge: true, now: now(), ..PutTerms::default() };
     let known = user_data::write(call.app, call.user, ("data", &data.to_string()), terms).await?;
     RawValue::from_string(String::from_utf8_lossy(&known).into_owned()).map_err(unwritten)
 }
 
-fn query(given: &Arguments) -> Query<'_> {
-    Query { text: given.required("query"), k: given.number("k"), explain: false }
+fn query(given: &Arguments) -> MemoryQuery<'_> {
+    MemoryQuery { text: given.required("query"), k: given.number("k"), explain: false }
 }
 
 fn meta(given: &Arguments) -> Result<Option<Box<RawValue>>> {

@@ -16,16 +16,16 @@ use crate::telemetry::now;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Status {
+pub enum TaskStatus {
     Open,
     Done,
 }
 
 /// A task as its document is.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct Stored {
+pub struct StoredTask {
     pub title: String,
-    pub status: Status,
+    pub status: TaskStatus,
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub notes: Option<String>,
     /// When it is due, in the caller's own form.
@@ -42,11 +42,11 @@ pub struct Stored {
 pub struct Task {
     pub id: Box<str>,
     #[serde(flatten)]
-    pub stored: Stored,
+    pub stored: StoredTask,
 }
 
 #[derive(Debug, Serialize)]
-pub struct Page {
+pub struct TaskPage {
     pub tasks: Vec<Task>,
     pub has_more: bool,
 }
@@ -63,12 +63,12 @@ pub struct NewTask<'t> {
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Change<'t> {
     pub title: Option<&'t str>,
-    pub status: Option<Status>,
+    pub status: Option<TaskStatus>,
     pub notes: Option<Option<&'t str>>,
     pub due: Option<Option<&'t str>>,
 }
 
-impl Status {
+impl TaskStatus {
     pub fn from_name(name: &str) -> Result<Self> {
         match name {
             "open" => Ok(Self::Open),
@@ -86,17 +86,17 @@ impl Change<'_> {
     }
 
     /// The task with this change.
-    fn on(&self, task: Stored, now: f64) -> Stored {
+    fn on(&self, task: StoredTask, now: f64) -> StoredTask {
         let text = |given: Option<Option<&str>>, before| given.map_or(before, |given| given.map(str::to_owned));
         let status = self.status.unwrap_or(task.status);
-        Stored {
+        StoredTask {
             title: self.title.map_or(task.title, str::to_owned),
             status,
             notes: text(self.notes, task.notes),
             due: text(self.due, task.due),
             created_at: task.created_at,
             updated_at: now,
-            done_at: (status == Status::Done).then(|| task.done_at.unwrap_or(now)),
+            done_at: (status == TaskStatus::Done).then(|| task.done_at.unwrap_or(now)),
         }
     }
 }
@@ -109,9 +109,9 @@ pub async fn add(app: &UserMemory, user: &str, new: NewTask<'_>) -> Result<Task>
     let id = new.id.map_or_else(ids::fresh_text, str::to_owned);
     let place = place::at(&place::tasks(user)?, "id", &id)?;
     let at = now();
-    let empty = Stored {
+    let empty = StoredTask {
         title: new.title.to_owned(),
-        status: Status::Open,
+        status: TaskStatus::Open,
         notes: None,
         due: None,
         created_at: at,
@@ -159,10 +159,10 @@ pub async fn remove(app: &UserMemory, user: &str, id: &str) -> Result<bool> {
 pub async fn list(
     app: &UserMemory,
     user: &str,
-    status: Option<Status>,
+    status: Option<TaskStatus>,
     after: Option<&str>,
     limit: usize,
-) -> Result<Page> {
+) -> Result<TaskPage> {
     let of = place::tasks(user)?;
     let mut after = match after {
         Some(id) => {
@@ -180,7 +180,7 @@ pub async fn list(
         if tasks.len() > limit || !page.has_more {
             let has_more = tasks.len() > limit;
             tasks.truncate(limit);
-            return Ok(Page { tasks, has_more });
+            return Ok(TaskPage { tasks, has_more });
         }
     }
 }
@@ -203,7 +203,7 @@ async fn read(app: &UserMemory, at: &DocumentPath) -> Result<Option<(Document, T
 async fn write(
     app: &UserMemory,
     at: &DocumentPath,
-    task: &Stored,
+    task: &StoredTask,
     version: u64,
 ) -> std::result::Result<Stamp, StoreError> {
     let value = serde_json::to_vec(task).map_err(|e| StoreError::Invalid(e.to_string()))?;
@@ -217,9 +217,9 @@ mod tests {
 
     #[test]
     fn done_at_is_there_exactly_while_a_task_is_done() {
-        let empty = Stored {
+        let empty = StoredTask {
             title: "t".into(),
-            status: Status::Open,
+            status: TaskStatus::Open,
             notes: Some("n".into()),
             due: None,
             created_at: 1.0,
@@ -227,10 +227,10 @@ mod tests {
             done_at: None,
         };
         let to = |status| Change { status: Some(status), ..Change::default() };
-        let done = to(Status::Done).on(empty, 2.0);
+        let done = to(TaskStatus::Done).on(empty, 2.0);
         assert_eq!((done.done_at, done.updated_at, done.created_at), (Some(2.0), 2.0, 1.0));
-        let still = Change { notes: Some(None), ..to(Status::Done) }.on(done.clone(), 3.0);
+        let still = Change { notes: Some(None), ..to(TaskStatus::Done) }.on(done.clone(), 3.0);
         assert_eq!((still.done_at, still.notes), (Some(2.0), None));
-        assert_eq!(to(Status::Open).on(done, 3.0).done_at, None);
+        assert_eq!(to(TaskStatus::Open).on(done, 3.0).done_at, None);
     }
 }

@@ -22,7 +22,7 @@ const QUERIES_BYTES_MAX: usize = 4 * 1024 * 1024;
 /// The embedder in force.
 #[derive(Debug)]
 pub struct Embedder {
-    kind: Kind,
+    kind: EmbedderKind,
     /// Why it cannot be used, though it is asked for.
     pub fault: Option<String>,
     /// Tells the vectors of this model from those of others.
@@ -36,7 +36,7 @@ pub struct Embedder {
 
 /// Why there are no embeddings.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Failure {
+pub enum EmbeddingFailure {
     /// These texts are refused, and would be again; others may do.
     #[error("{0}")]
     Refused(String),
@@ -45,7 +45,7 @@ pub enum Failure {
     Down(String),
 }
 
-impl From<Unanswered> for Failure {
+impl From<Unanswered> for EmbeddingFailure {
     fn from(error: Unanswered) -> Self {
         match error {
             Unanswered::Refused(_, 400 | 413 | 422, _) => Self::Refused(error.to_string()),
@@ -55,7 +55,7 @@ impl From<Unanswered> for Failure {
 }
 
 #[derive(Debug)]
-enum Kind {
+enum EmbedderKind {
     None,
     Local(Arc<Model>),
     Remote { server: Box<Outbound>, model: String },
@@ -68,11 +68,11 @@ impl Embedder {
         let opened = match settings.embed {
             EmbedKind::Local => local(settings.embedding.dir.clone()).await,
             EmbedKind::OpenAi => remote(settings),
-            EmbedKind::None => Ok((Kind::None, String::new())),
+            EmbedKind::None => Ok((EmbedderKind::None, String::new())),
         };
         let (kind, print, fault) = match opened {
             Ok((kind, print)) => (kind, print, None),
-            Err(fault) => (Kind::None, String::new(), Some(fault)),
+            Err(fault) => (EmbedderKind::None, String::new(), Some(fault)),
         };
         if let Some(fault) = &fault {
             tracing::warn!(fault, "there are no embeddings: searches are lexical");
@@ -84,25 +84,25 @@ impl Embedder {
 
     /// What its vectors are marked with; `None` without an embedder.
     pub fn fingerprint(&self) -> Option<&str> {
-        (!matches!(self.kind, Kind::None)).then_some(self.print.as_str())
+        (!matches!(self.kind, EmbedderKind::None)).then_some(self.print.as_str())
     }
 
     /// What health says of it.
     pub fn state(&self) -> String {
         match (&self.kind, &self.fault) {
             (_, Some(fault)) => format!("fault: {fault}"),
-            (Kind::None, None) => "none".to_owned(),
+            (EmbedderKind::None, None) => "none".to_owned(),
             _ => self.rests().map_or_else(|| "ok".to_owned(), |said| format!("resting: {said}")),
         }
     }
 
     /// The embedding of a question.
-    pub async fn query(&self, text: &str) -> Result<Arc<[f32]>, Failure> {
+    pub async fn query(&self, text: &str) -> Result<Arc<[f32]>, EmbeddingFailure> {
         self.query_known(text).await.map(|(vector, _)| vector)
     }
 
     /// The same, and whether it was known already.
-    pub async fn query_known(&self, text: &str) -> Result<(Arc<[f32]>, bool), Failure> {
+    pub async fn query_known(&self, text: &str) -> Result<(Arc<[f32]>, bool), EmbeddingFailure> {
         if let Some(vector) = self.queries.get(&text.to_owned()) {
             return Ok((vector, true));
         }
@@ -113,25 +113,25 @@ impl Embedder {
     }
 
     /// The embeddings of texts, each of length 1, in their order.
-    pub async fn embed(&self, texts: Vec<String>, deadline: Duration) -> Result<Vec<Vec<f32>>, Failure> {
+    pub async fn embed(&self, texts: Vec<String>, deadline: Duration) -> Result<Vec<Vec<f32>>, EmbeddingFailure> {
         if let Some(said) = self.rests() {
-            return Err(Failure::Down(said));
+            return Err(EmbeddingFailure::Down(said));
         }
         let count = texts.len();
         let embedded = match &self.kind {
-            Kind::None => Err(Failure::Down("there is no embedder".to_owned())),
-            Kind::Local(model) => {
+            EmbedderKind::None => Err(EmbeddingFailure::Down("there is no embedder".to_owned())),
+            EmbedderKind::Local(model) => {
                 let model = model.clone();
                 let work = move || model.embed(&texts.iter().map(String::as_str).collect::<Vec<_>>());
                 match tokio::time::timeout(deadline, tokio::task::spawn_blocking(work)).await {
-                    Ok(done) => done.map_err(|e| Failure::Down(e.to_string())),
-                    Err(_) => Err(Failure::Down(format!("the model took longer than {deadline:?}"))),
+                    Ok(done) => done.map_err(|e| EmbeddingFailure::Down(e.to_string())),
+                    Err(_) => Err(EmbeddingFailure::Down(format!("the model took longer than {deadline:?}"))),
                 }
             }
-            Kind::Remote { server, model } => ask(server, model, &texts, deadline).await,
+            EmbedderKind::Remote { server, model } => ask(server, model, &texts, deadline).await,
         };
-        let checked = embedded.and_then(|vectors| check(vectors, count).map_err(Failure::Down));
-        if let Err(Failure::Down(said)) = &checked {
+        let checked = embedded.and_then(|vectors| check(vectors, count).map_err(EmbeddingFailure::Down));
+        if let Err(EmbeddingFailure::Down(said)) = &checked {
             self.rest(said.clone());
         }
         checked
@@ -158,37 +158,42 @@ pub fn another_size(size: usize, here: usize) -> String {
     format!("vectors of {size} dimensions came back, and those here have {here}")
 }
 
-async fn local(dir: PathBuf) -> Result<(Kind, String), String> {
+async fn local(dir: PathBuf) -> Result<(EmbedderKind, String), String> {
     let opened = tokio::task::spawn_blocking(move || Model::open(&dir)).await.map_err(|e| e.to_string())?;
     let model = opened.map_err(|e| e.to_string())?;
     let print = model.print.clone();
-    Ok((Kind::Local(Arc::new(model)), print))
+    Ok((EmbedderKind::Local(Arc::new(model)), print))
 }
 
-fn remote(settings: &Settings) -> Result<(Kind, String), String> {
+fn remote(settings: &Settings) -> Result<(EmbedderKind, String), String> {
     let (base, model) = (&*settings.embedding.url, &settings.embedding.model);
     let url = format!("{}/embeddings", base.trim_end_matches('/'));
     let server = Outbound::new(&url, &settings.embedding.key).map_err(|e| format!("embedding.url {base:?}: {e}"))?;
     let print = format!("{:016x}", xxh3_64(format!("{url}\n{model}").as_bytes()));
-    Ok((Kind::Remote { server: Box::new(server), model: model.to_owned() }, print))
+    Ok((EmbedderKind::Remote { server: Box::new(server), model: model.to_owned() }, print))
 }
 
 #[derive(Deserialize)]
-struct Answer {
-    data: Vec<Row>,
+struct EmbeddingsAnswer {
+    data: Vec<EmbeddingRow>,
 }
 
 #[derive(Deserialize)]
-struct Row {
+struct EmbeddingRow {
     index: usize,
     embedding: Vec<f32>,
 }
 
-async fn ask(server: &Outbound, model: &str, texts: &[String], deadline: Duration) -> Result<Vec<Vec<f32>>, Failure> {
+async fn ask(
+    server: &Outbound,
+    model: &str,
+    texts: &[String],
+    deadline: Duration,
+) -> Result<Vec<Vec<f32>>, EmbeddingFailure> {
     let body = serde_json::json!({"model": model, "input": texts, "encoding_format": "float"}).to_string();
     let bytes = server.post(body, deadline).await?;
-    let another = |e| Failure::Down(format!("an answer of another form: {e}"));
-    let mut answer: Answer = serde_json::from_slice(&bytes).map_err(another)?;
+    let another = |e| EmbeddingFailure::Down(format!("an answer of another form: {e}"));
+    let mut answer: EmbeddingsAnswer = serde_json::from_slice(&bytes).map_err(another)?;
     answer.data.sort_by_key(|row| row.index);
     let vectors = answer.data.into_iter().map(|row| normalised(row.embedding));
     Ok(vectors.collect())

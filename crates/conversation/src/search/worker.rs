@@ -19,7 +19,7 @@ use novelo_store::{Error, Op, PutTerms, Range, Store};
 use rustc_hash::FxHashSet;
 use tokio::sync::{MutexGuard, Notify, RwLock};
 
-use super::embedder::{Failure, another_size};
+use super::embedder::{EmbeddingFailure, another_size};
 use super::find::current;
 use super::part::{Lacking, Part};
 use super::points::{self, Points};
@@ -248,8 +248,8 @@ async fn embed_batch(app: &Search, user: &str, source: RecallSource, lacking: Ve
             let made = made.filter_map(|((lacking, at), vector)| Some(Made { lacking, at: at?, vector }));
             store(app, user, source, made.collect()).await
         }
-        Err(Failure::Down(_)) => Ok(false),
-        Err(Failure::Refused(said)) if lacking.len() == 1 => {
+        Err(EmbeddingFailure::Down(_)) => Ok(false),
+        Err(EmbeddingFailure::Refused(said)) if lacking.len() == 1 => {
             tracing::warn!(
                 user,
                 source = collection_name(source),
@@ -261,7 +261,7 @@ async fn embed_batch(app: &Search, user: &str, source: RecallSource, lacking: Ve
             lacking.iter().for_each(|lacking| part.give_up(lacking));
             Ok(true)
         }
-        Err(Failure::Refused(_)) => {
+        Err(EmbeddingFailure::Refused(_)) => {
             for one in lacking {
                 if !Box::pin(embed_batch(app, user, source, vec![one])).await? {
                     return Ok(false);

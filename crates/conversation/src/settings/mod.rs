@@ -49,7 +49,7 @@ impl Setting {
 
 /// Where a value comes from.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Source {
+pub enum ValueSource {
     Default,
     File(PathBuf),
     Env(String),
@@ -57,11 +57,11 @@ pub enum Source {
 }
 
 /// The text of every setting, and where it comes from.
-pub struct RawSettings(BTreeMap<&'static str, (String, Source)>);
+pub struct RawSettings(BTreeMap<&'static str, (String, ValueSource)>);
 
 impl Default for RawSettings {
     fn default() -> Self {
-        Self(SETTINGS.iter().map(|s| (s.key, (s.default.to_owned(), Source::Default))).collect())
+        Self(SETTINGS.iter().map(|s| (s.key, (s.default.to_owned(), ValueSource::Default))).collect())
     }
 }
 
@@ -87,14 +87,14 @@ impl RawSettings {
                 // An empty variable of other programs means that there is none.
                 let is_usual = setting.usual.contains(&name.as_str());
                 if let Some(value) = env(&name).filter(|value| !(is_usual && value.is_empty())) {
-                    values.insert(setting.key, (value, Source::Env(name)));
+                    values.insert(setting.key, (value, ValueSource::Env(name)));
                 }
             }
         }
         for (key, value) in flags {
             if let Some(value) = value {
                 let known = values.get_mut(key).with_context(|| format!("unknown setting {key}"))?;
-                *known = (value.clone(), Source::Flag);
+                *known = (value.clone(), ValueSource::Flag);
             }
         }
         Ok(Self(values))
@@ -112,7 +112,7 @@ impl RawSettings {
     }
 
     /// All of them, for `novelo config`; secrets are masked.
-    pub fn rows(&self) -> impl Iterator<Item = (&'static str, Cow<'_, str>, &Source)> {
+    pub fn rows(&self) -> impl Iterator<Item = (&'static str, Cow<'_, str>, &ValueSource)> {
         self.0.iter().filter_map(|(key, (value, source))| {
             let setting = SETTINGS.iter().find(|setting| setting.key == *key)?;
             Some((*key, setting.shown(value), source))
@@ -178,7 +178,7 @@ fn holds_password(value: &str) -> bool {
     value.split_once("://").is_some_and(|(_, rest)| rest.split('/').next().is_some_and(|host| host.contains('@')))
 }
 
-fn read_file(asked: Option<&Path>) -> anyhow::Result<Vec<(&'static str, String, Source)>> {
+fn read_file(asked: Option<&Path>) -> anyhow::Result<Vec<(&'static str, String, ValueSource)>> {
     let path = asked.unwrap_or(Path::new("novelo.toml"));
     if asked.is_none() && !path.exists() {
         return Ok(Vec::new());
@@ -190,7 +190,7 @@ fn read_file(asked: Option<&Path>) -> anyhow::Result<Vec<(&'static str, String, 
     flat.into_iter()
         .map(|(key, value)| {
             let known = SETTINGS.iter().find(|s| s.key == key).ok_or_else(|| unknown(path, &key))?;
-            Ok((known.key, value, Source::File(path.to_owned())))
+            Ok((known.key, value, ValueSource::File(path.to_owned())))
         })
         .collect()
 }
@@ -216,7 +216,7 @@ fn unknown(path: &Path, key: &str) -> anyhow::Error {
     anyhow::anyhow!("{}: unknown setting {key}{hint}", path.display())
 }
 
-impl std::fmt::Display for Source {
+impl std::fmt::Display for ValueSource {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Default => f.write_str("default"),

@@ -8,13 +8,13 @@ use std::time::Duration;
 
 use anyhow::Context;
 
-use super::{Source, without_password};
+use super::{ValueSource, without_password};
 
 /// The text of a setting, before it is read.
 pub struct RawValue<'a> {
     pub(super) key: &'static str,
     pub(super) text: &'a str,
-    pub(super) source: &'a Source,
+    pub(super) source: &'a ValueSource,
 }
 
 /// A type that a setting may have.
@@ -87,7 +87,7 @@ impl SettingValue for Vec<String> {
 pub struct Sourced<T> {
     pub key: &'static str,
     pub value: T,
-    pub source: Source,
+    pub source: ValueSource,
 }
 
 impl<T: SettingValue> SettingValue for Sourced<T> {

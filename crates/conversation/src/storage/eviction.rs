@@ -43,7 +43,7 @@ impl Evictions {
 }
 
 /// Refuses a store whose servers drop documents, unless the settings allow it.
-pub async fn require_none(store: &Store, settings: &Settings) -> anyhow::Result<()> {
+pub(crate) async fn require_none(store: &Store, settings: &Settings) -> anyhow::Result<()> {
     if settings.redis.allow_eviction {
         return Ok(());
     }

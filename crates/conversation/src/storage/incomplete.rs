@@ -59,7 +59,7 @@ pub async fn in_redis(store: &Store) -> Result<Option<Incomplete>, Error> {
 }
 
 /// Refuses a store in Redis that is marked.
-pub async fn require_complete(store: &Store, settings: &Settings) -> anyhow::Result<()> {
+pub(crate) async fn require_complete(store: &Store, settings: &Settings) -> anyhow::Result<()> {
     match in_redis(store).await? {
         Some(marker) => refuse(&marker, settings),
         None => Ok(()),

@@ -1,4 +1,4 @@
 //! The state of the stores that a node opens.
 
-pub mod eviction;
+pub(crate) mod eviction;
 pub mod incomplete;

@@ -15,6 +15,7 @@ mod words;
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::time::Instant;
 
 use novelo_engine::path::DocumentPath;
 use novelo_engine::{Message, scope};
@@ -23,6 +24,7 @@ use novelo_store::{AppendTerms, NewDocument, NewId, Op, Outcome, Stamp};
 use self::due::Due;
 use crate::base::above;
 use crate::error::{Error, Result};
+use crate::model::Job;
 use crate::search::{RecallSource, Search};
 use crate::telemetry::now;
 
@@ -42,9 +44,33 @@ above!(Threads, search: Search);
 impl Threads {
     /// Tells the background tasks that turns of a thread were added or removed.
     pub fn touched(&self, user: &str, thread: &str) {
-        self.due.add(user, thread);
+        self.due.add(user, thread, Instant::now());
         self.indexes.touched(user, RecallSource::Turns);
     }
+
+    /// The same for turns that were added, up to a seq. A short thread is not summed up.
+    fn appended(&self, user: &str, thread: &str, last_seq: u64) {
+        if last_seq > self.settings.memory.summary_threshold_messages {
+            self.due.add(user, thread, Instant::now());
+        }
+        self.indexes.touched(user, RecallSource::Turns);
+    }
+
+    /// Has the summary of a thread brought up to date for a reader, which waits for it. A model takes too long
+    /// for that: then the reader gets the summary that is there.
+    pub async fn sum_up_now(&self, user: &str, thread: &str, wanted: Wanted) {
+        match self.models.get(Job::Summary) {
+            None => self.due.sum_up_now(user, thread, wanted == Wanted::Anyway).await,
+            Some(_) => self.due.hasten(user, thread, wanted == Wanted::Anyway),
+        }
+    }
+}
+
+/// Whether a summary is wanted that no turn was announced for in this process.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Wanted {
+    IfItWaits,
+    Anyway,
 }
 
 /// A turn to be added.
@@ -117,7 +143,7 @@ pub async fn append_with(
     let outcomes = app.store.write(expect.into_iter().chain([append]).chain(beside.ops).collect()).await?;
     let appended = |outcome| if let Outcome::Appended(stamps) = outcome { Some(stamps) } else { None };
     let stamps = outcomes.into_iter().find_map(appended).unwrap_or_default();
-    app.touched(user, thread);
+    app.appended(user, thread, stamps.last().map_or(0, |stamp| stamp.seq));
     app.metrics.turns.fetch_add(stamps.len() as u64, Ordering::Relaxed);
     Ok(stamps)
 }

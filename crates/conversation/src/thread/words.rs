@@ -38,7 +38,7 @@ struct CallWords {
 
 /// What the content of a message is.
 #[derive(Debug, Hash)]
-enum Content {
+enum MessageContent {
     Text(String),
     Parts(Vec<u128>),
 }
@@ -47,19 +47,19 @@ impl Words {
     pub fn of(message: &Message) -> Self {
         let text = message.as_str();
         let (role, role_name) = (message.role(), string(text, "role"));
-        let called =
-            present(text, "function_call").map(|called| Call { id: None, ..Call::of(called, "arguments", called) });
-        let calls: Vec<CallWords> = calls(text).chain(called).map(Call::words).collect();
+        let called = present(text, "function_call")
+            .map(|called| MessageToolCall { id: None, ..MessageToolCall::of(called, "arguments", called) });
+        let calls: Vec<CallWords> = calls(text).chain(called).map(MessageToolCall::words).collect();
         // Others put names on what the model and tools say; who among several users speaks is part of what is
         // said.
         let name = string(text, "name").filter(|_| role == Some(Role::User));
         let content = match content(text, role) {
-            Content::Text(said) if said.is_empty() => Content::Text(refusal(text)),
+            MessageContent::Text(said) if said.is_empty() => MessageContent::Text(refusal(text)),
             content => content,
         };
         let print = fingerprint(&(role_name, name, &content));
         let said = match content {
-            Content::Text(said) if role == Some(Role::Assistant) && calls.is_empty() => Some(said),
+            MessageContent::Text(said) if role == Some(Role::Assistant) && calls.is_empty() => Some(said),
             _ => None,
         };
         let answers = string(text, "tool_call_id").filter(|_| role == Some(Role::Tool));
@@ -109,13 +109,13 @@ fn may_be_same(a: &Option<String>, b: &Option<String>) -> bool {
 }
 
 /// A call of a tool.
-struct Call<'t> {
+struct MessageToolCall<'t> {
     id: Option<String>,
     name: Option<String>,
     arguments: &'t str,
 }
 
-impl<'t> Call<'t> {
+impl<'t> MessageToolCall<'t> {
     /// Reads `name` and what it is called with from `function`.
     fn of(call: &str, arguments: &str, function: &'t str) -> Self {
         let arguments = present(function, arguments).unwrap_or("null");
@@ -139,19 +139,19 @@ impl<'t> Call<'t> {
     }
 }
 
-fn calls(text: &str) -> impl Iterator<Item = Call<'_>> {
+fn calls(text: &str) -> impl Iterator<Item = MessageToolCall<'_>> {
     let all = present(text, "tool_calls").unwrap_or("[]");
     elements(all).map(move |call| {
         let call = call.slice(all);
         match (present(call, "function"), present(call, "custom")) {
-            (None, Some(custom)) => Call::of(call, "input", custom),
-            (function, _) => Call::of(call, "arguments", function.unwrap_or("{}")),
+            (None, Some(custom)) => MessageToolCall::of(call, "input", custom),
+            (function, _) => MessageToolCall::of(call, "arguments", function.unwrap_or("{}")),
         }
     })
 }
 
-fn content(text: &str, role: Option<Role>) -> Content {
-    let Some(content) = present(text, "content") else { return Content::Text(String::new()) };
+fn content(text: &str, role: Option<Role>) -> MessageContent {
+    let Some(content) = present(text, "content") else { return MessageContent::Text(String::new()) };
     if content.starts_with('[') {
         return parts(content);
     }
@@ -159,17 +159,17 @@ fn content(text: &str, role: Option<Role>) -> Content {
     let said = said.trim();
     let is_data = role == Some(Role::Tool) && said.starts_with(['{', '[']);
     match json_fingerprint(said, Nulls::Count).filter(|_| is_data) {
-        Some(data) => Content::Parts(vec![data]),
-        None => Content::Text(said.to_owned()),
+        Some(data) => MessageContent::Parts(vec![data]),
+        None => MessageContent::Text(said.to_owned()),
     }
 }
 
 /// Parts that are all texts are one text.
-fn parts(content: &str) -> Content {
+fn parts(content: &str) -> MessageContent {
     let parts = || elements(content).map(|part| part.slice(content));
     match parts().map(text_of).collect::<Option<Vec<String>>>() {
-        Some(texts) => Content::Text(texts.concat().trim().to_owned()),
-        None => Content::Parts(parts().map(part).collect()),
+        Some(texts) => MessageContent::Text(texts.concat().trim().to_owned()),
+        None => MessageContent::Parts(parts().map(part).collect()),
     }
 }
 

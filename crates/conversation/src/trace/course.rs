@@ -10,9 +10,9 @@ use serde_json::Value;
 use crate::text::cut;
 
 /// Marks of one kind that a course holds; how many were left out beyond it is said among its errors.
-pub const MARKS_MAX: usize = 200;
+pub(crate) const MARKS_MAX: usize = 200;
 /// Characters of one text in a mark.
-pub const TEXT_CHARS_MAX: usize = 1_000;
+pub(crate) const TEXT_CHARS_MAX: usize = 1_000;
 
 /// How a request went.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -143,14 +143,14 @@ fn size(value: &Value) -> usize {
 }
 
 /// A text within its cap.
-pub fn capped(text: impl Into<String>) -> String {
+pub(crate) fn capped(text: impl Into<String>) -> String {
     let text = text.into();
     // Bytes are never fewer than characters, so that most texts are not walked.
     if text.len() <= TEXT_CHARS_MAX { text } else { cut(&text, TEXT_CHARS_MAX) }
 }
 
 /// A value within its cap: one that is not becomes the beginning of its text.
-pub fn capped_value(value: Value) -> Value {
+pub(crate) fn capped_value(value: Value) -> Value {
     match value {
         Value::String(text) => capped(text).into(),
         Value::Array(_) | Value::Object(_) => {

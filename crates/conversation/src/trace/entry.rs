@@ -14,24 +14,24 @@ use super::{Course, Inputs, Trace, TraceId};
 use crate::error::Result;
 
 #[derive(Debug, Clone)]
-pub enum Entry {
+pub enum TraceEntry {
     Prompt(Arc<Trace>),
     Course(Arc<Course>),
 }
 
-impl From<Trace> for Entry {
+impl From<Trace> for TraceEntry {
     fn from(trace: Trace) -> Self {
         Self::Prompt(Arc::new(trace))
     }
 }
 
-impl From<Course> for Entry {
+impl From<Course> for TraceEntry {
     fn from(course: Course) -> Self {
         Self::Course(Arc::new(course))
     }
 }
 
-impl Entry {
+impl TraceEntry {
     /// Who may read it, beside an admin.
     pub fn user(&self) -> Option<&str> {
         match self {
@@ -41,7 +41,7 @@ impl Entry {
     }
 
     /// Whether it is about this thread, or any of this user.
-    pub fn is_about(&self, user: &str, thread: Option<&str>) -> bool {
+    pub(crate) fn is_about(&self, user: &str, thread: Option<&str>) -> bool {
         let (subject, of) = match self {
             Self::Prompt(trace) => (&trace.subject, &trace.thread),
             Self::Course(course) => (&course.user, &course.thread),
@@ -65,7 +65,7 @@ impl Entry {
         }
     }
 
-    pub fn to_json(&self) -> serde_json::Result<Vec<u8>> {
+    pub(crate) fn to_json(&self) -> serde_json::Result<Vec<u8>> {
         match self {
             Self::Prompt(trace) => serde_json::to_vec(&**trace),
             Self::Course(course) => serde_json::to_vec(&**course),
@@ -101,11 +101,11 @@ impl Entry {
 }
 
 /// What there is under an id: running, on its way to the store, in memory, or stored.
-pub async fn find(store: &Store, recorder: &Recorder, id: &TraceId) -> Result<Option<Entry>> {
+pub async fn find(store: &Store, recorder: &Recorder, id: &TraceId) -> Result<Option<TraceEntry>> {
     if let Some(entry) = recorder.find(id) {
         return Ok(Some(entry));
     }
     let Some(path) = id.path() else { return Ok(None) };
     let document = store.get(&path).await?;
-    Ok(document.and_then(|document| Entry::from_json(&document.value)).map(|entry| entry.of(id)))
+    Ok(document.and_then(|document| TraceEntry::from_json(&document.value)).map(|entry| entry.of(id)))
 }

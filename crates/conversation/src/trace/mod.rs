@@ -29,8 +29,8 @@ use uuid::Uuid;
 use xxhash_rust::xxh3::Xxh3;
 
 pub use course::{Course, EmbeddingMark, MemoryMark, ModuleMark};
-pub use entry::{Entry, find};
-pub use tracer::{Ended, Running, Tracer};
+pub use entry::{TraceEntry, find};
+pub use tracer::{EndedRequest, Running, Tracer};
 pub use view::view;
 
 /// The last segment of a collection of traces.
@@ -228,7 +228,7 @@ impl TraceId {
 }
 
 /// The fingerprint of a value: equal values have equal ones.
-pub fn fingerprint(value: &impl Hash) -> u128 {
+pub(crate) fn fingerprint(value: &impl Hash) -> u128 {
     let mut hasher = Xxh3::new();
     value.hash(&mut hasher);
     hasher.digest128()

@@ -7,6 +7,7 @@
 //! trace is not stored after the turn was forgotten that it was made from, on whichever node that was.
 
 use std::collections::VecDeque;
+use std::hash::BuildHasher;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -14,12 +15,12 @@ use futures_util::StreamExt;
 use novelo_engine::limits::MESSAGE_BYTES_MAX;
 use novelo_engine::path::DocumentPath;
 use novelo_store::{Error, Op, PutTerms, Store};
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 use tokio::sync::Notify;
 use uuid::Uuid;
 
 use crate::telemetry::Metrics;
-use crate::trace::{Ended, Entry, Running, Trace, TraceId};
+use crate::trace::{EndedRequest, Running, Trace, TraceEntry, TraceId};
 
 const WAITING_MAX: usize = 20_000;
 const WRITE_MAX: usize = 2_000;
@@ -37,7 +38,7 @@ const COURSES_BYTES_MAX: usize = 8 * 1024 * 1024;
 /// Recorded traces. Requests add, the writer task drains, `close` ends it.
 #[derive(Debug, Default)]
 pub struct Recorder {
-    state: Mutex<State>,
+    state: Mutex<RecorderState>,
     wake: Notify,
     /// Held by the writer from taking traces to having stored them, and by a forget, so that none slips past
     /// it.
@@ -46,25 +47,55 @@ pub struct Recorder {
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct RecorderState {
     /// Requests that are not over. A tracer puts its own in and takes it out, however it ends.
     running: FxHashMap<Uuid, Arc<Running>>,
-    waiting: VecDeque<Waiting>,
+    waiting: VecDeque<WaitingTrace>,
     /// What the writer has taken and not yet stored.
-    writing: FxHashMap<TraceId, Entry>,
+    writing: FxHashMap<TraceId, TraceEntry>,
     stateless: Ring<STATELESS_BYTES_MAX>,
     courses: Ring<COURSES_BYTES_MAX>,
     /// What was recorded lately: a prompt made again is the same trace. Begun anew when full or old.
-    recent: FxHashSet<TraceId>,
+    recent: RecentIds,
     since: Option<Instant>,
     closed: bool,
 }
 
+/// Ids in little memory: each with the fingerprint of its thread, and that of its user beside it.
+#[derive(Debug, Default)]
+struct RecentIds(FxHashMap<(Uuid, u64), u64>);
+
+impl RecentIds {
+    fn key(id: &TraceId) -> (Uuid, u64) {
+        (id.uuid, FxBuildHasher.hash_one(&id.thread))
+    }
+
+    /// Returns whether it is new.
+    fn insert(&mut self, id: &TraceId) -> bool {
+        let user = FxBuildHasher.hash_one(id.thread.as_ref().map(|(user, _)| user.as_str()));
+        self.0.insert(Self::key(id), user).is_none()
+    }
+
+    fn contains(&self, id: &TraceId) -> bool {
+        self.0.contains_key(&Self::key(id))
+    }
+
+    fn remove(&mut self, id: &TraceId) {
+        self.0.remove(&Self::key(id));
+    }
+
+    /// Lets go of all ids of a user.
+    fn forget(&mut self, user: &str) {
+        let user = FxBuildHasher.hash_one(Some(user));
+        self.0.retain(|_, of| *of != user);
+    }
+}
+
 /// What is to be stored.
 #[derive(Debug, Clone)]
-struct Waiting {
+struct WaitingTrace {
     id: TraceId,
-    entry: Entry,
+    entry: TraceEntry,
     /// The turn that it was made from, where there was one.
     of: Option<DocumentPath>,
 }
@@ -76,12 +107,12 @@ impl Recorder {
     }
 
     /// Whether this prompt was not recorded lately; asking makes it so.
-    pub fn is_news(&self, id: &TraceId) -> bool {
+    pub(crate) fn is_news(&self, id: &TraceId) -> bool {
         self.lock().is_news(id)
     }
 
     /// Whether this prompt was recorded lately.
-    pub fn is_recent(&self, id: &TraceId) -> bool {
+    pub(crate) fn is_recent(&self, id: &TraceId) -> bool {
         let state = self.lock();
         !state.is_old() && state.recent.contains(id)
     }
@@ -105,7 +136,7 @@ impl Recorder {
     pub fn end(&self, running: &Running) {
         let mut state = self.lock();
         state.running.remove(&running.uuid);
-        let Some(Ended { id, course, of, in_memory }) = running.end() else { return };
+        let Some(EndedRequest { id, course, of, in_memory }) = running.end() else { return };
         let in_memory = in_memory || id.thread.is_none();
         let is_kept = state.keep(&id, course.into(), of, in_memory);
         drop(state);
@@ -131,9 +162,9 @@ impl Recorder {
     }
 
     /// A trace that is not in the store, or not yet.
-    pub fn find(&self, id: &TraceId) -> Option<Entry> {
+    pub fn find(&self, id: &TraceId) -> Option<TraceEntry> {
         let state = self.lock();
-        let running = state.running.get(&id.uuid).and_then(|running| running.read(id)).map(Entry::from);
+        let running = state.running.get(&id.uuid).and_then(|running| running.read(id)).map(TraceEntry::from);
         let waiting = || state.waiting.iter().find(|waiting| waiting.id == *id).map(|waiting| &waiting.entry);
         let kept = || state.stateless.find(id).or_else(|| state.courses.find(id));
         running.or_else(|| waiting().or_else(|| state.writing.get(id)).or_else(kept).cloned())
@@ -161,7 +192,7 @@ impl Recorder {
         };
         state.running.retain(|_, running| !running.forget(user, thread));
         state.waiting.retain(|waiting| other(&waiting.id));
-        state.recent.retain(other);
+        state.recent.forget(user);
         state.stateless.retain(|entry| !entry.is_about(user, thread));
         state.courses.retain(|entry| !entry.is_about(user, thread));
         (before - state.count()) as u64
@@ -198,31 +229,31 @@ impl Recorder {
         self.wake.notify_one();
     }
 
-    fn take(&self) -> (Vec<Waiting>, bool) {
+    fn take(&self) -> (Vec<WaitingTrace>, bool) {
         let mut state = self.lock();
         let count = state.waiting.len().min(WRITE_MAX);
-        let batch: Vec<Waiting> = state.waiting.drain(..count).collect();
+        let batch: Vec<WaitingTrace> = state.waiting.drain(..count).collect();
         state.writing.extend(batch.iter().map(|waiting| (waiting.id.clone(), waiting.entry.clone())));
         (batch, state.closed)
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, State> {
+    fn lock(&self) -> std::sync::MutexGuard<'_, RecorderState> {
         self.state.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 }
 
-impl State {
+impl RecorderState {
     /// Whether what was recorded lately is no longer that.
     fn is_old(&self) -> bool {
         self.since.is_none_or(|since| since.elapsed() > RECENT_FOR)
     }
 
     fn is_news(&mut self, id: &TraceId) -> bool {
-        if self.is_old() || self.recent.len() >= RECENT_MAX {
-            self.recent.clear();
+        if self.is_old() || self.recent.0.len() >= RECENT_MAX {
+            self.recent.0.clear();
             self.since = Some(Instant::now());
         }
-        self.recent.insert(id.clone())
+        self.recent.insert(id)
     }
 
     fn count(&self) -> usize {
@@ -230,18 +261,18 @@ impl State {
     }
 
     /// Takes a trace in, to be stored or not; whether there is room for it.
-    fn keep(&mut self, id: &TraceId, entry: Entry, of: Option<DocumentPath>, in_memory: bool) -> bool {
+    fn keep(&mut self, id: &TraceId, entry: TraceEntry, of: Option<DocumentPath>, in_memory: bool) -> bool {
         let bytes = entry.bytes();
         let is_kept = match (in_memory, &entry) {
-            (true, Entry::Prompt(_)) => {
-                let State { stateless, recent, .. } = self;
+            (true, TraceEntry::Prompt(_)) => {
+                let RecorderState { stateless, recent, .. } = self;
                 stateless.push(id.clone(), entry, bytes, |gone| {
                     recent.remove(gone);
                 })
             }
-            (true, Entry::Course(_)) => self.courses.push(id.clone(), entry, bytes, |_| ()),
+            (true, TraceEntry::Course(_)) => self.courses.push(id.clone(), entry, bytes, |_| ()),
             (false, _) if bytes <= MESSAGE_BYTES_MAX && self.waiting.len() < WAITING_MAX => {
-                self.waiting.push_back(Waiting { id: id.clone(), entry, of });
+                self.waiting.push_back(WaitingTrace { id: id.clone(), entry, of });
                 true
             }
             (false, _) => false,
@@ -256,13 +287,13 @@ impl State {
 /// The newest of what is never stored, within so many bytes.
 #[derive(Debug, Default)]
 struct Ring<const BYTES_MAX: usize> {
-    kept: VecDeque<(TraceId, Entry, usize)>,
+    kept: VecDeque<(TraceId, TraceEntry, usize)>,
     bytes: usize,
 }
 
 impl<const BYTES_MAX: usize> Ring<BYTES_MAX> {
     /// Whether there is room for it; the oldest make room, and are named.
-    fn push(&mut self, id: TraceId, entry: Entry, bytes: usize, mut gone: impl FnMut(&TraceId)) -> bool {
+    fn push(&mut self, id: TraceId, entry: TraceEntry, bytes: usize, mut gone: impl FnMut(&TraceId)) -> bool {
         if bytes > BYTES_MAX {
             return false;
         }
@@ -276,11 +307,11 @@ impl<const BYTES_MAX: usize> Ring<BYTES_MAX> {
         true
     }
 
-    fn find(&self, id: &TraceId) -> Option<&Entry> {
+    fn find(&self, id: &TraceId) -> Option<&TraceEntry> {
         self.kept.iter().find(|(kept, ..)| kept == id).map(|(_, entry, _)| entry)
     }
 
-    fn retain(&mut self, stays: impl Fn(&Entry) -> bool) {
+    fn retain(&mut self, stays: impl Fn(&TraceEntry) -> bool) {
         self.kept.retain(|(_, entry, _)| stays(entry));
         self.bytes = self.kept.iter().map(|(.., bytes)| bytes).sum();
     }
@@ -296,8 +327,8 @@ struct Unstored {
 }
 
 /// Traces of one user each, as many as go into one write.
-fn by_user(batch: Vec<Waiting>) -> Vec<Vec<Waiting>> {
-    let mut users: Vec<Vec<Waiting>> = Vec::new();
+fn by_user(batch: Vec<WaitingTrace>) -> Vec<Vec<WaitingTrace>> {
+    let mut users: Vec<Vec<WaitingTrace>> = Vec::new();
     let mut numbers: FxHashMap<Option<String>, usize> = FxHashMap::default();
     for waiting in batch {
         let user = waiting.id.thread.as_ref().map(|(user, _)| user.clone());
@@ -313,11 +344,14 @@ fn by_user(batch: Vec<Waiting>) -> Vec<Vec<Waiting>> {
 }
 
 /// Stores traces of one user. Where the turn of one is gone all are refused, and each is stored for itself.
-async fn write(store: &Store, traces: Vec<Waiting>, ttl: Option<Duration>) -> Unstored {
+async fn write(store: &Store, traces: Vec<WaitingTrace>, ttl: Option<Duration>) -> Unstored {
     let made: Vec<(TraceId, Vec<Op>)> =
         traces.iter().filter_map(|waiting| Some((waiting.id.clone(), ops(waiting, ttl)?))).collect();
     let mut unstored = Unstored { lost: (traces.len() - made.len()) as u64, ..Unstored::default() };
-    let all = made.iter().flat_map(|(_, ops)| ops.iter().cloned()).collect();
+    // Many are of one turn, which is looked for once.
+    let mut expected = FxHashSet::default();
+    let is_new = |op: &&Op| if let Op::Expect { at } = op { expected.insert(at.clone()) } else { true };
+    let all = made.iter().flat_map(|(_, ops)| ops).filter(is_new).cloned().collect();
     match store.write(all).await {
         Ok(_) => {}
         Err(Error::NotFound { .. }) => {
@@ -343,8 +377,8 @@ impl Unstored {
 
 /// What stores a trace. It is put, not appended: what is appended is read as a turn and kept hot. None for
 /// one that is larger than a document may be.
-fn ops(waiting: &Waiting, ttl: Option<Duration>) -> Option<Vec<Op>> {
-    let Waiting { id, entry, of } = waiting;
+fn ops(waiting: &WaitingTrace, ttl: Option<Duration>) -> Option<Vec<Op>> {
+    let WaitingTrace { id, entry, of } = waiting;
     let at = entry.at();
     let terms = PutTerms {
         create_time: Some(at),

@@ -51,7 +51,7 @@ struct Marks {
 
 /// A course that is over.
 #[derive(Debug)]
-pub struct Ended {
+pub struct EndedRequest {
     pub id: TraceId,
     pub course: Course,
     /// The turn that it goes with: once that is forgotten it is not stored.
@@ -165,7 +165,7 @@ impl Tracer {
     }
 
     /// The first one counts.
-    pub fn prompt_ready(&self) {
+    pub(crate) fn prompt_ready(&self) {
         let since = self.since_ms();
         self.mark("prompt_ready", |marks| {
             marks.course.latency.prompt_ready_ms.get_or_insert(since);
@@ -240,7 +240,7 @@ impl Running {
     }
 
     /// Ends it; none where it was ended before, or was forgotten.
-    pub fn end(&self) -> Option<Ended> {
+    pub fn end(&self) -> Option<EndedRequest> {
         let total_ms = self.since_ms();
         let mut marks = self.lock();
         if std::mem::replace(&mut marks.is_over, true) {
@@ -250,7 +250,7 @@ impl Running {
         let Marks { course, of, in_memory, is_forgotten, .. } = &mut *marks;
         (course.finished_at, course.latency.total_ms) = (Some(now()), Some(total_ms));
         let (course, of, in_memory) = (course.clone(), of.take(), *in_memory);
-        (!*is_forgotten).then(|| Ended { id: marks.id(self.uuid), course, of, in_memory })
+        (!*is_forgotten).then(|| EndedRequest { id: marks.id(self.uuid), course, of, in_memory })
     }
 
     /// Forgets it, if it is about this thread, or any of this user; whether it is.

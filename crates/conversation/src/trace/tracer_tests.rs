@@ -7,7 +7,7 @@ use serde_json::json;
 use super::*;
 use crate::app::{self, App, Tasks};
 use crate::settings::Settings;
-use crate::trace::{Entry, course::TEXT_CHARS_MAX, find};
+use crate::trace::{TraceEntry, course::TEXT_CHARS_MAX, find};
 
 async fn open() -> (App, Tasks) {
     app::open(Settings::in_memory()).await.unwrap()
@@ -16,8 +16,8 @@ async fn open() -> (App, Tasks) {
 /// The course under an id, wherever it is by now.
 async fn read(app: &App, id: &TraceId) -> Option<Arc<Course>> {
     match find(&app.store, &app.recorder, id).await.unwrap() {
-        Some(Entry::Course(course)) => Some(course),
-        Some(Entry::Prompt(_)) => panic!("{id:?} is a prompt"),
+        Some(TraceEntry::Course(course)) => Some(course),
+        Some(TraceEntry::Prompt(_)) => panic!("{id:?} is a prompt"),
         None => None,
     }
 }

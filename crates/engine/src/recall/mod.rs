@@ -155,10 +155,20 @@ impl Recall {
     /// The tokens that the hits may fill together, if that is limited: a share of what the budget leaves
     /// beside the tokens that are needed anyway.
     pub fn room_tokens(&self, budget_tokens: Option<u32>, needed_tokens: u32) -> Option<u32> {
-        let left = budget_tokens.unwrap_or(BUDGET_TOKENS).saturating_sub(needed_tokens);
-        let share = |permille: u32| u64::from(left) * u64::from(permille) / 1_000;
-        self.share_permille.map(|permille| u32::try_from(share(permille)).unwrap_or(u32::MAX))
+        self.share_permille.map(|permille| share_tokens(budget_tokens, needed_tokens, permille))
     }
+
+    /// The tokens that one hit may fill where none fits into the share: in a small budget the best passage
+    /// is worth more than none.
+    pub fn lone_room_tokens(&self, budget_tokens: Option<u32>, needed_tokens: u32) -> Option<u32> {
+        let permille = |share: u32| share.saturating_mul(2).min(1_000);
+        self.share_permille.map(|share| share_tokens(budget_tokens, needed_tokens, permille(share)))
+    }
+}
+
+fn share_tokens(budget_tokens: Option<u32>, needed_tokens: u32, permille: u32) -> u32 {
+    let left = budget_tokens.unwrap_or(BUDGET_TOKENS).saturating_sub(needed_tokens);
+    u32::try_from(u64::from(left) * u64::from(permille) / 1_000).unwrap_or(u32::MAX)
 }
 
 /// A share from 0.001 to 1, in thousandths.
@@ -218,6 +228,8 @@ mod tests {
         assert_eq!((documents.room_tokens(Some(100), 200), documents.room_tokens(None, 0)), (Some(0), Some(6_000)));
         let most = decode(serde_json::json!({"from": "documents", "share": 1}));
         assert_eq!(most.room_tokens(Some(u32::MAX), 0), Some(u32::MAX));
+        assert_eq!(documents.lone_room_tokens(Some(1_200), 200), Some(500), "twice the share");
+        assert_eq!(most.lone_room_tokens(Some(1_200), 200), Some(1_000), "never more than is left");
         let counted = decode(serde_json::json!({"from": "documents", "hits": 3}));
         assert_eq!((counted.hits_max, counted.room_tokens(Some(10_000), 0)), (3, None), "a number was asked for");
         let both = decode(serde_json::json!({"from": "turns", "hits": 3, "share": 0.5}));

@@ -172,7 +172,7 @@ impl Recipe {
 }
 
 /// Checks a list of filters that stands at `path`, as a request gives them.
-pub fn check_filters(path: &str, entries: &[Value]) -> Result<(), DecodeError> {
+pub(crate) fn check_filters(path: &str, entries: &[Value]) -> Result<(), DecodeError> {
     decode_filters(path, entries).map(drop)
 }
 

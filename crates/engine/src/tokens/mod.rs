@@ -16,7 +16,7 @@ use crate::decode::{DecodeError, Fields};
 use vocabulary::Vocabulary;
 
 /// Tokens that frame a message, beside its text.
-pub const OVERHEAD_TOKENS: u32 = 8;
+pub(crate) const OVERHEAD_TOKENS: u32 = 8;
 
 /// How tokens are counted.
 ///
@@ -100,6 +100,11 @@ impl Tokenizer {
 /// The estimate for a text of this many UTF-16 code units.
 pub(crate) fn approx(units: u32) -> u32 {
     units.div_ceil(4)
+}
+
+/// The most UTF-16 code units that a message of this estimated cost can have.
+pub(crate) fn units_max(tokens: u32) -> u32 {
+    tokens.saturating_mul(4)
 }
 
 /// The sum of costs; one that is past counting is past every budget too.

@@ -15,14 +15,14 @@ use crate::plan::ontology::decode::{
 };
 
 /// Each is compared by meaning with every message.
-pub const EXAMPLES_MAX: usize = 500;
+pub(crate) const EXAMPLES_MAX: usize = 500;
 pub const TEXT_CHARS_MAX: usize = 4000;
-pub const ANSWERS_MAX: usize = 20;
-pub const LOCALES_MAX: usize = 50;
-pub const GREETING_WORDS_MAX: u32 = 20;
+pub(crate) const ANSWERS_MAX: usize = 20;
+pub(crate) const LOCALES_MAX: usize = 50;
+pub(crate) const GREETING_WORDS_MAX: u32 = 20;
 /// Turns after which danger that was voiced is over, and at most.
 const CALM_TURNS: u32 = 5;
-pub const CALM_TURNS_MAX: u32 = 50;
+pub(crate) const CALM_TURNS_MAX: u32 = 50;
 const EXAMPLE_CHARS_MAX: usize = 1000;
 const GREETING_WORDS: u32 = 6;
 const SIMILARITY: f32 = 0.6;

@@ -23,17 +23,17 @@ use self::phrase::{Entry, FoundEntry, List, PhraseLexicon};
 use crate::finish::{Block, INTENSITY_MAX, TAGS_MAX};
 
 pub use crisis::VoicedDanger;
-pub use route::{Asked, Delivery, GUIDED_CHARS_MIN, Mode, Route, mode, route};
+pub use route::{Asked, Delivery, Mode, Route, mode, route};
 
 /// The intensity from which an answer opens up; and from which it opens up wholly, to the vulnerable, and is
 /// remembered.
-pub const OPEN_INTENSITY: f32 = 5.0;
+pub(crate) const OPEN_INTENSITY: f32 = 5.0;
 pub const FULL_INTENSITY: f32 = 7.0;
 /// A message is simple up to either of these.
-pub const SIMPLE_CHARS_MAX: usize = 140;
-pub const SIMPLE_WORDS_MAX: usize = 22;
+pub(crate) const SIMPLE_CHARS_MAX: usize = 140;
+pub(crate) const SIMPLE_WORDS_MAX: usize = 22;
 /// The length of the summary in the technical block.
-pub const SUMMARY_CHARS_MAX: usize = 140;
+pub(crate) const SUMMARY_CHARS_MAX: usize = 140;
 
 /// The files, each the part under its root key.
 #[derive(Debug, Clone, Copy)]

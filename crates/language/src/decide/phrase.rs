@@ -98,7 +98,7 @@ impl PhraseLexicon {
         self.denials.insert(word.folded.clone());
     }
 
-    pub fn learn(&mut self, list: List, group: usize, spelled: &str, words: &[Word]) {
+    pub(crate) fn learn(&mut self, list: List, group: usize, spelled: &str, words: &[Word]) {
         let denies = words.iter().any(|word| self.denials.contains(&word.folded));
         let stems: Vec<u32> = words.iter().map(|word| self.number(&word.stem)).collect();
         let Some(first) = stems.first().and_then(|first| self.by_first.get_mut(*first as usize)) else { return };

@@ -3,7 +3,7 @@
 use super::{Decision, Read, Rules, Step};
 
 /// A message so long is guided.
-pub const GUIDED_CHARS_MIN: usize = 180;
+pub(crate) const GUIDED_CHARS_MIN: usize = 180;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mode {

@@ -10,9 +10,9 @@ const BYTES_MAX: usize = 8 * 1024;
 const DEPTH_MAX: usize = 8;
 
 /// The strongest feeling that a message can have.
-pub const INTENSITY_MAX: f32 = 10.0;
+pub(crate) const INTENSITY_MAX: f32 = 10.0;
 const KEYS: [&str; 6] = ["intensidade", "resumo", "tags", "categoria", "emocao", "emocao_principal"];
-pub const FENCE: &str = "```";
+pub(crate) const FENCE: &str = "```";
 const LANGUAGE: &str = "json";
 
 /// What an answer tells of the message, beside what it says.
@@ -66,7 +66,7 @@ fn short(value: &Value, chars_max: usize) -> Option<String> {
 
 /// What may turn out to be one. Invariant: taken character by character; what cannot be one is known at once.
 #[derive(Debug)]
-pub struct BlockCandidate {
+pub(crate) struct BlockCandidate {
     text: String,
     stage: Stage,
     /// Where the JSON stands in the text.
@@ -97,7 +97,7 @@ enum Stage {
 impl BlockCandidate {
     /// Whether one may begin: at the beginning of a line, or with a fence anywhere. Within a fence, ticks end
     /// it.
-    pub fn may_begin(c: char, is_fenced: bool) -> bool {
+    pub(crate) fn may_begin(c: char, is_fenced: bool) -> bool {
         c == '{' || (c == '`' && !is_fenced)
     }
 
@@ -176,12 +176,12 @@ impl BlockCandidate {
     }
 
     /// Whether it begins with one of the keys, so that it was meant to be one.
-    pub fn names_key(&self) -> bool {
+    pub(crate) fn names_key(&self) -> bool {
         let first = self.text.get(self.start..).and_then(|json| json.split('"').nth(1));
         first.is_some_and(|first| KEYS.contains(&first))
     }
 
-    pub fn into_text(self) -> String {
+    pub(crate) fn into_text(self) -> String {
         self.text
     }
 }

@@ -6,6 +6,8 @@ use crate::analyse::Words;
 /// Tags around the thoughts of a model.
 const THOUGHTS: [&str; 4] = ["think", "thinking", "thought", "reasoning"];
 const FENCE: &str = "```";
+/// Marks of the end that some servers leave in the text.
+const ENDS: [&str; 5] = ["<|im_end|>", "<|eot_id|>", "<|endoftext|>", "<end_of_turn>", "</s>"];
 /// Labels have few words; more are a sentence.
 const LABEL_WORDS_MAX: usize = 10;
 /// A label before a quote before emphasis, and so on.
@@ -13,9 +15,11 @@ const LAYERS_MAX: usize = 4;
 const QUOTES: [(char, char); 9] =
     [('"', '"'), ('\'', '\''), ('“', '”'), ('”', '”'), ('„', '“'), ('«', '»'), ('‘', '’'), ('「', '」'), ('`', '`')];
 
-/// The text without thoughts, fences, and a JSON object around it.
+/// The text without thoughts, fences, marks of its end, and a JSON object around it.
 pub(super) fn without_wrapping(said: &str) -> String {
-    let mut text = without_tags(without_thoughts(said.trim())).to_owned();
+    let said = said.trim();
+    let said = ENDS.iter().find_map(|end| said.strip_suffix(end)).unwrap_or(said).trim_end();
+    let mut text = without_tags(without_thoughts(said)).to_owned();
     text = without_fence(&text).trim().to_owned();
     only_member(&text).unwrap_or(text)
 }
@@ -73,7 +77,7 @@ fn without_marks(line: &str) -> &str {
     let line = line.trim().trim_start_matches('>').trim_start();
     let heading = line.trim_start_matches('#');
     let line = if heading.len() < line.len() && heading.starts_with(' ') { heading.trim_start() } else { line };
-    let item = ["- ", "* ", "• ", "+ "].iter().find_map(|mark| line.strip_prefix(mark));
+    let item = ["- ", "* ", "• ", "+ ", "1. ", "1) "].iter().find_map(|mark| line.strip_prefix(mark));
     item.unwrap_or(line).trim()
 }
 

@@ -77,10 +77,16 @@ fn question_in(said: &str, question: &str) -> Result<String, Unfit> {
     let lines: Vec<String> = lines(&text).filter(|line| !is_label(line)).collect();
     let labelled =
         || lines.iter().rev().filter_map(|line| after_label(line)).find(|rest| bare(rest) != question.trim());
+    // A question first, and then remarks on it.
+    let is_question = |line: &str| line.trim_end_matches(|c: char| !c.is_alphanumeric() && c != '?').ends_with('?');
     let line = match lines.as_slice() {
         [] => return Err(Unfit::Empty),
         [line] => line,
-        _ => labelled().ok_or(Unfit::SeveralLines)?,
+        [first, rest @ ..] => match labelled() {
+            Some(line) => line,
+            None if is_question(first) && !rest.iter().any(|line| line.contains('?')) => first,
+            None => return Err(Unfit::SeveralLines),
+        },
     };
     let line = bare(line);
     let says_something = line.chars().any(char::is_alphanumeric);

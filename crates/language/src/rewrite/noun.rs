@@ -74,7 +74,7 @@ fn named_one(question: &FollowUp<'_>, at: usize, topics: &Topics) -> Option<Stri
 }
 
 /// `the experiment`: the one whose name was said in full.
-pub fn in_full(question: &FollowUp<'_>, at: usize, topics: &Topics) -> Option<Edit> {
+pub(crate) fn in_full(question: &FollowUp<'_>, at: usize, topics: &Topics) -> Option<Edit> {
     let phrase = question.phrases.iter().find(|it| it.determiner == Some(at) && it.words.len() == 1)?;
     let (head, end) = (question.lower(phrase.head), phrase.words.end);
     let owned = |name: &str| name.contains(['\'', '’']);

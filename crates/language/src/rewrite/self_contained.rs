@@ -5,7 +5,7 @@ use crate::Language;
 use crate::syntax::{Class, FollowUp, Form, NounPhrase, Pronoun, token};
 
 /// What answers a reply that asks for the words of a message is the message.
-pub fn is_dictated(question: &FollowUp<'_>, reply: &str) -> bool {
+pub(crate) fn is_dictated(question: &FollowUp<'_>, reply: &str) -> bool {
     let lower = token::lower(reply);
     // The reply may be in another language than the question.
     let dictates = |word: &str| Language::ALL.into_iter().any(|it| it.lexicon().has(word, Class::DICTATES));
@@ -20,13 +20,13 @@ pub fn is_dictated(question: &FollowUp<'_>, reply: &str) -> bool {
 }
 
 /// Whether the words before a token begin what somebody is to be told.
-pub fn is_reported(question: &FollowUp<'_>, at: usize) -> bool {
+pub(crate) fn is_reported(question: &FollowUp<'_>, at: usize) -> bool {
     let is_reported = question.lexicon.grammar.reading.is_reported;
     (0..at).any(|at| question.lower(at) == ":" || is_reported(question, at))
 }
 
 /// Whether a token is a part of a name or a quotation.
-pub fn is_quoted(question: &FollowUp<'_>, at: usize) -> bool {
+pub(crate) fn is_quoted(question: &FollowUp<'_>, at: usize) -> bool {
     question.phrases.iter().any(|phrase| phrase.words.contains(&at) && phrase.words.len() > 1)
 }
 

@@ -17,7 +17,7 @@ const FARTHER: f32 = 0.8;
 /// What was said more faintly than this is not meant.
 const FAINTEST: f32 = 0.1;
 /// What a reply says weighs so much, by whether it has more words than this.
-pub const BRIEF_TOKENS: usize = 30;
+pub(crate) const BRIEF_TOKENS: usize = 30;
 const BRIEF_REPLY: f32 = 1.0;
 /// What a pronoun was used for is what the talk is about.
 const CENTRE: f32 = 1.1;
@@ -49,7 +49,7 @@ pub struct Topics {
 
 impl Topics {
     /// A user's message begins a turn; replies belong to the turn they answer.
-    pub fn next_message(&mut self, by_user: bool) {
+    pub(crate) fn next_message(&mut self, by_user: bool) {
         self.turn += usize::from(by_user);
         self.message += 1;
     }
@@ -103,7 +103,7 @@ impl Topics {
     }
 
     /// What was just meant by a pronoun is likely to be meant again.
-    pub fn centre(&mut self, meant: &str, person: Option<bool>) {
+    pub(crate) fn centre(&mut self, meant: &str, person: Option<bool>) {
         let meant = token::lower(meant);
         for entity in self.entities.iter_mut().filter(|entity| entity.turn == self.turn) {
             if meant == entity.key || within(&entity.key, &meant) && meant.len() < entity.key.len() + 6 {
@@ -173,7 +173,7 @@ impl Topics {
     }
 
     /// What a pronoun means, unless two are as likely.
-    pub fn antecedent(&self, pronoun: &Pronoun, skip: impl Fn(&Entity) -> bool) -> Option<&Entity> {
+    pub(crate) fn antecedent(&self, pronoun: &Pronoun, skip: impl Fn(&Entity) -> bool) -> Option<&Entity> {
         let found = self.ranked(|entity| if skip(entity) { None } else { entity.fit(pronoun) });
         let (best, salience) = *found.first()?;
         let called = found.iter().find(|(it, _)| it.message == best.message && it.kind == best.head);
@@ -221,7 +221,7 @@ impl Topics {
     }
 
     /// What the conversation is about, and what it was about before that.
-    pub fn now_and_before(&self) -> Option<(&Entity, &Entity)> {
+    pub(crate) fn now_and_before(&self) -> Option<(&Entity, &Entity)> {
         let found = self.ranked(|it| (it.matters() && it.by_user).then_some(1.0));
         let (now, _) = *found.first()?;
         let (before, _) = found.iter().find(|(it, _)| it.turn < now.turn && it.features.named == now.features.named)?;

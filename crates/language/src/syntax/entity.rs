@@ -63,7 +63,7 @@ impl Entity {
     }
 
     /// Whether it is somewhere to be.
-    pub fn is_place(&self, lexicon: &Lexicon) -> bool {
+    pub(crate) fn is_place(&self, lexicon: &Lexicon) -> bool {
         let placed = lexicon.has(&self.preposition, Class::NAMES_PLACE) && self.features.named;
         let place = lexicon.has(&self.kind, Class::PLACE) || lexicon.has(&self.head, Class::PLACE);
         (placed || place)
@@ -73,13 +73,13 @@ impl Entity {
     }
 
     /// Whether a word of a class stands between other words of its name.
-    pub fn has_inner(&self, lexicon: &Lexicon, class: Class) -> bool {
+    pub(crate) fn has_inner(&self, lexicon: &Lexicon, class: Class) -> bool {
         let words: Vec<&str> = self.name.split(' ').collect();
         words.len() > 2 && words.get(1..words.len() - 1).is_some_and(|it| it.iter().any(|it| lexicon.has(it, class)))
     }
 
     /// `650 рублей`, `R$ 8`: how much, which a pronoun does not mean.
-    pub fn is_measure(&self) -> bool {
+    pub(crate) fn is_measure(&self) -> bool {
         let number = self.name.split(' ').next().is_some_and(|first| first.bytes().all(|c| c.is_ascii_digit()));
         let currency = self.has(Class::CURRENCY) && self.name.chars().all(char::is_uppercase);
         (number && self.name.contains(' ') && !self.by_user) || currency
@@ -95,7 +95,7 @@ impl Entity {
     }
 
     /// What a phrase of a text says, unless it needs something else to say it.
-    pub fn from_phrase(
+    pub(crate) fn from_phrase(
         text: &str,
         tokens: &[Token<'_>],
         phrase: &NounPhrase,
@@ -149,7 +149,7 @@ impl Entity {
     }
 
     /// How well it fits a pronoun, if it does.
-    pub fn fit(&self, pronoun: &Pronoun) -> Option<f32> {
+    pub(crate) fn fit(&self, pronoun: &Pronoun) -> Option<f32> {
         if self.features.time {
             return None;
         }

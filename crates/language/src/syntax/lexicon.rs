@@ -14,152 +14,152 @@ use super::token::Token;
 pub struct Class(u128);
 
 impl Class {
-    pub const DEFINITE: Self = Self(1);
+    pub(crate) const DEFINITE: Self = Self(1);
     /// Articles and quantities that bring something new.
-    pub const INDEFINITE: Self = Self(1 << 1);
-    pub const MY: Self = Self(1 << 2);
-    pub const YOUR: Self = Self(1 << 3);
+    pub(crate) const INDEFINITE: Self = Self(1 << 1);
+    pub(crate) const MY: Self = Self(1 << 2);
+    pub(crate) const YOUR: Self = Self(1 << 3);
     /// This and that.
-    pub const POINTER: Self = Self(1 << 4);
-    pub const PREPOSITION: Self = Self(1 << 5);
-    pub const AND: Self = Self(1 << 6);
-    pub const OR: Self = Self(1 << 7);
+    pub(crate) const POINTER: Self = Self(1 << 4);
+    pub(crate) const PREPOSITION: Self = Self(1 << 5);
+    pub(crate) const AND: Self = Self(1 << 6);
+    pub(crate) const OR: Self = Self(1 << 7);
     /// Begins another clause.
-    pub const CLAUSE: Self = Self(1 << 8);
-    pub const BE: Self = Self(1 << 9);
+    pub(crate) const CLAUSE: Self = Self(1 << 8);
+    pub(crate) const BE: Self = Self(1 << 9);
     /// An auxiliary after which a verb is still to come.
-    pub const AUXILIARY: Self = Self(1 << 10);
-    pub const VERB: Self = Self(1 << 11);
+    pub(crate) const AUXILIARY: Self = Self(1 << 10);
+    pub(crate) const VERB: Self = Self(1 << 11);
     /// A noun that is also a verb.
-    pub const EITHER: Self = Self(1 << 12);
-    pub const ASKING: Self = Self(1 << 13);
+    pub(crate) const EITHER: Self = Self(1 << 12);
+    pub(crate) const ASKING: Self = Self(1 << 13);
     /// I, you, we and their kin.
     pub const SPEAKER: Self = Self(1 << 14);
     /// He, she, it, they and their kin.
-    pub const THIRD: Self = Self(1 << 15);
-    pub const ADVERB: Self = Self(1 << 16);
+    pub(crate) const THIRD: Self = Self(1 << 15);
+    pub(crate) const ADVERB: Self = Self(1 << 16);
     /// Yes, please, wait: what may come before a sentence.
     pub const FILLER: Self = Self(1 << 17);
     /// Adjectives that follow what they describe, or stand before everything.
-    pub const ADJECTIVE: Self = Self(1 << 18);
+    pub(crate) const ADJECTIVE: Self = Self(1 << 18);
     /// A noun that is of something: symptoms, history, price.
-    pub const RELATIONAL: Self = Self(1 << 19);
+    pub(crate) const RELATIONAL: Self = Self(1 << 19);
     pub const TIME: Self = Self(1 << 20);
-    pub const MAN: Self = Self(1 << 21);
-    pub const WOMAN: Self = Self(1 << 22);
-    pub const PERSON: Self = Self(1 << 23);
+    pub(crate) const MAN: Self = Self(1 << 21);
+    pub(crate) const WOMAN: Self = Self(1 << 22);
+    pub(crate) const PERSON: Self = Self(1 << 23);
     /// What something with a name is: song, city, company.
-    pub const KIND: Self = Self(1 << 24);
+    pub(crate) const KIND: Self = Self(1 << 24);
     /// Speaks of the weather, where "it" is nothing.
-    pub const WEATHER: Self = Self(1 << 25);
+    pub(crate) const WEATHER: Self = Self(1 << 25);
     /// Nouns for what is done with a name, which pronouns seldom mean: way, time, thing.
     pub const EMPTY: Self = Self(1 << 26);
-    pub const PLURAL: Self = Self(1 << 27);
-    pub const ABOUT: Self = Self(1 << 28);
+    pub(crate) const PLURAL: Self = Self(1 << 27);
+    pub(crate) const ABOUT: Self = Self(1 << 28);
     /// Verbs whose object is a person.
     pub const ADDRESSES: Self = Self(1 << 29);
-    pub const ORDINAL: Self = Self(1 << 30);
+    pub(crate) const ORDINAL: Self = Self(1 << 30);
     /// Kinds of things that bear a name: song, city.
-    pub const TITLED: Self = Self(1 << 31);
+    pub(crate) const TITLED: Self = Self(1 << 31);
     /// Stands for a noun: one.
-    pub const ONE: Self = Self(1 << 32);
-    pub const THERE: Self = Self(1 << 33);
-    pub const PREVIOUS: Self = Self(1 << 34);
+    pub(crate) const ONE: Self = Self(1 << 32);
+    pub(crate) const THERE: Self = Self(1 << 33);
+    pub(crate) const PREVIOUS: Self = Self(1 << 34);
     /// A pointer that is a whole phrase: isso, это.
-    pub const NEUTER: Self = Self(1 << 35);
-    pub const COMPARES: Self = Self(1 << 36);
+    pub(crate) const NEUTER: Self = Self(1 << 35);
+    pub(crate) const COMPARES: Self = Self(1 << 36);
     /// The forms of verbs, and of nouns that are also verbs.
     const VERB_FORM: Self = Self(1 << 39);
     const EITHER_FORM: Self = Self(1 << 40);
     /// No verb, although it ends like one.
-    pub const NOUN: Self = Self(1 << 38);
+    pub(crate) const NOUN: Self = Self(1 << 38);
     /// One that is many: team, family.
-    pub const COLLECTIVE: Self = Self(1 << 37);
+    pub(crate) const COLLECTIVE: Self = Self(1 << 37);
     /// Goes on from what was said, as "and" does: mas, а.
     pub const CONTINUES: Self = Self(1 << 41);
-    pub const WHO: Self = Self(1 << 42);
-    pub const HOW: Self = Self(1 << 43);
+    pub(crate) const WHO: Self = Self(1 << 42);
+    pub(crate) const HOW: Self = Self(1 << 43);
     /// Asks for one of the things that a possessor has: what, which.
-    pub const WHAT: Self = Self(1 << 44);
+    pub(crate) const WHAT: Self = Self(1 << 44);
     /// Asks what something is and not for the name of one: que.
-    pub const DEFINES: Self = Self(1 << 45);
+    pub(crate) const DEFINES: Self = Self(1 << 45);
     /// Stands before a question word as a part of it: o que.
-    pub const BEFORE_ASKING: Self = Self(1 << 46);
+    pub(crate) const BEFORE_ASKING: Self = Self(1 << 46);
     /// Asks to choose between two.
-    pub const CHOOSES: Self = Self(1 << 47);
+    pub(crate) const CHOOSES: Self = Self(1 << 47);
     /// Asks for more of the same: else, other.
-    pub const ELSE: Self = Self(1 << 48);
+    pub(crate) const ELSE: Self = Self(1 << 48);
     /// Begins a fragment about something else: agora.
-    pub const NOW: Self = Self(1 << 49);
+    pub(crate) const NOW: Self = Self(1 << 49);
     /// Begins a reply: тогда.
-    pub const THEN: Self = Self(1 << 50);
-    pub const ANYBODY: Self = Self(1 << 51);
+    pub(crate) const THEN: Self = Self(1 << 50);
+    pub(crate) const ANYBODY: Self = Self(1 << 51);
     /// Verbs before a reported sentence.
-    pub const SAYS: Self = Self(1 << 52);
+    pub(crate) const SAYS: Self = Self(1 << 52);
     /// Verbs after the name of somebody who calls or writes.
-    pub const WRITES: Self = Self(1 << 53);
+    pub(crate) const WRITES: Self = Self(1 << 53);
     /// Nouns for what comes from somebody: call, message.
-    pub const LETTER: Self = Self(1 << 54);
+    pub(crate) const LETTER: Self = Self(1 << 54);
     /// Verbs and nouns with which a reply asks for the words of a message.
-    pub const DICTATES: Self = Self(1 << 55);
+    pub(crate) const DICTATES: Self = Self(1 << 55);
     /// Verbs after which a pointer is a whole thought: think, say.
-    pub const THINKS: Self = Self(1 << 56);
+    pub(crate) const THINKS: Self = Self(1 << 56);
     /// Verbs of which people are the subject.
-    pub const LIVES: Self = Self(1 << 57);
+    pub(crate) const LIVES: Self = Self(1 << 57);
     /// Verbs that bring something about: make one.
-    pub const CREATES: Self = Self(1 << 58);
+    pub(crate) const CREATES: Self = Self(1 << 58);
     /// What ties the owner to what is owned.
-    pub const OF: Self = Self(1 << 59);
+    pub(crate) const OF: Self = Self(1 << 59);
     /// Follows the noun that the rest of a phrase describes.
-    pub const AFTER_HEAD: Self = Self(1 << 60);
+    pub(crate) const AFTER_HEAD: Self = Self(1 << 60);
     /// The mark of an owner: 's.
-    pub const OWNER: Self = Self(1 << 61);
+    pub(crate) const OWNER: Self = Self(1 << 61);
     /// Between a property and the sort of it: taxa de administração.
-    pub const SORT_OF: Self = Self(1 << 62);
+    pub(crate) const SORT_OF: Self = Self(1 << 62);
     /// Says of what a property is, or that the sentence goes on.
-    pub const COMPLETES: Self = Self(1 << 63);
+    pub(crate) const COMPLETES: Self = Self(1 << 63);
     /// Completes a property that is new.
-    pub const COMPLETES_NEW: Self = Self(1 << 64);
+    pub(crate) const COMPLETES_NEW: Self = Self(1 << 64);
     /// Says that something exists: there.
-    pub const EXISTS: Self = Self(1 << 65);
+    pub(crate) const EXISTS: Self = Self(1 << 65);
     /// Prepositions for where something is.
-    pub const IN_PLACE: Self = Self(1 << 66);
+    pub(crate) const IN_PLACE: Self = Self(1 << 66);
     /// Prepositions that a place often follows.
-    pub const BEFORE_PLACE: Self = Self(1 << 67);
+    pub(crate) const BEFORE_PLACE: Self = Self(1 << 67);
     /// Prepositions after which a name is a place.
-    pub const NAMES_PLACE: Self = Self(1 << 68);
+    pub(crate) const NAMES_PLACE: Self = Self(1 << 68);
     /// Nouns for places: city, island.
-    pub const PLACE: Self = Self(1 << 69);
+    pub(crate) const PLACE: Self = Self(1 << 69);
     /// Prepositions within a name, before an article: on the.
-    pub const WITHIN_NAME: Self = Self(1 << 70);
+    pub(crate) const WITHIN_NAME: Self = Self(1 << 70);
     /// Prepositions before what something is compared with.
-    pub const WITH: Self = Self(1 << 71);
+    pub(crate) const WITH: Self = Self(1 << 71);
     /// The same, where they do not follow the verb of a comparison.
-    pub const TO: Self = Self(1 << 72);
+    pub(crate) const TO: Self = Self(1 << 72);
     /// Prepositions after "the one": the one by X.
-    pub const FROM_MAKER: Self = Self(1 << 73);
+    pub(crate) const FROM_MAKER: Self = Self(1 << 73);
     /// The preposition before who made something.
     pub const BY: Self = Self(1 << 74);
     /// Possessives that stand before a noun as an article does.
-    pub const WHOSE: Self = Self(1 << 75);
+    pub(crate) const WHOSE: Self = Self(1 << 75);
     /// Articles that bring something new.
     pub const A: Self = Self(1 << 76);
     /// The article of what is known.
-    pub const THE: Self = Self(1 << 77);
+    pub(crate) const THE: Self = Self(1 << 77);
     /// Articles that a name may begin with.
-    pub const NAME_ARTICLE: Self = Self(1 << 78);
+    pub(crate) const NAME_ARTICLE: Self = Self(1 << 78);
     /// This and that, of one thing.
-    pub const THIS: Self = Self(1 << 79);
-    pub const MOST: Self = Self(1 << 81);
+    pub(crate) const THIS: Self = Self(1 << 79);
+    pub(crate) const MOST: Self = Self(1 << 81);
     /// Ends a superlative: the largest ever.
-    pub const EVER: Self = Self(1 << 82);
+    pub(crate) const EVER: Self = Self(1 << 82);
     /// A dot after it ends no sentence: Dr.
-    pub const TITLE: Self = Self(1 << 83);
+    pub(crate) const TITLE: Self = Self(1 << 83);
     /// The letter of a currency whose sign follows it.
-    pub const CURRENCY: Self = Self(1 << 84);
+    pub(crate) const CURRENCY: Self = Self(1 << 84);
 
     /// What is no matter by itself.
-    pub const FUNCTION: Self = Self::DEFINITE
+    pub(crate) const FUNCTION: Self = Self::DEFINITE
         .or(Self::INDEFINITE)
         .or(Self::MY)
         .or(Self::YOUR)
@@ -175,7 +175,8 @@ impl Class {
         .or(Self::THIRD)
         .or(Self::ADVERB)
         .or(Self::FILLER);
-    pub const DETERMINER: Self = Self::DEFINITE.or(Self::INDEFINITE).or(Self::MY).or(Self::YOUR).or(Self::POINTER);
+    pub(crate) const DETERMINER: Self =
+        Self::DEFINITE.or(Self::INDEFINITE).or(Self::MY).or(Self::YOUR).or(Self::POINTER);
 
     pub const fn or(self, other: Self) -> Self {
         Self(self.0 | other.0)
@@ -268,7 +269,7 @@ impl Lexicon {
         Self { grammar, classes: known, pronouns: pronouns.collect() }
     }
 
-    pub fn class(&self, word: &str) -> Class {
+    pub(crate) fn class(&self, word: &str) -> Class {
         self.classes.get(word).copied().unwrap_or_default()
     }
 
@@ -277,45 +278,45 @@ impl Lexicon {
         self.class(word).has(class)
     }
 
-    pub fn pronoun(&self, token: &Token<'_>) -> Option<Pronoun> {
+    pub(crate) fn pronoun(&self, token: &Token<'_>) -> Option<Pronoun> {
         self.pronouns.get(token.lower.as_str()).copied()
     }
 
     /// Whether a word only goes on from what was said.
-    pub fn is_and(&self, word: &str) -> bool {
+    pub(crate) fn is_and(&self, word: &str) -> bool {
         self.has(word, Class::AND.or(Class::CONTINUES))
     }
 
     /// Whether a word asks for somebody.
-    pub fn is_who(&self, word: &str) -> bool {
+    pub(crate) fn is_who(&self, word: &str) -> bool {
         self.has(word, Class::WHO)
     }
 
     /// Whether a word is a pronoun for people alone, or for things alone.
-    pub fn is_personal(&self, word: &str) -> Option<bool> {
+    pub(crate) fn is_personal(&self, word: &str) -> Option<bool> {
         self.pronouns.get(token::lower(word).as_str()).and_then(|it| it.person)
     }
 
     /// Whether a word can only be a verb.
-    pub fn is_verb(&self, word: &str) -> bool {
+    pub(crate) fn is_verb(&self, word: &str) -> bool {
         let class = self.class(word);
         class.has(Class::VERB.or(Class::VERB_FORM)) || (self.grammar.reading.ends_as_verb)(word, class)
     }
 
     /// Whether a word is a verb in some places and a noun in others.
-    pub fn is_either(&self, word: &str) -> bool {
+    pub(crate) fn is_either(&self, word: &str) -> bool {
         self.class(word).has(Class::EITHER.or(Class::EITHER_FORM))
     }
 
     /// The index that an ordinal names in a list of this length.
-    pub fn ordinal(&self, word: &str, of: usize) -> Option<usize> {
+    pub(crate) fn ordinal(&self, word: &str, of: usize) -> Option<usize> {
         let ordinals = self.grammar.words.ordinals;
         let (_, number) = ordinals.iter().find(|(words, _)| words.split_whitespace().any(|it| it == word))?;
         let number = if *number == LAST { of.checked_sub(1)? } else { *number };
         (number < of).then_some(number)
     }
 
-    pub fn is_plural(&self, word: &str) -> bool {
+    pub(crate) fn is_plural(&self, word: &str) -> bool {
         self.has(word, Class::PLURAL) || (self.grammar.reading.is_plural)(word)
     }
 }

@@ -21,12 +21,12 @@ impl<'q> FollowUp<'q> {
         self.tokens.get(at).map_or("", |token| token.lower.as_str())
     }
 
-    pub fn class(&self, at: usize) -> Class {
+    pub(crate) fn class(&self, at: usize) -> Class {
         self.tokens.get(at).map_or(Class::default(), |token| token.class)
     }
 
     /// Whether the word of a token is of any of these classes, in capitals or not.
-    pub fn word_has(&self, at: usize, class: Class) -> bool {
+    pub(crate) fn word_has(&self, at: usize, class: Class) -> bool {
         self.lexicon.has(self.lower(at), class)
     }
 
@@ -34,7 +34,7 @@ impl<'q> FollowUp<'q> {
         at.checked_sub(1).map_or(Class::default(), |at| self.class(at))
     }
 
-    pub fn lower_before(&self, at: usize) -> &str {
+    pub(crate) fn lower_before(&self, at: usize) -> &str {
         at.checked_sub(1).map_or("", |at| self.lower(at))
     }
 
@@ -53,7 +53,7 @@ impl<'q> FollowUp<'q> {
     }
 
     /// Whether a token is a word that is neither a verb nor there for the sentence's sake.
-    pub fn is_noun(&self, at: usize) -> bool {
+    pub(crate) fn is_noun(&self, at: usize) -> bool {
         let token = self.tokens.get(at).filter(|token| token.is_word());
         token.is_some_and(|token| !self.class(at).has(Class::FUNCTION) && !self.lexicon.is_verb(&token.lower))
     }
@@ -63,7 +63,7 @@ impl<'q> FollowUp<'q> {
     }
 
     /// Whether the text sets marks apart, as tokenised texts do.
-    pub fn is_spaced(&self) -> bool {
+    pub(crate) fn is_spaced(&self) -> bool {
         [" .", " ?", " ,", " '"].iter().any(|mark| self.text.contains(mark))
     }
 
@@ -74,25 +74,25 @@ impl<'q> FollowUp<'q> {
 
     /// Where the clause before the one of a token ends. A noun right before a pronoun has a clause of its own
     /// after it.
-    pub fn clause_before(&self, at: usize) -> usize {
+    pub(crate) fn clause_before(&self, at: usize) -> usize {
         let clause = (0..at).rev().find(|at| self.begins_clause(*at)).unwrap_or(0);
         let relative = self.phrases.iter().any(|it| it.words.end == at && !it.features.group && !it.wanted);
         let subject = self.before(at).has(Class::AUXILIARY.or(Class::BE));
         if relative && !subject && self.lexicon.grammar.traits.bare_relatives { at } else { clause }
     }
 
-    pub fn names_anybody(&self, until: usize) -> bool {
+    pub(crate) fn names_anybody(&self, until: usize) -> bool {
         (0..until).any(|at| self.word_has(at, Class::ANYBODY))
     }
 
     /// `Ann said it was`, `Ann thinks they are`.
-    pub fn follows_saying(&self, at: usize) -> bool {
+    pub(crate) fn follows_saying(&self, at: usize) -> bool {
         let named = self.phrases.iter().any(|it| it.words.end <= at && it.features.named);
         named && self.word_has(at.wrapping_sub(1), Class::SAYS)
     }
 
     /// Whether a clause begins after a token. `And` may also join two nouns.
-    pub fn begins_clause(&self, at: usize) -> bool {
+    pub(crate) fn begins_clause(&self, at: usize) -> bool {
         let (class, next) = (self.class(at), self.class(at + 1));
         let acts = next.has(
             Class::ASKING.or(Class::AUXILIARY).or(Class::BE).or(Class::THIRD).or(Class::SPEAKER).or(Class::FILLER),

@@ -37,24 +37,24 @@ impl<'t> Token<'t> {
     }
 
     /// In the first letter, or in the second: iPhone.
-    pub fn is_capital(&self) -> bool {
+    pub(crate) fn is_capital(&self) -> bool {
         self.text.chars().take(2).any(char::is_uppercase)
     }
 
     /// Spelled in capitals, and so no common word: `US` is not `us`.
-    pub fn is_acronym(&self) -> bool {
+    pub(crate) fn is_acronym(&self) -> bool {
         self.text.len() > 1 && self.text.bytes().all(|c| c.is_ascii_uppercase())
     }
 
-    pub fn has_digit(&self) -> bool {
+    pub(crate) fn has_digit(&self) -> bool {
         self.text.contains(|c: char| c.is_ascii_digit())
     }
 
-    pub fn ends_sentence(&self) -> bool {
+    pub(crate) fn ends_sentence(&self) -> bool {
         matches!(self.text, "." | "!" | "?" | "…" | "\n")
     }
 
-    pub fn is_quote(&self) -> bool {
+    pub(crate) fn is_quote(&self) -> bool {
         matches!(self.text, "\"" | "«" | "»" | "“" | "”" | "„" | "``" | "''" | "`")
     }
 }
@@ -156,7 +156,7 @@ fn plain(c: char) -> char {
 }
 
 /// A text whose first letter is a capital.
-pub fn capitalised(text: &str) -> String {
+pub(crate) fn capitalised(text: &str) -> String {
     let mut chars = text.chars();
     chars.next().map_or(String::new(), |first| first.to_uppercase().chain(chars).collect())
 }

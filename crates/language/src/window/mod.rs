@@ -15,8 +15,8 @@ pub use self::point::{Part, Point, YearOf};
 pub(crate) use self::token::Tokens;
 
 /// The most days, months and rows that a window may count.
-pub const DAYS_MAX: u32 = 36_500;
-pub const MONTHS_MAX: u32 = 1_200;
+pub(crate) const DAYS_MAX: u32 = 36_500;
+pub(crate) const MONTHS_MAX: u32 = 1_200;
 pub const ROWS_MAX: u32 = 1_000;
 
 /// A stretch of time as it was said, before anyone knows what today is. Written as a code such as
@@ -72,12 +72,12 @@ impl Window {
     }
 
     /// Whether it has a first day, so that all of it can be told.
-    pub fn has_start(self) -> bool {
+    pub(crate) fn has_start(self) -> bool {
         self.rows().is_none() && !matches!(self, Self::Until(_) | Self::All)
     }
 
     /// Whether its name says less than its days: which year, which month.
-    pub fn is_relative_name(self) -> bool {
+    pub(crate) fn is_relative_name(self) -> bool {
         match self {
             Self::This(_) | Self::Previous(_) | Self::Next(_) | Self::Weekday(_) => true,
             Self::In(point) => !point.has_year(),

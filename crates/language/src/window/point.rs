@@ -3,7 +3,7 @@
 use crate::calendar::{self, Day};
 
 /// Years that are read as years.
-pub const YEARS: std::ops::RangeInclusive<i32> = 1900..=2099;
+pub(crate) const YEARS: std::ops::RangeInclusive<i32> = 1900..=2099;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Point {
@@ -54,11 +54,11 @@ impl Point {
     }
 
     /// Whether it says which year it means.
-    pub fn has_year(self) -> bool {
+    pub(crate) fn has_year(self) -> bool {
         matches!(self.year, YearOf::Of(_))
     }
 
-    pub fn with_year(self, year: YearOf) -> Option<Self> {
+    pub(crate) fn with_year(self, year: YearOf) -> Option<Self> {
         Self::new(year, self.part)
     }
 
@@ -78,7 +78,7 @@ impl Point {
     }
 
     /// Its first and last day in a year.
-    pub fn in_year(self, year: i32) -> (Day, Day) {
+    pub(crate) fn in_year(self, year: i32) -> (Day, Day) {
         let months = |first: i32, count: i32| {
             let last = first + count - 1;
             (calendar::days(year, first, 1), calendar::days(year, last, days_in(year, last)))
@@ -100,7 +100,7 @@ impl Point {
     }
 
     /// The day as a point.
-    pub fn of_day(day: Day) -> Option<Self> {
+    pub(crate) fn of_day(day: Day) -> Option<Self> {
         let (year, month, day) = calendar::civil(day);
         Self::new(YearOf::Of(year), Part::Day { month, day })
     }
@@ -125,7 +125,7 @@ impl Point {
     }
 }
 
-pub fn days_in(year: i32, month: i32) -> i32 {
+pub(crate) fn days_in(year: i32, month: i32) -> i32 {
     let (next_year, next) = if month == 12 { (year + 1, 1) } else { (year, month + 1) };
     calendar::days(next_year, next, 1) - calendar::days(year, month, 1)
 }

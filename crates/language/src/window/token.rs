@@ -39,13 +39,13 @@ impl<'t> Tokens<'t> {
     }
 
     /// What stands between a word and the one before it.
-    pub fn gap(&self, at: usize) -> &'t str {
+    pub(crate) fn gap(&self, at: usize) -> &'t str {
         let from = at.checked_sub(1).and_then(|before| self.tokens.get(before)).map_or(0, |token| token.range.end);
         let to = self.tokens.get(at).map_or(self.text.len(), |token| token.range.start);
         self.text.get(from..to).unwrap_or_default()
     }
 
-    pub fn is_one_of(&self, at: usize, words: &[&str]) -> bool {
+    pub(crate) fn is_one_of(&self, at: usize, words: &[&str]) -> bool {
         at < self.len() && words.contains(&self.word(at))
     }
 
@@ -75,7 +75,7 @@ impl<'t> Tokens<'t> {
     }
 
     /// The same, blanks or none.
-    pub fn joint_of(&self, at: usize) -> Option<char> {
+    pub(crate) fn joint_of(&self, at: usize) -> Option<char> {
         if at == 0 || at >= self.len() { None } else { joint(self.gap(at).trim()) }
     }
 

@@ -23,7 +23,7 @@ pub fn read(path: &Path) -> Result<Vec<u8>, ModelError> {
 }
 
 /// `None` where there is no such file.
-pub fn read_if_any(path: &Path) -> Result<Option<Vec<u8>>, ModelError> {
+pub(crate) fn read_if_any(path: &Path) -> Result<Option<Vec<u8>>, ModelError> {
     match read(path) {
         Err(ModelError { fault: Fault::Unreadable(error), .. }) if error.kind() == ErrorKind::NotFound => Ok(None),
         other => other.map(Some),

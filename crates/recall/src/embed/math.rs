@@ -15,7 +15,7 @@ pub enum Activation {
 }
 
 #[inline(always)]
-pub fn activate<S: Simd>(simd: S, activation: Activation, x: f32x8<S>) -> f32x8<S> {
+pub(crate) fn activate<S: Simd>(simd: S, activation: Activation, x: f32x8<S>) -> f32x8<S> {
     let one = f32x8::splat(simd, 1.0);
     // Far below zero the approximations are off by a hair, which must not be multiplied by something large.
     let half = x.max(f32x8::splat(simd, -6.0)) * f32x8::splat(simd, 0.5);
@@ -80,7 +80,7 @@ fn horner<S: Simd, const N: usize>(simd: S, x: f32x8<S>, coefficients: &[f32; N]
 }
 
 /// Softmax: each row of this many columns becomes shares of 1.
-pub fn softmax(level: Level, data: &mut [f32], columns: usize) {
+pub(crate) fn softmax(level: Level, data: &mut [f32], columns: usize) {
     dispatch!(level, simd => softmax_rows(simd, data, columns));
 }
 

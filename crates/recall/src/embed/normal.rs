@@ -44,7 +44,7 @@ impl Normal {
 }
 
 /// Whether a character is a word by itself.
-pub fn is_punctuation(c: char) -> bool {
+pub(crate) fn is_punctuation(c: char) -> bool {
     c.is_ascii_punctuation() || (!c.is_ascii() && c.is_punctuation())
 }
 

@@ -9,7 +9,7 @@ use fearless_simd::{Level, Simd, SimdBase, SimdFloat, dispatch, f32x8};
 
 use super::math::{self, Activation};
 
-pub const LANES: usize = 8;
+pub(crate) const LANES: usize = 8;
 const PANEL_COLUMNS: usize = 2 * LANES;
 const STRIP_ROWS: usize = 6;
 /// Of a left-hand side that is packed at once: it stays in the second-level cache while the panels pass by.
@@ -51,7 +51,7 @@ impl<'a> Rows<'a> {
 
 /// A right-hand side.
 #[derive(Debug, Default)]
-pub struct Panels {
+pub(crate) struct Panels {
     /// Rows of the right-hand side, which are columns of the left one.
     depth: usize,
     columns: usize,
@@ -71,7 +71,7 @@ impl Panels {
     }
 
     /// The transpose of these rows: each is a column.
-    pub fn pack_columns(&mut self, rows: Rows<'_>) {
+    pub(crate) fn pack_columns(&mut self, rows: Rows<'_>) {
         self.depth = rows.width;
         self.columns = 0;
         self.data.clear();
@@ -89,7 +89,7 @@ impl Panels {
     }
 
     /// These rows as they are.
-    pub fn pack_rows(&mut self, rows: Rows<'_>) {
+    pub(crate) fn pack_rows(&mut self, rows: Rows<'_>) {
         self.depth = rows.iter().count();
         self.columns = rows.width;
         let panels = self.columns.div_ceil(PANEL_COLUMNS);
@@ -105,7 +105,7 @@ impl Panels {
         self.bias.resize(panels, Columns::default());
     }
 
-    pub fn set_bias(&mut self, bias: &[f32]) {
+    pub(crate) fn set_bias(&mut self, bias: &[f32]) {
         for (columns, values) in self.bias.iter_mut().zip(bias.chunks(PANEL_COLUMNS)) {
             columns.as_flattened_mut().iter_mut().zip(values).for_each(|(slot, value)| *slot = *value);
         }
@@ -119,7 +119,7 @@ fn set(columns: &mut Columns, at: usize, value: f32) {
 }
 
 /// `left × right + bias`, with the activation applied to each element.
-pub fn product(level: Level, left: Rows<'_>, right: &Panels, activation: Option<Activation>, place: Place<'_>) {
+pub(crate) fn product(level: Level, left: Rows<'_>, right: &Panels, activation: Option<Activation>, place: Place<'_>) {
     dispatch!(level, simd => blocks(simd, left, right, activation, place));
 }
 

@@ -7,17 +7,17 @@ use tempfile::TempDir;
 
 use super::{Model, ModelError};
 
-pub const HIDDEN: usize = 8;
+pub(crate) const HIDDEN: usize = 8;
 const LAYERS: usize = 2;
 const WIDE: usize = 12;
-pub const POSITIONS: usize = 12;
-pub const VOCAB: [&str; 16] = [
+pub(crate) const POSITIONS: usize = 12;
+pub(crate) const VOCAB: [&str; 16] = [
     "[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "hello", "world", "un", "##aff", "##able", ",", "中", "a", "##a",
     "##s", "cafe",
 ];
 
 /// What a directory of a model holds, to be changed before it is written.
-pub struct Tiny {
+pub(crate) struct Tiny {
     pub config: Value,
     pub tokenizer: Value,
     pub modules: Value,
@@ -27,7 +27,7 @@ pub struct Tiny {
 }
 
 #[derive(Clone)]
-pub struct TinyTensor {
+pub(crate) struct TinyTensor {
     pub name: String,
     pub dtype: &'static str,
     pub shape: Vec<usize>,
@@ -87,12 +87,12 @@ impl Tiny {
         Model::open(self.write().path())
     }
 
-    pub fn tensor(&mut self, name: &str) -> &mut TinyTensor {
+    pub(crate) fn tensor(&mut self, name: &str) -> &mut TinyTensor {
         self.tensors.iter_mut().find(|tensor| tensor.name == name).unwrap()
     }
 
     /// Weights in another type. All of them fit into any type that can be read.
-    pub fn halved(mut self, dtype: &'static str, half: fn(f32) -> u16) -> Self {
+    pub(crate) fn halved(mut self, dtype: &'static str, half: fn(f32) -> u16) -> Self {
         for tensor in &mut self.tensors {
             let weights = tensor.bytes.chunks_exact(4).map(|bytes| f32::from_le_bytes(bytes.try_into().unwrap()));
             tensor.bytes = weights.flat_map(|weight| half(weight).to_le_bytes()).collect();
@@ -106,7 +106,7 @@ pub fn replace(dir: &Path, file: &str, bytes: &[u8]) {
     std::fs::write(dir.join(file), bytes).unwrap();
 }
 
-pub fn safetensors(tensors: &[TinyTensor]) -> Vec<u8> {
+pub(crate) fn safetensors(tensors: &[TinyTensor]) -> Vec<u8> {
     let mut header = json!({"__metadata__": {"format": "pt"}});
     let mut data = Vec::new();
     for TinyTensor { name, dtype, shape, bytes } in tensors {
@@ -117,7 +117,7 @@ pub fn safetensors(tensors: &[TinyTensor]) -> Vec<u8> {
     framed(&header, &data)
 }
 
-pub fn framed(header: &Value, data: &[u8]) -> Vec<u8> {
+pub(crate) fn framed(header: &Value, data: &[u8]) -> Vec<u8> {
     let header = header.to_string();
     [&(header.len() as u64).to_le_bytes(), header.as_bytes(), data].concat()
 }

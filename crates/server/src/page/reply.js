@@ -100,6 +100,7 @@ export class Reply {
     row.append(button);
     this.#parts.foot.after(row);
     this.#grew();
+    row.scrollIntoView({ block: "nearest" });
   }
 
   #question({ standalone_question: standalone, rewritten_by: by }) {

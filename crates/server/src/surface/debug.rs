@@ -18,7 +18,7 @@ use crate::server::Server;
 use novelo_conversation::app::App;
 use novelo_conversation::caller::Caller;
 use novelo_conversation::error::{Error, Result};
-use novelo_conversation::trace::{self, Entry, TraceId};
+use novelo_conversation::trace::{self, TraceEntry, TraceId};
 
 pub(crate) fn routes(server: &Server) -> Routes {
     let facts = Access::Admins.with_public_page().reading(NodeMemory::Trace);
@@ -46,8 +46,8 @@ async fn request_trace(app: &App, id: &str) -> Result<Value> {
         None => None,
     };
     match found {
-        Some(Entry::Course(course)) => Ok(trace::view(&course)),
-        Some(Entry::Prompt(_)) => {
+        Some(TraceEntry::Course(course)) => Ok(trace::view(&course)),
+        Some(TraceEntry::Prompt(_)) => {
             Err(Error::not_found("course of this id, but a prompt\nhint: read it at /v1/traces/{id}"))
         }
         None => Err(Error::not_found("such course")),

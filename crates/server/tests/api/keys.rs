@@ -322,8 +322,8 @@ fn a_users_key_does_everything_for_its_user_and_nothing_else() {
     let Keyed { server: _server, admin, a, b } = keyed();
     let stored = || [admin.get(&user("b", "/export")).text(), admin.get("/v1/keys").text()];
     let for_b = calls_about("b", &admin);
-    // The traces of the context and of the question are recorded in their own time.
-    assert!(crate::support::eventually(|| stored()[0].matches("/traces/").count() >= 2));
+    // The traces of the context, of the question and of its narration are recorded in their own time.
+    assert!(crate::support::eventually(|| stored()[0].matches("/traces/").count() >= 3));
     let before = stored();
     let about_b = |call: &&Call| !OPEN.contains(&call.operation) && !ABOUT_NOBODY.contains(&call.operation);
     for call in for_b.iter().filter(about_b) {

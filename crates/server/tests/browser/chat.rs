@@ -197,6 +197,9 @@ fn a_question_is_tried_again_after_a_dead_model() {
     let browser = chat(DESK, &server);
     answered(&browser, "When does the Harbour Tea House open?", 1);
     assert_eq!(browser.text(".retry button"), "Try again");
+    let is_clear = "const { bottom } = document.querySelector('.retry button').getBoundingClientRect(); \
+        return bottom <= document.getElementById('question').getBoundingClientRect().top";
+    assert_eq!(browser.run(is_clear), json!(true), "the input does not hide it");
     browser.screenshot("try-again");
     models.otherwise(Act::says(&["At nine."]));
     browser.run("document.getElementById('question').value = 'typed since'");

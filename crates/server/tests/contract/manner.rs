@@ -25,11 +25,17 @@ struct Manner {
     status: Option<u16>,
     /// It answers with a 400 that says this.
     refuses: Option<String>,
+    /// It says that it will not answer, in these words.
+    declines: Option<String>,
 }
 
 pub fn read(text: &str) -> Result<Act, String> {
-    let Manner { says, after_ms, dies_after, errs_after, calls, status, refuses } =
+    let Manner { says, after_ms, dies_after, errs_after, calls, status, refuses, declines } =
         serde_json::from_str(text).map_err(|e| format!("a model cannot do this: {e}"))?;
+    if let Some(words) = declines {
+        let message = json!({"role": "assistant", "content": null, "refusal": words});
+        return Ok(Act::Whole(json!({"choices": [{"index": 0, "message": message, "finish_reason": "stop"}]})));
+    }
     let (status, why) = match refuses {
         Some(why) if status.is_none() => (Some(400), why),
         Some(_) => return Err("a model cannot do all of this at once".to_owned()),

@@ -21,7 +21,7 @@ impl ChangeCounters {
 
     /// The counter of the root of a path. A user's document is in the collection `users`, outside of every
     /// user's root, so the counter of that collection is added to the counter of each user.
-    pub fn of_root<S: AsRef<str>>(&self, path: &[S]) -> u64 {
+    pub(crate) fn of_root<S: AsRef<str>>(&self, path: &[S]) -> u64 {
         let segments = path.iter().map(|segment| segment.as_ref().as_bytes());
         let own = self.slot(segments.clone()).load(Ordering::Acquire);
         match is_below_a_user(segments.clone()) {
@@ -45,7 +45,7 @@ impl ChangeCounters {
     }
 
     /// Counts a change of everything.
-    pub fn add_to_all(&self) {
+    pub(crate) fn add_to_all(&self) {
         for counter in &self.0 {
             counter.fetch_add(1, Ordering::Release);
         }

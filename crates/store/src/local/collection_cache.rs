@@ -167,7 +167,7 @@ impl CollectionCache {
     }
 
     /// A document by id, or that there is none, where that is known.
-    pub fn look_document(&self, cached: &CachedCollection, id: &str) -> Option<Option<Document>> {
+    pub(crate) fn look_document(&self, cached: &CachedCollection, id: &str) -> Option<Option<Document>> {
         let state = lock(&cached.state);
         if state.changing {
             return None;
@@ -179,13 +179,13 @@ impl CollectionCache {
     }
 
     /// The version at which a reader goes to the disk for a document; `None` while a change is under way.
-    pub fn settled_version(&self, cached: &CachedCollection) -> Option<Version> {
+    pub(crate) fn settled_version(&self, cached: &CachedCollection) -> Option<Version> {
         let state = lock(&cached.state);
         state.known.as_ref().filter(|_| !state.changing).map(|known| state.version(known))
     }
 
     /// Caches a small document that was read, unless something was published since that version.
-    pub fn install_document(
+    pub(crate) fn install_document(
         &self,
         cached: &CachedCollection,
         version: Option<Version>,
@@ -223,13 +223,13 @@ impl CollectionCache {
     }
 
     /// Tells what was loaded, unless something was published since; answers what is published.
-    pub fn learn(&self, cached: &CachedCollection, loaded: CollectionHead) -> CollectionHead {
+    pub(crate) fn learn(&self, cached: &CachedCollection, loaded: CollectionHead) -> CollectionHead {
         lock(&cached.state).known.get_or_insert(loaded).clone()
     }
 
     /// Keeps turns that a reader loaded: all from `first` on that were not hot yet. Does nothing if the
     /// thread moved.
-    pub fn install(&self, cached: &CachedCollection, cold: CacheMiss, first: u64, turns: Vec<Turn>) {
+    pub(crate) fn install(&self, cached: &CachedCollection, cold: CacheMiss, first: u64, turns: Vec<Turn>) {
         let mut state = lock(&cached.state);
         if state.changing || state.epoch != cold.epoch || turns.is_empty() {
             return;
@@ -252,7 +252,7 @@ impl CollectionCache {
     }
 
     /// Before a commit that replaces or removes.
-    pub fn begin_change(&self, cached: &CachedCollection) {
+    pub(crate) fn begin_change(&self, cached: &CachedCollection) {
         let mut state = lock(&cached.state);
         state.changing = true;
         state.epoch = self.epoch();
@@ -260,7 +260,7 @@ impl CollectionCache {
     }
 
     /// After a commit that failed.
-    pub fn abandon_change(&self, cached: &CachedCollection) {
+    pub(crate) fn abandon_change(&self, cached: &CachedCollection) {
         let mut state = lock(&cached.state);
         state.changing = false;
         state.epoch = self.epoch();
@@ -279,7 +279,7 @@ impl CollectionCache {
     }
 
     /// After a commit: what is true from now on, and the turns that were appended.
-    pub fn publish(&self, cached: &CachedCollection, known: CollectionHead, changed: bool, appended: Vec<Turn>) {
+    pub(crate) fn publish(&self, cached: &CachedCollection, known: CollectionHead, changed: bool, appended: Vec<Turn>) {
         let mut state = lock(&cached.state);
         self.drop_documents(&mut state);
         let is_new = state.known.as_ref().is_none_or(|before| before.last_seq == 0) && !changed;

@@ -154,7 +154,7 @@ impl Db {
         })
     }
 
-    pub fn keyspace(&self, space: Space) -> &Keyspace {
+    pub(crate) fn keyspace(&self, space: Space) -> &Keyspace {
         match space {
             Space::Docs => &self.docs,
             _ => &self.index,
@@ -162,12 +162,12 @@ impl Db {
     }
 
     /// Holds nothing but what the eraser fills the journal with, and exists from the first forget on.
-    pub fn padding(&self) -> Result<Keyspace, Error> {
+    pub(crate) fn padding(&self) -> Result<Keyspace, Error> {
         self.database.keyspace("padding", KeyspaceCreateOptions::default).map_err(|e| refused(&self.dir, e))
     }
 
     /// Commits all writes in one batch; `relaxed` leaves the flush to the operating system.
-    pub fn commit(&self, writes: Writes, relaxed: bool) -> Result<(), Error> {
+    pub(crate) fn commit(&self, writes: Writes, relaxed: bool) -> Result<(), Error> {
         #[cfg(test)]
         if self.fails.load(std::sync::atomic::Ordering::Relaxed) {
             return Err(Error::io(&self.dir, std::io::Error::other("no such luck")));
@@ -191,7 +191,7 @@ impl Db {
 
     /// Writes what one keyspace has in memory to a table. Ends with an error where the workers of the
     /// database ended.
-    pub fn rotate(&self, keyspace: &Keyspace) -> Result<(), Error> {
+    pub(crate) fn rotate(&self, keyspace: &Keyspace) -> Result<(), Error> {
         let is_flushed = || keyspace.sealed_memtable_count() == 0;
         self.wait_until(is_flushed)?;
         keyspace.rotate_memtable().map_err(|e| refused(&self.dir, e))?;
@@ -215,7 +215,7 @@ impl Db {
     }
 
     /// Whether the database still takes writes; none of its own threads tells that it failed.
-    pub fn check_alive(&self) -> Result<(), Error> {
+    pub(crate) fn check_alive(&self) -> Result<(), Error> {
         self.database.persist(PersistMode::Buffer).map_err(|e| refused(&self.dir, e))
     }
 

@@ -78,7 +78,7 @@ impl Erasure {
         self.changed.notify_all();
     }
 
-    pub fn is_running(&self) -> bool {
+    pub(crate) fn is_running(&self) -> bool {
         let state = self.lock();
         state.done < state.announced
     }

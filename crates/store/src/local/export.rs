@@ -55,7 +55,7 @@ pub(super) struct SnapshotLease {
 }
 
 impl SnapshotLeases {
-    pub fn lease(&self, db: &Db, is_check: bool) -> Arc<SnapshotLease> {
+    pub(crate) fn lease(&self, db: &Db, is_check: bool) -> Arc<SnapshotLease> {
         let moment = db.database.visible_seqno();
         let snapshot = Mutex::new(Some(db.database.snapshot()));
         let used = Mutex::new((!is_check).then(Instant::now));
@@ -80,7 +80,7 @@ impl SnapshotLeases {
     }
 
     /// When the database is replaced.
-    pub fn revoke_all(&self) {
+    pub(crate) fn revoke_all(&self) {
         for lease in lock(&self.0).drain(..).filter_map(|lease| lease.upgrade()) {
             drop(lock(&lease.snapshot).take());
         }

@@ -37,7 +37,7 @@ impl Outage {
     }
 
     /// After a try to recover that failed.
-    pub fn continues(&self, error: &Error) {
+    pub(crate) fn continues(&self, error: &Error) {
         let mut failure = self.lock();
         let Some(failure) = failure.as_mut() else { return };
         let why = error.to_string();
@@ -56,7 +56,7 @@ impl Outage {
         }
     }
 
-    pub fn is_on(&self) -> bool {
+    pub(crate) fn is_on(&self) -> bool {
         self.lock().is_some()
     }
 
@@ -65,7 +65,7 @@ impl Outage {
     }
 
     /// How long until the next try; a write that waits makes it earlier. `None` without an outage.
-    pub fn next_try_in(&self, for_a_write: bool) -> Option<Duration> {
+    pub(crate) fn next_try_in(&self, for_a_write: bool) -> Option<Duration> {
         let failure = self.lock();
         let failure = failure.as_ref()?;
         let pause = if for_a_write { PAUSE_MIN } else { failure.pause };

@@ -21,7 +21,7 @@ const WARM_TURNS: usize = 64;
 
 impl LocalState {
     /// The turns, if no disk is needed.
-    pub fn warm(&self, of: &CollectionPath, range: Range) -> Option<Turns> {
+    pub(crate) fn warm(&self, of: &CollectionPath, range: Range) -> Option<Turns> {
         let cached = self.cache.get(&collection_key(of));
         match self.cache.look(&cached, range) {
             CacheLookup::Served(turns) => Some(turns),
@@ -60,7 +60,7 @@ impl LocalState {
     }
 
     /// The version, if the collection is known.
-    pub fn warm_version(&self, of: &CollectionPath) -> Option<Version> {
+    pub(crate) fn warm_version(&self, of: &CollectionPath) -> Option<Version> {
         self.cache.version(&self.cache.get(&collection_key(of)))
     }
 
@@ -75,7 +75,7 @@ impl LocalState {
     }
 
     /// The document, or that there is none, if no disk is needed to tell.
-    pub fn warm_document(&self, at: &DocumentPath) -> Option<Option<Document>> {
+    pub(crate) fn warm_document(&self, at: &DocumentPath) -> Option<Option<Document>> {
         let cached = self.cache.get(&collection_key(&at.collection()));
         self.cache.look_document(&cached, at.id())
     }

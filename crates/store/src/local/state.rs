@@ -52,7 +52,7 @@ impl LocalState {
         }
     }
 
-    pub fn note_failure(&self) {
+    pub(crate) fn note_failure(&self) {
         if let Err(error) = recovery::note_failure(&self.cell.dir) {
             tracing::warn!(%error, "the next opening cannot be told that a flush failed");
         }
@@ -67,7 +67,7 @@ impl LocalState {
     }
 
     /// The database for a reader, counted.
-    pub fn read_db(&self) -> Result<Arc<Db>, Error> {
+    pub(crate) fn read_db(&self) -> Result<Arc<Db>, Error> {
         self.cell.disk_reads.fetch_add(1, Ordering::Relaxed);
         self.cell.get()
     }
@@ -78,7 +78,7 @@ impl LocalState {
     }
 
     /// Refuses if so many bytes do not fit beside what must stay free.
-    pub fn room_for(&self, bytes: u64) -> Result<(), Error> {
+    pub(crate) fn room_for(&self, bytes: u64) -> Result<(), Error> {
         let needed_bytes = self.options.free_bytes_min.saturating_add(bytes);
         match rustix::fs::statvfs(&self.cell.dir).map(|disk| disk.f_bavail.saturating_mul(disk.f_frsize)) {
             Ok(free_bytes) if free_bytes < needed_bytes => Err(Error::DiskFull { free_bytes, needed_bytes }),
@@ -88,7 +88,7 @@ impl LocalState {
     }
 
     /// Why a write would be refused now.
-    pub fn why_not_writable(&self) -> Option<String> {
+    pub(crate) fn why_not_writable(&self) -> Option<String> {
         if self.is_read_only {
             return None;
         }

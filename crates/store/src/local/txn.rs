@@ -130,7 +130,7 @@ impl<'a> Txn<'a> {
         Ok((meta, 0))
     }
 
-    pub fn next_number(&mut self) -> Result<u64, Error> {
+    pub(crate) fn next_number(&mut self) -> Result<u64, Error> {
         let number = self.view().number(NUMBER)?.unwrap_or(0) + 1;
         self.put(Space::Meta, NUMBER, number.to_be_bytes().to_vec());
         Ok(number)

@@ -29,7 +29,7 @@ pub(super) struct UndoState {
 }
 
 impl MemoryModel {
-    pub fn apply(&mut self, op: Op) -> Result<Outcome, Error> {
+    pub(crate) fn apply(&mut self, op: Op) -> Result<Outcome, Error> {
         match op {
             Op::Append { to, documents, terms } => self.append(&to, &documents, terms).map(Outcome::Appended),
             Op::Put { at, value, terms } => self.put(&at, value, terms).map(Outcome::Put),
@@ -58,7 +58,7 @@ impl MemoryModel {
         UndoState { collections, changes: self.changes }
     }
 
-    pub fn put_back(&mut self, before: UndoState) {
+    pub(crate) fn put_back(&mut self, before: UndoState) {
         self.changes = before.changes;
         for (path, collection) in before.collections {
             match collection {

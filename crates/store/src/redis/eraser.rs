@@ -43,7 +43,7 @@ impl Default for Eraser {
 pub(super) type SharedEraser = std::sync::Arc<Eraser>;
 
 impl Eraser {
-    pub fn is_erasing(&self) -> bool {
+    pub(crate) fn is_erasing(&self) -> bool {
         *self.done.borrow() < *self.asked.borrow()
     }
 

@@ -14,7 +14,7 @@ use crate::record::Record;
 pub(super) struct ReplyList(std::vec::IntoIter<Reply>);
 
 impl ReplyList {
-    pub fn from_reply(reply: Reply) -> Result<Self, Error> {
+    pub(crate) fn from_reply(reply: Reply) -> Result<Self, Error> {
         match reply {
             Reply::List(parts) => Ok(Self(parts.into_iter())),
             Reply::Refused(why) => Err(refused(why)),
@@ -43,7 +43,7 @@ impl ReplyList {
     }
 
     /// The ids and the records that belong to them, which come as two lists.
-    pub fn records(&mut self) -> Result<Vec<(u64, Record)>, Error> {
+    pub(crate) fn records(&mut self) -> Result<Vec<(u64, Record)>, Error> {
         let (ids, records) = (self.list()?, self.list()?);
         ids.0.zip(records.0).map(|(id, record)| read_record(utf8(&text(id)?)?, text(record)?)).collect()
     }

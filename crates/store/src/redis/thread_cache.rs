@@ -85,7 +85,7 @@ impl ThreadCache {
     }
 
     /// Keeps a thread: all of its turns from `first` on.
-    pub fn install(&self, key: &Bytes, version: Version, count: u64, first: u64, turns: Vec<Turn>) {
+    pub(crate) fn install(&self, key: &Bytes, version: Version, count: u64, first: u64, turns: Vec<Turn>) {
         let used = self.tick.fetch_add(1, Ordering::Relaxed);
         let cached = CachedThread { version, count, hot: HotTurns::new(first, turns), used };
         let (mut shard, added) = (self.shard(key), cached.bytes(key));

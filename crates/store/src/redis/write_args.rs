@@ -63,7 +63,7 @@ pub(super) type MergedValues = BTreeMap<usize, (Bytes, Bytes)>;
 
 impl<'a> WriteStep<'a> {
     /// `None` for an operation that stands alone.
-    pub fn from_op(op: &'a Op) -> Option<Self> {
+    pub(crate) fn from_op(op: &'a Op) -> Option<Self> {
         match op {
             Op::Append { to, documents, terms } => {
                 Some(Self::Append { to: to.clone(), documents, if_seq: terms.if_seq, keep_last: terms.keep_last })
@@ -88,7 +88,7 @@ impl<'a> WriteStep<'a> {
     }
 
     /// When the first of its documents expires.
-    pub fn soonest(&self) -> Option<f64> {
+    pub(crate) fn soonest(&self) -> Option<f64> {
         let soonest = |times: &mut dyn Iterator<Item = f64>| times.min_by(f64::total_cmp);
         match self {
             Self::Append { documents, .. } => soonest(&mut documents.iter().filter_map(|d| d.expires_at)),
@@ -101,7 +101,7 @@ impl<'a> WriteStep<'a> {
 }
 
 impl WriteArgs {
-    pub fn from_steps(steps: &[&WriteStep<'_>], merged: &MergedValues) -> Self {
+    pub(crate) fn from_steps(steps: &[&WriteStep<'_>], merged: &MergedValues) -> Self {
         let mut words = Self { collections: Vec::new(), operations: Vec::new() };
         for (number, step) in steps.iter().enumerate() {
             words.add(step, merged.get(&(number + 1)));

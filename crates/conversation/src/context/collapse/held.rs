@@ -15,7 +15,7 @@ use crate::error::{Error, Result};
 
 /// What is written anew or removed when these responses change.
 #[derive(Debug, Default)]
-pub struct Held {
+pub struct HeldGroups {
     /// The documents of messages, by message.
     pub messages: BTreeMap<Box<str>, Document>,
     /// The groups that a message's document has no room for, by message.
@@ -30,7 +30,7 @@ pub struct Held {
 
 /// A group in a message's document.
 #[derive(Debug)]
-pub struct Entry<'d> {
+pub struct HeldGroup<'d> {
     /// Its name as it is spelled, and what it says.
     pub key: &'d str,
     pub name: Cow<'d, str>,
@@ -38,7 +38,7 @@ pub struct Entry<'d> {
     pub value: &'d str,
 }
 
-impl Held {
+impl HeldGroups {
     /// Reads what concerns these responses and these messages.
     pub async fn read(
         store: &Store,
@@ -78,12 +78,12 @@ impl Held {
 }
 
 /// The groups of a message's document.
-pub fn entries(message: &Document) -> Vec<Entry<'_>> {
+pub fn entries(message: &Document) -> Vec<HeldGroup<'_>> {
     let Some(groups) = member(text(message), "groups") else { return Vec::new() };
     let entry = |(key, value): (json::Span, json::Span)| {
         let (key, value) = (key.slice(groups), value.slice(groups));
         let response = member(value, "responseId").and_then(json::unescape);
-        Entry { key, name: json::unescape(key).unwrap_or(Cow::Borrowed(key)), response, value }
+        HeldGroup { key, name: json::unescape(key).unwrap_or(Cow::Borrowed(key)), response, value }
     };
     json::members(groups).map(entry).collect()
 }

@@ -13,14 +13,14 @@ use novelo_engine::limits::BATCH_OPS_MAX;
 use novelo_store::{Error as StoreError, Op, PutTerms, Store};
 use serde_json::{Value, json};
 
-use super::held::Held;
+use super::held::HeldGroups;
 use super::plan::{Wanted, at, removal, replacement};
 use super::{Places, TRIES_MAX, lock_places};
 use crate::error::{Error, Result};
 
 /// What a run did.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Indexed {
+pub struct IndexerReport {
     /// Distinct names.
     pub groups: usize,
     /// Distinct messages.
@@ -37,7 +37,7 @@ pub async fn run(
     places: &[Places],
     response: &str,
     now: f64,
-) -> Result<Option<(Indexed, Vec<SkippedGroup>)>> {
+) -> Result<Option<(IndexerReport, Vec<SkippedGroup>)>> {
     let Some(own) = places.first() else { return Ok(None) };
     let _locks = lock_places(places.iter()).await;
     let Some((groups, skipped)) = load(store, places, response).await? else {
@@ -55,7 +55,7 @@ pub async fn run_given(
     response: Option<&str>,
     groups: &[GroupDefinition],
     now: f64,
-) -> Result<Indexed> {
+) -> Result<IndexerReport> {
     let _locks = lock_places([places].into_iter()).await;
     replace(store, places, &Wanted::new(response, groups, now)).await
 }
@@ -80,13 +80,13 @@ pub(super) async fn load(
     Ok(None)
 }
 
-async fn replace(store: &Store, places: &Places, wanted: &Wanted<'_>) -> Result<Indexed> {
+async fn replace(store: &Store, places: &Places, wanted: &Wanted<'_>) -> Result<IndexerReport> {
     let messages = wanted.messages();
     let mut tries = 1;
     loop {
-        let held = Held::read(store, places, &BTreeSet::from([wanted.response]), &messages).await?;
+        let held = HeldGroups::read(store, places, &BTreeSet::from([wanted.response]), &messages).await?;
         match write(store, replacement(places, &held, wanted)?).await {
-            Ok(batches) => return Ok(Indexed { groups: wanted.groups.len(), messages: messages.len(), batches }),
+            Ok(batches) => return Ok(IndexerReport { groups: wanted.groups.len(), messages: messages.len(), batches }),
             Err(StoreError::Stale { .. }) if tries < TRIES_MAX => tries += 1,
             Err(error) => return Err(error.into()),
         }
@@ -94,17 +94,17 @@ async fn replace(store: &Store, places: &Places, wanted: &Wanted<'_>) -> Result<
 }
 
 /// Leaves nothing of a response in the index; `None` when nothing of it was there.
-pub(super) async fn withdraw(store: &Store, places: &Places, response: &str) -> Result<Option<Indexed>> {
+pub(super) async fn withdraw(store: &Store, places: &Places, response: &str) -> Result<Option<IndexerReport>> {
     let responses = BTreeSet::from([response]);
     let mut tries = 1;
     loop {
-        let held = Held::read(store, places, &responses, &BTreeSet::new()).await?;
+        let held = HeldGroups::read(store, places, &responses, &BTreeSet::new()).await?;
         let ops = removal(places, &held, &responses)?;
         if ops.is_empty() && tries == 1 {
             return Ok(None);
         }
         match write(store, ops).await {
-            Ok(batches) => return Ok(Some(Indexed { batches, ..Indexed::default() })),
+            Ok(batches) => return Ok(Some(IndexerReport { batches, ..IndexerReport::default() })),
             Err(StoreError::Stale { .. }) if tries < TRIES_MAX => tries += 1,
             Err(error) => return Err(error.into()),
         }

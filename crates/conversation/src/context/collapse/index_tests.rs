@@ -8,8 +8,8 @@ use novelo_store::{Error as StoreError, Exported, LocalOptions, Op, Outcome, Put
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use super::held::Held;
-use super::index::{Indexed, load, response_of, run_given, set_state, withdraw};
+use super::held::HeldGroups;
+use super::index::{IndexerReport, load, response_of, run_given, set_state, withdraw};
 use super::plan::{Wanted, removal, replacement};
 use super::{Places, retract};
 use crate::error::Code;
@@ -32,7 +32,7 @@ async fn threads() -> Vec<Thread> {
 }
 
 impl Thread {
-    async fn run(&self, response: &str, groups: &[GroupDefinition], now: f64) -> Indexed {
+    async fn run(&self, response: &str, groups: &[GroupDefinition], now: f64) -> IndexerReport {
         run_given(&self.store, &self.places, Some(response), groups, now).await.unwrap()
     }
 
@@ -117,7 +117,7 @@ async fn a_response_becomes_an_index() {
             ]),
         );
         let indexed = thread.run("r", &groups.unwrap(), 12.5).await;
-        assert_eq!(indexed, Indexed { groups: 3, messages: 2, batches: 1 });
+        assert_eq!(indexed, IndexerReport { groups: 3, messages: 2, batches: 1 });
         let entry = json!({"responseId": "r", "updated_at": 12.5});
         let pointer = |size: u64| json!({"responseId": "r", "updated_at": 12.5, "size": size});
         let expected = [
@@ -157,7 +157,7 @@ async fn batches_hold_so_many_writes_and_no_more() {
         for (messages, batches) in [(BATCH_OPS_MAX - 2, 1), (BATCH_OPS_MAX - 1, 2)] {
             let ids: Vec<_> = (0..messages).map(|n| format!("m{n}")).collect();
             let indexed = thread.run("r", &groups(&[&format!("A: {}", ids.join(" "))]), 1.0).await;
-            assert_eq!(indexed, Indexed { groups: 1, messages, batches });
+            assert_eq!(indexed, IndexerReport { groups: 1, messages, batches });
         }
         assert_eq!(thread.index().await.len(), BATCH_OPS_MAX + 1);
         // Every message goes, and the listing is written once.
@@ -208,7 +208,7 @@ async fn a_run_removes_what_an_earlier_one_left() {
             set_state(&thread.store, &thread.places, group, true, None, 2.0).await.unwrap();
         }
         let indexed = thread.run("r", &groups(&["A: m2", "C: m3"]), 3.0).await;
-        assert_eq!(indexed, Indexed { groups: 2, messages: 2, batches: 1 });
+        assert_eq!(indexed, IndexerReport { groups: 2, messages: 2, batches: 1 });
         let expected = [
             "/groupState/A",
             "/groupToResponse/A",
@@ -263,7 +263,7 @@ async fn which_groups_a_response_had_is_known_until_they_are_gone() {
         let now = groups(&["B: m2", "C: m3"]);
         let wanted = Wanted::new(Some("r"), &now, 2.0);
         let response = BTreeSet::from(["r"]);
-        let held = Held::read(&thread.store, &thread.places, &response, &wanted.messages()).await.unwrap();
+        let held = HeldGroups::read(&thread.store, &thread.places, &response, &wanted.messages()).await.unwrap();
         let ops = replacement(&thread.places, &held, &wanted).unwrap();
         let listing = |op: &Op| match op {
             Op::Put { at, value, .. } if at.collection() == thread.places.response_to_groups => {
@@ -296,7 +296,7 @@ async fn nothing_of_a_withdrawn_response_is_left() {
         // The groups, three messages and what stands beside; the group that is another's by now stays.
         let batches = (GROUPS_PER_MESSAGE_MAX + 1 + 3 + 1).div_ceil(BATCH_OPS_MAX);
         let withdrawn = withdraw(&thread.store, &thread.places, "r").await.unwrap();
-        assert_eq!(withdrawn, Some(Indexed { groups: 0, messages: 0, batches }));
+        assert_eq!(withdrawn, Some(IndexerReport { groups: 0, messages: 0, batches }));
         assert_eq!(response_of(&thread.store, &thread.places, "B").await.unwrap().as_deref(), Some("r2"));
         withdraw(&thread.store, &thread.places, "r2").await.unwrap().unwrap();
         assert_eq!(thread.outline().await, before);
@@ -317,7 +317,7 @@ async fn runs_at_once_lose_nothing_and_keep_the_cap() {
             }));
         }
         for run in runs {
-            assert_eq!(run.await.unwrap(), Indexed { groups: 31, messages: 2, batches: 1 });
+            assert_eq!(run.await.unwrap(), IndexerReport { groups: 31, messages: 2, batches: 1 });
         }
         let (inside, beside) = thread.spread("m").await;
         assert_eq!((inside, beside.len()), (GROUPS_PER_MESSAGE_MAX, 8 * 31 - GROUPS_PER_MESSAGE_MAX));
@@ -442,7 +442,7 @@ async fn nothing_is_removed_that_changed_since_it_was_read() {
         let changes =
             ["messageToGroups/own", "messageToGroups/shared", &spilled, "groupToResponse/B", "responseToGroups/r"];
         for (n, at) in changes.into_iter().enumerate() {
-            let held = Held::read(&thread.store, &thread.places, &responses, &BTreeSet::new()).await.unwrap();
+            let held = HeldGroups::read(&thread.store, &thread.places, &responses, &BTreeSet::new()).await.unwrap();
             let ops = removal(&thread.places, &held, &responses).unwrap();
             let terms = PutTerms { merge: true, ..PutTerms::default() };
             let value = json!({"changed": n}).to_string();

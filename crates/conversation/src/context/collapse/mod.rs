@@ -9,7 +9,7 @@ mod plan;
 mod read;
 pub mod retract;
 
-pub use read::{Found, FoundGroups, find};
+pub use read::{FoundGroups, ThreadGroups, find};
 
 #[cfg(test)]
 mod index_tests;
@@ -34,7 +34,7 @@ pub struct Places {
 /// The collection of responses below a thread.
 const COLLAPSED: &str = "collapsed";
 /// The collection below a message of `by_message`.
-pub const SPILLED: &str = "groups";
+pub(crate) const SPILLED: &str = "groups";
 
 impl Places {
     pub fn of(root: Root<'_>, id: &str) -> Result<Self, PathError> {
@@ -67,7 +67,7 @@ impl Places {
     }
 
     /// The groups of a message that its own document has no room for.
-    pub fn spilled(&self, message: &str) -> Result<CollectionPath, PathError> {
+    pub(crate) fn spilled(&self, message: &str) -> Result<CollectionPath, PathError> {
         self.by_message.document(message)?.child(SPILLED)
     }
 }

@@ -16,14 +16,14 @@ use novelo_store::{Document, Op, PutTerms};
 use serde_json::{Value, json};
 
 use super::Places;
-use super::held::{Entry, Held, entries, response_of, text};
+use super::held::{HeldGroup, HeldGroups, entries, response_of, text};
 use crate::error::{Error, Result};
 
 /// The response of groups that came without one.
-pub const UNKNOWN: &str = "unknown";
+pub(crate) const UNKNOWN: &str = "unknown";
 
 /// What a response says.
-pub struct Wanted<'a> {
+pub(crate) struct Wanted<'a> {
     pub response: &'a str,
     pub groups: &'a [GroupDefinition],
     pub now: f64,
@@ -58,8 +58,8 @@ impl<'a> Wanted<'a> {
 
 /// Makes the index say what a response says. Which groups it had and has is written first, so that a run that
 /// ends early can be cleaned up after, and which it has is written last.
-pub fn replacement(places: &Places, held: &Held, wanted: &Wanted<'_>) -> Result<Vec<Op>> {
-    let mut plan = Plan::new(places, held, BTreeSet::from([wanted.response]), Some(wanted));
+pub(crate) fn replacement(places: &Places, held: &HeldGroups, wanted: &Wanted<'_>) -> Result<Vec<Op>> {
+    let mut plan = GroupPlan::new(places, held, BTreeSet::from([wanted.response]), Some(wanted));
     let at = at(&places.response_to_groups, wanted.response)?;
     let before = held.names(wanted.response);
     let gone: Vec<&str> = before.iter().map(|name| &**name).filter(|name| !wanted.names.contains(name)).collect();
@@ -76,8 +76,8 @@ pub fn replacement(places: &Places, held: &Held, wanted: &Wanted<'_>) -> Result<
 }
 
 /// Leaves nothing of these responses in the index.
-pub fn removal(places: &Places, held: &Held, responses: &BTreeSet<&str>) -> Result<Vec<Op>> {
-    let mut plan = Plan::new(places, held, responses.clone(), None);
+pub fn removal(places: &Places, held: &HeldGroups, responses: &BTreeSet<&str>) -> Result<Vec<Op>> {
+    let mut plan = GroupPlan::new(places, held, responses.clone(), None);
     plan.messages()?;
     plan.remove_groups()?;
     for document in held.listed.values() {
@@ -86,17 +86,22 @@ pub fn removal(places: &Places, held: &Held, responses: &BTreeSet<&str>) -> Resu
     Ok(plan.ops)
 }
 
-struct Plan<'a> {
+struct GroupPlan<'a> {
     places: &'a Places,
-    held: &'a Held,
+    held: &'a HeldGroups,
     /// Whose entries stay only where they are wanted.
     responses: BTreeSet<&'a str>,
     wanted: Option<&'a Wanted<'a>>,
     ops: Vec<Op>,
 }
 
-impl<'a> Plan<'a> {
-    fn new(places: &'a Places, held: &'a Held, responses: BTreeSet<&'a str>, wanted: Option<&'a Wanted<'a>>) -> Self {
+impl<'a> GroupPlan<'a> {
+    fn new(
+        places: &'a Places,
+        held: &'a HeldGroups,
+        responses: BTreeSet<&'a str>,
+        wanted: Option<&'a Wanted<'a>>,
+    ) -> Self {
         Self { places, held, responses, wanted, ops: Vec::new() }
     }
 
@@ -166,7 +171,7 @@ impl<'a> Plan<'a> {
     }
 
     /// Writes a message's document without the groups that go; removes it when nothing else is in it.
-    fn rewrite(&mut self, document: &Document, kept: &[&Entry<'_>], adds_none: bool) -> Result<()> {
+    fn rewrite(&mut self, document: &Document, kept: &[&HeldGroup<'_>], adds_none: bool) -> Result<()> {
         let text = text(document);
         let is_groups = |key: &str| json::unescape(key).is_some_and(|key| key == "groups");
         let members: Vec<_> = json::members(text).map(|(key, value)| (key.slice(text), value.slice(text))).collect();

@@ -26,11 +26,11 @@ use crate::error::{Error, Result};
 use crate::trace::GroupsInput;
 
 /// Groups by where their index stands, and whether what belongs to no user was looked at too.
-pub type FoundGroups = Cache<(CollectionPath, bool), Arc<Found>>;
+pub type FoundGroups = Cache<(CollectionPath, bool), Arc<ThreadGroups>>;
 
 /// The groups of a thread as they were read.
 #[derive(Debug, Default)]
-pub struct Found {
+pub struct ThreadGroups {
     pub groups: Groups,
     /// Tells them from others.
     pub fingerprint: u64,
@@ -40,7 +40,7 @@ pub struct Found {
     /// By root, the messages that have spilled.
     spilled: Vec<Vec<Box<str>>>,
     /// The groups of the newest turns that were asked for, written by who asks first.
-    membership: Mutex<Option<(Asked, Arc<Membership>)>>,
+    membership: Mutex<Option<(TurnSpan, Arc<Membership>)>>,
     /// Of all roots together: when it was last known that no other message has spilled.
     pulse: AtomicU64,
 }
@@ -49,7 +49,7 @@ pub struct Found {
 const PROBLEMS_MAX: usize = 8;
 
 /// The groups of a thread.
-pub async fn find(store: &Store, kept: &FoundGroups, whose: Whose<'_>, thread: &str) -> Result<Arc<Found>> {
+pub async fn find(store: &Store, kept: &FoundGroups, whose: Whose<'_>, thread: &str) -> Result<Arc<ThreadGroups>> {
     let Some(root) = whose.roots().next() else { return Ok(Arc::default()) };
     let key = (Places::key(root, thread).map_err(bad_id)?, whose.legacy);
     let mut now: u64 = 0;
@@ -67,8 +67,11 @@ pub async fn find(store: &Store, kept: &FoundGroups, whose: Whose<'_>, thread: &
     {
         return Ok(found);
     }
-    let mut reader =
-        Reader { store, found: Found { pulse: AtomicU64::new(now), ..Found::default() }, problems: Vec::new() };
+    let mut reader = Reader {
+        store,
+        found: ThreadGroups { pulse: AtomicU64::new(now), ..ThreadGroups::default() },
+        problems: Vec::new(),
+    };
     match reader.read(&places).await {
         Ok(bytes) => {
             let found = Arc::new(reader.found);
@@ -78,7 +81,10 @@ pub async fn find(store: &Store, kept: &FoundGroups, whose: Whose<'_>, thread: &
         Err(error) => {
             tracing::warn!(%error, thread, "the index of groups could not be read");
             let problem = "the index of groups could not be read; nothing was collapsed".to_owned();
-            Ok(Arc::new(Found { groups: Groups::new(Vec::new(), Vec::new(), vec![problem]), ..Found::default() }))
+            Ok(Arc::new(ThreadGroups {
+                groups: Groups::new(Vec::new(), Vec::new(), vec![problem]),
+                ..ThreadGroups::default()
+            }))
         }
     }
 }
@@ -95,15 +101,15 @@ fn bad_id(error: PathError) -> Error {
 }
 
 /// Turns that stay the same: where they are, epoch, first and last seq.
-type Asked = (Option<CollectionPath>, u64, u64, u64);
+type TurnSpan = (Option<CollectionPath>, u64, u64, u64);
 
-impl Found {
+impl ThreadGroups {
     /// The groups of these turns.
-    pub fn membership(&self, of: Option<&CollectionPath>, turns: &Turns) -> Arc<Membership> {
+    pub(crate) fn membership(&self, of: Option<&CollectionPath>, turns: &Turns) -> Arc<Membership> {
         let seq = |turn: Option<&Turn>| turn.map_or(0, |t| t.seq);
         let (first, last) = (seq(turns.iter().next()), seq(turns.iter().next_back()));
         let mut kept = self.membership.lock().unwrap_or_else(PoisonError::into_inner);
-        let same = |(asked, ..): &&(Asked, _)| {
+        let same = |(asked, ..): &&(TurnSpan, _)| {
             asked.0.as_ref() == of && (asked.1, asked.2, asked.3) == (turns.epoch, first, last)
         };
         if let Some((_, known)) = kept.as_ref().filter(same) {
@@ -139,7 +145,7 @@ impl Found {
 
 /// A message's place in a group.
 #[derive(Debug, Clone)]
-struct Entry {
+struct GroupMember {
     name: String,
     response: String,
     updated_at: f64,
@@ -147,29 +153,29 @@ struct Entry {
 
 /// What one root says: entries by message, and by group its response and its state.
 #[derive(Debug, Default)]
-struct Said {
-    entries: BTreeMap<String, Vec<Entry>>,
+struct RootGroups {
+    entries: BTreeMap<String, Vec<GroupMember>>,
     responses: FxHashMap<String, String>,
-    states: FxHashMap<String, State>,
+    states: FxHashMap<String, ChosenState>,
 }
 
 /// What was chosen about a group; where a response is named, for as long as the group is of it.
 #[derive(Debug, Clone)]
-struct State {
+struct ChosenState {
     expanded: bool,
     response: Option<String>,
 }
 
 struct Reader<'s> {
     store: &'s Store,
-    found: Found,
+    found: ThreadGroups,
     problems: Vec<String>,
 }
 
 impl Reader<'_> {
     /// Reads all; how many bytes that takes.
     async fn read(&mut self, places: &[(Root<'_>, Places)]) -> std::result::Result<usize, StoreError> {
-        let mut said = Said::default();
+        let mut said = RootGroups::default();
         for (root, at) in places {
             self.version(&at.responses).await?;
             let (more, documents) = self.index(at).await?;
@@ -208,8 +214,8 @@ impl Reader<'_> {
     }
 
     /// What one root says, and in how many documents.
-    async fn index(&mut self, at: &Places) -> std::result::Result<(Said, usize), StoreError> {
-        let (mut said, mut count) = (Said::default(), 0);
+    async fn index(&mut self, at: &Places) -> std::result::Result<(RootGroups, usize), StoreError> {
+        let (mut said, mut count) = (RootGroups::default(), 0);
         for document in self.documents(&at.message_to_groups).await? {
             count += 1;
             let value: Value = serde_json::from_slice(&document.value).unwrap_or_default();
@@ -301,9 +307,10 @@ impl Reader<'_> {
 
 /// The group of each message: its newest, and of equals the first. An entry of a response that does not have
 /// the group any more says nothing: the message shows again.
-fn chosen(said: &Said) -> (Vec<Group>, Vec<(Box<str>, u32)>) {
+fn chosen(said: &RootGroups) -> (Vec<Group>, Vec<(Box<str>, u32)>) {
     let responses = responses(said);
-    let is_current = |entry: &&Entry| responses.get(entry.name.as_str()).is_some_and(|(of, _)| *of == entry.response);
+    let is_current =
+        |entry: &&GroupMember| responses.get(entry.name.as_str()).is_some_and(|(of, _)| *of == entry.response);
     let mut groups: Vec<Group> = Vec::new();
     let mut places: FxHashMap<&str, u32> = FxHashMap::default();
     let mut of = Vec::with_capacity(said.entries.len());
@@ -321,7 +328,7 @@ fn chosen(said: &Said) -> (Vec<Group>, Vec<(Box<str>, u32)>) {
 }
 
 /// The response that has each group: the one that the index names, else that of the group's newest entry.
-fn responses(said: &Said) -> FxHashMap<&str, (&str, f64)> {
+fn responses(said: &RootGroups) -> FxHashMap<&str, (&str, f64)> {
     let named = said.responses.iter().map(|(name, response)| (name.as_str(), (response.as_str(), f64::INFINITY)));
     let mut responses: FxHashMap<_, _> = named.collect();
     for entry in said.entries.values().flatten() {
@@ -334,30 +341,30 @@ fn responses(said: &Said) -> FxHashMap<&str, (&str, f64)> {
     responses
 }
 
-impl Said {
+impl RootGroups {
     /// The group of an entry; what its response says of it comes later.
-    fn group(&self, entry: &Entry) -> Group {
-        let holds = |state: &&State| state.response.as_ref().is_none_or(|response| *response == entry.response);
+    fn group(&self, entry: &GroupMember) -> Group {
+        let holds = |state: &&ChosenState| state.response.as_ref().is_none_or(|response| *response == entry.response);
         let expanded = self.states.get(&entry.name).filter(holds).is_some_and(|state| state.expanded);
         let (name, response) = (entry.name.as_str().into(), entry.response.as_str().into());
         Group { name, response, description: None, items: None, expanded }
     }
 }
 
-fn entry(name: &str, value: &Value) -> Option<Entry> {
+fn entry(name: &str, value: &Value) -> Option<GroupMember> {
     let response = value.get("responseId")?.as_str().filter(|id| !id.is_empty())?.to_owned();
     let updated_at = value.get("updated_at").map_or(Some(0.0), Value::as_f64)?;
-    Some(Entry { name: name.to_owned(), response, updated_at })
+    Some(GroupMember { name: name.to_owned(), response, updated_at })
 }
 
-fn state(value: &Value) -> Option<State> {
+fn state(value: &Value) -> Option<ChosenState> {
     let expanded = match (value.get("expanded"), value.get("state").and_then(Value::as_str)) {
         (Some(expanded), _) => expanded.as_bool()?,
         (None, Some("expanded")) => true,
         (None, Some("collapsed")) => false,
         _ => return None,
     };
-    Some(State { expanded, response: value.get("responseId").and_then(Value::as_str).map(str::to_owned) })
+    Some(ChosenState { expanded, response: value.get("responseId").and_then(Value::as_str).map(str::to_owned) })
 }
 
 fn weight(group: &Group) -> usize {

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use novelo_engine::path::{CollectionPath, DocumentPath};
 use novelo_store::{Error, Op, Outcome, Store};
 
-use super::held::Held;
+use super::held::HeldGroups;
 use super::plan::removal;
 use super::{Places, TRIES_MAX, lock_places};
 use crate::error::Result;
@@ -57,7 +57,7 @@ pub async fn write(store: &Store, ops: Vec<Op>) -> Result<Vec<Outcome>> {
 async fn retraction(store: &Store, deleted: &Deleted<'_>) -> Result<Vec<Op>> {
     let mut ops = Vec::new();
     for (places, responses) in deleted.values() {
-        let held = Held::read(store, places, responses, &BTreeSet::new()).await?;
+        let held = HeldGroups::read(store, places, responses, &BTreeSet::new()).await?;
         ops.extend(removal(places, &held, responses)?);
     }
     Ok(ops)

@@ -25,7 +25,7 @@ use novelo_engine::{Message, Need, Recipe};
 use novelo_store::{Store, Turns};
 
 use crate::cache::Cache;
-use crate::context::collapse::{Found, FoundGroups};
+use crate::context::collapse::{FoundGroups, ThreadGroups};
 use crate::error::{Error, Result};
 use crate::search::FoundPassage;
 use crate::thread::refused::Refusals;
@@ -49,7 +49,7 @@ pub(crate) struct ContextInputs {
     summary: Option<Shown>,
     user_data: Option<Shown>,
     collections: Vec<ChosenCollection>,
-    groups: Option<Arc<Found>>,
+    groups: Option<Arc<ThreadGroups>>,
     membership: Option<Arc<Membership>>,
     /// The turns that a model refused, by seq.
     refused: Vec<RefusedTurn>,

@@ -64,8 +64,9 @@ impl ContextInputs {
         let first = self.sources.len() + 1;
         if found.recalled.recall.share_permille.is_some() {
             let needed_tokens = needed_tokens(recipe, &self.loaded());
-            let room_tokens = found.recalled.recall.room_tokens(budget_tokens, needed_tokens);
-            found.shorten(room_tokens.unwrap_or(u32::MAX), recipe.tokenizer, first);
+            let room_tokens = found.recalled.recall.room_tokens(budget_tokens, needed_tokens).unwrap_or(u32::MAX);
+            let lone_tokens = found.recalled.recall.lone_room_tokens(budget_tokens, needed_tokens);
+            found.shorten(room_tokens, lone_tokens.unwrap_or(u32::MAX), recipe.tokenizer, first);
         } else if first > 1 {
             found.show(first);
         }
@@ -176,8 +177,22 @@ impl RecalledPassages {
         recalled.near = near.iter().map(FoundPassage::to_hit).collect();
     }
 
-    /// Keeps the best hits that fit into a room together, and makes the message of them.
-    fn shorten(&mut self, room_tokens: u32, tokenizer: Tokenizer, first: usize) {
+    /// Keeps the best hits that fit into a room together, and makes the message of them. If none does, the
+    /// best one that fits into the room of a lone hit.
+    fn shorten(&mut self, room_tokens: u32, lone_tokens: u32, tokenizer: Tokenizer, first: usize) {
+        let count = self.hits.len();
+        self.fit(room_tokens, tokenizer, first);
+        // Those that do not fit are the first of `near`, and one that is tried returns to its front.
+        for at in 0..count.min(self.near.len()) {
+            if !self.hits.is_empty() {
+                return;
+            }
+            self.hits = vec![self.near.remove(at)];
+            self.fit(lone_tokens, tokenizer, first);
+        }
+    }
+
+    fn fit(&mut self, room_tokens: u32, tokenizer: Tokenizer, first: usize) {
         let mut left_tokens = room_tokens;
         let mut is_kept = |hit: &FoundPassage| {
             let tokens = tokenizer.count(&hit.text);

@@ -53,7 +53,7 @@ impl<'p> Subject<'p> {
 
 /// What goes with a document: the operations, and the places that are recorded as forgotten.
 #[derive(Debug, Default)]
-pub struct Derived {
+pub(crate) struct Derived {
     pub ops: Vec<Op>,
     pub places: Vec<Prefix>,
 }
@@ -137,7 +137,13 @@ impl Derived {
     }
 
     /// The memories that were made from a thread, or from one turn of it.
-    pub async fn memories_of(&mut self, app: &UserMemory, user: &str, thread: &str, turn: Option<&str>) -> Result<()> {
+    pub(crate) async fn memories_of(
+        &mut self,
+        app: &UserMemory,
+        user: &str,
+        thread: &str,
+        turn: Option<&str>,
+    ) -> Result<()> {
         let of = place::memories(user)?;
         let mut seq = 0;
         loop {
@@ -155,7 +161,7 @@ impl Derived {
     }
 
     /// What skills answered while tasks were worked on: it may quote anything of the user.
-    pub async fn skill_results(&mut self, app: &UserMemory, user: &str) -> Result<()> {
+    pub(crate) async fn skill_results(&mut self, app: &UserMemory, user: &str) -> Result<()> {
         for at in results::of_skills(app, user).await? {
             self.delete(at);
         }

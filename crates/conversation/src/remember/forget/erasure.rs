@@ -65,7 +65,7 @@ impl PendingErasure {
 }
 
 /// Cleans the raw files if deletions wait for it. Called again and again.
-pub async fn erase_when_due(app: &UserMemory) {
+pub(crate) async fn erase_when_due(app: &UserMemory) {
     if let Err(error) = try_erase(app).await {
         app.erasure.request();
         tracing::warn!(%error, "the raw files are not cleaned of what was deleted yet");

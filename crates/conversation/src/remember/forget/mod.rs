@@ -25,7 +25,8 @@ use crate::search::vectors::VECTORS;
 use crate::search::{PASSAGES, RecallSource};
 use crate::trace::TRACES;
 use derived::{Derived, Subject};
-pub use erasure::{PendingErasure, erase_when_due};
+pub use erasure::PendingErasure;
+pub(crate) use erasure::erase_when_due;
 pub use filter::RestoreFilter;
 pub use log::{ForgetEntry, ForgetLog};
 

@@ -35,7 +35,7 @@ const CHARS_PER_TOKEN: usize = 2;
 const LENGTH: &str = "length";
 
 /// How many turns the next round may take.
-pub fn turns_max(app: &UserMemory) -> u64 {
+pub(crate) fn turns_max(app: &UserMemory) -> u64 {
     if app.models.get(Job::Summary).is_some() { MODEL_TURNS_MAX } else { TURNS_MAX }
 }
 
@@ -44,7 +44,7 @@ const ROLES: &[Role] = &[Role::User, Role::Assistant];
 
 /// The summary with turns behind it, up to a seq. The words of a caller stay; the words made here are made
 /// again.
-pub async fn continued(
+pub(crate) async fn continued(
     app: &UserMemory,
     thread: (&str, &str),
     before: Summary,

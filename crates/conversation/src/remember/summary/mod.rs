@@ -1,9 +1,10 @@
 //! The rolling summary of a thread: what fell out of its window, in a few sentences.
 //!
-//! Owns the summary document and the task that keeps it up. An append notifies the task and goes on; the task
-//! sums up what has fallen out since and moves `upto_seq` by exactly that, so that a turn which arrives
-//! meanwhile is covered by the next round. A caller's summary is continued, not replaced. Invariant: between
-//! `upto_seq` and the window there is, once the task has rested, no turn.
+//! Owns the summary document and the task that keeps it up. An append notifies the task and goes on. Once the
+//! thread rests, or someone wants to read its summary, the task sums up what has fallen out since and moves
+//! `upto_seq` by exactly that, so that a turn which arrives meanwhile is covered by the next round. A caller's
+//! summary is continued, not replaced. Invariant: between `upto_seq` and the window there is, once the task has
+//! rested, no turn.
 
 mod due;
 mod make;
@@ -19,6 +20,7 @@ use crate::error::{Code, Error, Result};
 use crate::remember::UserMemory;
 use crate::settings::Settings;
 use crate::telemetry::now;
+use crate::thread::Wanted;
 pub use due::run;
 
 /// A summary as its document is.
@@ -130,7 +132,9 @@ async fn write(
     Ok(())
 }
 
+/// The summary as it is now. One that is behind is brought up to date first.
 pub async fn get(app: &UserMemory, user: &str, thread: &str) -> Result<Option<Summary>> {
+    app.sum_up_now(user, thread, Wanted::IfItWaits).await;
     let (summary, version) = held(&app.store, &path(user, thread)?).await?;
     Ok((version > 0).then_some(summary).filter(Summary::says_something))
 }
@@ -164,7 +168,7 @@ pub async fn remove(app: &UserMemory, user: &str, thread: &str) -> Result<bool> 
 
 /// Says that what lies before the window is done with, so that a summary which was removed does not come
 /// back.
-pub async fn begin_here(app: &UserMemory, user: &str, thread: &str) -> Result<()> {
+pub(crate) async fn begin_here(app: &UserMemory, user: &str, thread: &str) -> Result<()> {
     let of = scope::turns(user, thread).map_err(|e| Error::bad_id("thread", &e))?;
     let upto_seq = Window::of(&app.settings).before(app.store.version(&of).await?.last_seq);
     let summary = Summary { upto_seq, by: By::Extract, updated_at: now(), ..Summary::default() };
@@ -175,7 +179,7 @@ pub async fn begin_here(app: &UserMemory, user: &str, thread: &str) -> Result<()
 }
 
 /// Says of a summary that stays that it covers no turn: those it was made from are gone, and seqs begin anew.
-pub async fn begin_anew(app: &UserMemory, user: &str, thread: &str) -> Result<()> {
+pub(crate) async fn begin_anew(app: &UserMemory, user: &str, thread: &str) -> Result<()> {
     let at = path(user, thread)?;
     for _ in 0..TRIES_MAX {
         let (summary, version) = held(&app.store, &at).await?;

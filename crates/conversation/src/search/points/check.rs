@@ -11,7 +11,7 @@ use super::super::sources::{collections, passage_text};
 use super::super::worker::users;
 use super::near::another_size;
 use super::qdrant_collection_of;
-use super::{Answer, Fault, Points};
+use super::{Points, QdrantAnswer, QdrantFault};
 use crate::error::Result;
 use crate::search::Search;
 
@@ -42,7 +42,7 @@ pub async fn expected(app: &Search, user: &str) -> Result<BTreeMap<&'static str,
 
 impl Points {
     /// How many points there are of a user, by the names of collections.
-    pub(super) async fn counted(&self, user: &str) -> Answer<BTreeMap<&'static str, u64>> {
+    pub(super) async fn counted(&self, user: &str) -> QdrantAnswer<BTreeMap<&'static str, u64>> {
         let mut counts = BTreeMap::new();
         for of in Collection::ALL {
             counts.insert(of.name(), self.count(of, self.requests.count(of, &Scope::user(user))).await?);
@@ -50,9 +50,9 @@ impl Points {
         Ok(counts)
     }
 
-    async fn count(&self, of: Collection, request: qdrant::Request) -> Answer<u64> {
+    async fn count(&self, of: Collection, request: qdrant::Request) -> QdrantAnswer<u64> {
         match self.ask(of, request, super::WRITE_DEADLINE, qdrant::counted).await {
-            Err(Fault::Missing) => Ok(0),
+            Err(QdrantFault::Missing) => Ok(0),
             answer => answer,
         }
     }
@@ -89,7 +89,7 @@ pub async fn findings(app: &Search) -> Result<Vec<Value>> {
 }
 
 /// Looks at each collection that is there.
-async fn look(app: &Search, points: &Points, findings: &mut Vec<Value>) -> Answer<()> {
+async fn look(app: &Search, points: &Points, findings: &mut Vec<Value>) -> QdrantAnswer<()> {
     let size = match app.indexes.embedder.fingerprint() {
         // One that fails says so itself.
         Some(_) => app.indexes.embedder.query(PROBE).await.ok().map(|vector| vector.len()),
@@ -97,7 +97,7 @@ async fn look(app: &Search, points: &Points, findings: &mut Vec<Value>) -> Answe
     };
     for of in Collection::ALL {
         let shape = match points.shape(of).await {
-            Err(Fault::Foreign(what)) => {
+            Err(QdrantFault::Foreign(what)) => {
                 let advice = "do that; until then searches of it are lexical";
                 findings.push(json!({"place": "qdrant", "what": what, "advice": advice}));
                 continue;

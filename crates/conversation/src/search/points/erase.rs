@@ -16,7 +16,7 @@ use novelo_store::{PutTerms, Range};
 use serde::{Deserialize, Serialize};
 
 use super::super::sources::{DOCUMENTS, MEMORIES, PASSAGES};
-use super::{Answer, Fault, Points, work};
+use super::{Points, QdrantAnswer, QdrantFault, work};
 use super::{point_kind, qdrant_collections};
 use crate::error::{Code, Error, Result};
 use crate::ids;
@@ -47,12 +47,12 @@ impl Left {
     }
 
     /// Whether it is time to look.
-    pub fn is_to_see(&self) -> bool {
+    pub(crate) fn is_to_see(&self) -> bool {
         self.is_known() || self.maybe.load(Ordering::Relaxed)
     }
 
     /// Says that another node may have left some.
-    pub fn suspect(&self) {
+    pub(crate) fn suspect(&self) {
         self.maybe.store(true, Ordering::Relaxed);
     }
 
@@ -159,18 +159,18 @@ async fn sweep(app: &Search, points: &Points, user: &str) -> Result<bool> {
 
 /// The points of one kind, all of them or of one thread or document.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Part<'p> {
+pub(crate) struct PointSelection<'p> {
     of: Collection,
     kind: Option<Kind>,
     parent: Option<&'p str>,
 }
 
 /// The points below a path, as far as they are whole; `None` where only a look at each can tell.
-fn scopes(what: &Prefix) -> Option<Vec<Part<'_>>> {
+fn scopes(what: &Prefix) -> Option<Vec<PointSelection<'_>>> {
     let segments: Vec<&str> = what.segments().iter().map(|segment| &**segment).collect();
     let [USERS, _, below @ ..] = segments.as_slice() else { return None };
     let (of, kind, parent, rest) = match below {
-        [] => return Some(Collection::ALL.map(|of| Part { of, kind: None, parent: None }).into()),
+        [] => return Some(Collection::ALL.map(|of| PointSelection { of, kind: None, parent: None }).into()),
         [MEMORIES] => (&[Collection::Conversation][..], Kind::Memory, None, None),
         [THREADS] => (&[Collection::Conversation][..], Kind::Turn, None, None),
         [THREADS, thread, rest @ ..] => {
@@ -184,7 +184,7 @@ fn scopes(what: &Prefix) -> Option<Vec<Part<'_>>> {
         [MEMORIES, ..] => return None,
         _ => return Some(Vec::new()),
     };
-    let whole = of.iter().map(|of| Part { of: *of, kind: Some(kind), parent }).collect();
+    let whole = of.iter().map(|of| PointSelection { of: *of, kind: Some(kind), parent }).collect();
     match rest {
         None | Some((_, [])) => Some(whole),
         Some((passages, [last])) if *last == passages => Some(whole),
@@ -195,11 +195,11 @@ fn scopes(what: &Prefix) -> Option<Vec<Part<'_>>> {
 }
 
 impl Points {
-    pub(super) async fn remove_scopes(&self, user: &str, parts: &[Part<'_>]) -> Answer<()> {
-        for Part { of, kind, parent } in parts {
+    pub(super) async fn remove_scopes(&self, user: &str, parts: &[PointSelection<'_>]) -> QdrantAnswer<()> {
+        for PointSelection { of, kind, parent } in parts {
             let scope = Scope { user, kind: *kind, parents: parent.as_slice() };
             match self.ask(*of, self.requests.remove_all(*of, &scope), FORGET_DEADLINE, qdrant::done).await {
-                Ok(()) | Err(Fault::Missing) => {}
+                Ok(()) | Err(QdrantFault::Missing) => {}
                 Err(fault) => return Err(fault),
             }
         }
@@ -207,8 +207,8 @@ impl Points {
     }
 
     /// All points of a user.
-    pub(super) async fn remove_user(&self, user: &str) -> Answer<()> {
-        self.remove_scopes(user, &Collection::ALL.map(|of| Part { of, kind: None, parent: None })).await
+    pub(super) async fn remove_user(&self, user: &str) -> QdrantAnswer<()> {
+        self.remove_scopes(user, &Collection::ALL.map(|of| PointSelection { of, kind: None, parent: None })).await
     }
 }
 
@@ -223,7 +223,7 @@ mod tests {
             0 => DocumentPath::new(path).unwrap().prefix(),
             _ => CollectionPath::new(path).unwrap().prefix(),
         };
-        let part = |part: &Part<'_>| format!("{} {:?} {:?}", part.of.name(), part.kind, part.parent);
+        let part = |part: &PointSelection<'_>| format!("{} {:?} {:?}", part.of.name(), part.kind, part.parent);
         Some(scopes(&prefix)?.iter().map(part).collect::<Vec<_>>().join("; "))
     }
 

@@ -6,7 +6,7 @@
 //! never waits for it twice.
 
 mod check;
-pub mod erase;
+pub(crate) mod erase;
 mod near;
 pub mod rebuild;
 mod work;
@@ -48,12 +48,12 @@ pub struct Points {
     busy: Mutex<Option<String>>,
     /// What was forgotten and may still have points.
     pub left: erase::Left,
-    rebuild: tokio::sync::Mutex<Option<rebuild::Plan>>,
+    rebuild: tokio::sync::Mutex<Option<rebuild::RebuildPlan>>,
 }
 
 /// Why there is no answer.
 #[derive(Debug, thiserror::Error)]
-pub enum Fault {
+pub(crate) enum QdrantFault {
     #[error("there is no such collection")]
     Missing,
     /// This request is refused, and would be again; others may do.
@@ -67,7 +67,7 @@ pub enum Fault {
     Down(String),
 }
 
-impl From<Unanswered> for Fault {
+impl From<Unanswered> for QdrantFault {
     fn from(error: Unanswered) -> Self {
         match error {
             Unanswered::Refused(_, 404, _) => Self::Missing,
@@ -79,7 +79,7 @@ impl From<Unanswered> for Fault {
     }
 }
 
-type Answer<T> = std::result::Result<T, Fault>;
+type QdrantAnswer<T> = std::result::Result<T, QdrantFault>;
 
 impl Points {
     /// `None` where passages are searched in this process. An address that is none is an error at the start.
@@ -114,7 +114,7 @@ impl Points {
     }
 
     /// What a collection is like; `None` where there is none.
-    async fn shape(&self, of: Collection) -> Answer<Option<Shape>> {
+    async fn shape(&self, of: Collection) -> QdrantAnswer<Option<Shape>> {
         if let Some((shape, _)) = lock(&self.shapes).get(&of) {
             return Ok(Some(*shape));
         }
@@ -123,13 +123,13 @@ impl Points {
                 lock(&self.shapes).insert(of, (shape, false));
                 Ok(Some(shape))
             }
-            Err(Fault::Missing) => Ok(None),
+            Err(QdrantFault::Missing) => Ok(None),
             Err(fault) => Err(fault),
         }
     }
 
     /// The same, made where there is none, for embeddings of so many dimensions; its fields too.
-    async fn ensure(&self, of: Collection, dimensions: Option<usize>) -> Answer<Shape> {
+    async fn ensure(&self, of: Collection, dimensions: Option<usize>) -> QdrantAnswer<Shape> {
         if let Some((shape, true)) = lock(&self.shapes).get(&of) {
             return Ok(*shape);
         }
@@ -137,14 +137,14 @@ impl Points {
             let made = self.ask(of, self.requests.create(of, dimensions), WRITE_DEADLINE, qdrant::done).await;
             match made {
                 // Another node was first.
-                Ok(()) | Err(Fault::Refused { status: 409, .. }) => {}
+                Ok(()) | Err(QdrantFault::Refused { status: 409, .. }) => {}
                 Err(fault) => return Err(fault),
             }
         }
         for field in self.requests.fields(of) {
             self.ask(of, field, WRITE_DEADLINE, qdrant::done).await?;
         }
-        let shape = self.shape(of).await?.ok_or(Fault::Missing)?;
+        let shape = self.shape(of).await?.ok_or(QdrantFault::Missing)?;
         lock(&self.shapes).insert(of, (shape, true));
         Ok(shape)
     }
@@ -156,23 +156,25 @@ impl Points {
         request: Request,
         deadline: Duration,
         read: impl FnOnce(&[u8]) -> Result<T, Nonsense>,
-    ) -> Answer<T> {
+    ) -> QdrantAnswer<T> {
         if let Some(said) = self.rests() {
-            return Err(Fault::Down(said));
+            return Err(QdrantFault::Down(said));
         }
         let answered = match self.send(request, deadline).await {
             Ok(bytes) => read(&bytes).map_err(|nonsense| {
                 let said = format!("{}: {nonsense}", self.requests.name(of));
                 match nonsense {
-                    Nonsense::Foreign(_) => Fault::Foreign(said),
-                    Nonsense::Unreadable(_) => Fault::Down(said),
+                    Nonsense::Foreign(_) => QdrantFault::Foreign(said),
+                    Nonsense::Unreadable(_) => QdrantFault::Down(said),
                 }
             }),
             Err(error) => Err(error.into()),
         };
         match &answered {
-            Err(Fault::Down(said)) => self.rest(said),
-            Err(Fault::Missing | Fault::Refused { .. } | Fault::Foreign(_)) => drop(lock(&self.shapes).remove(&of)),
+            Err(QdrantFault::Down(said)) => self.rest(said),
+            Err(QdrantFault::Missing | QdrantFault::Refused { .. } | QdrantFault::Foreign(_)) => {
+                lock(&self.shapes).remove(&of);
+            }
             Ok(_) => {}
         }
         answered

@@ -6,7 +6,7 @@ use tokio::sync::RwLock;
 
 use super::super::find::Ask;
 use super::super::part::Part;
-use super::{Answer, Fault, Points};
+use super::{Points, QdrantAnswer, QdrantFault};
 use super::{point_kind, qdrant_collections};
 use crate::search::Search;
 
@@ -97,7 +97,7 @@ pub async fn near(app: &Search, points: &Points, part: &RwLock<Part>, ask: &Ask<
 
 impl Points {
     /// The hits of these collections, within the time that a search has.
-    async fn lists(&self, of: &[Collection], question: &Question<'_>) -> Answer<Vec<Lists>> {
+    async fn lists(&self, of: &[Collection], question: &Question<'_>) -> QdrantAnswer<Vec<Lists>> {
         let work = async {
             match of {
                 [first, second] => {
@@ -113,12 +113,12 @@ impl Points {
             Err(_) => {
                 let said = format!("it did not answer within {:?}", self.deadline);
                 self.rest(&said);
-                Err(Fault::Down(said))
+                Err(QdrantFault::Down(said))
             }
         }
     }
 
-    async fn list(&self, of: Collection, question: &Question<'_>) -> Answer<Lists> {
+    async fn list(&self, of: Collection, question: &Question<'_>) -> QdrantAnswer<Lists> {
         let Some(shape) = self.shape(of).await? else { return Ok(Lists::default()) };
         let dense = question.dense.filter(|dense| shape.dimensions == Some(dense.vector.len()));
         let note = question.dense.filter(|_| dense.is_none()).map(|wanted| {
@@ -132,7 +132,7 @@ impl Points {
         let mut lists = match self.ask(of, request, self.deadline, found).await {
             Ok(lists) => lists.into_iter(),
             // Dropped since it was looked at: it is made again.
-            Err(Fault::Missing) => return Ok(Lists { note, ..Lists::default() }),
+            Err(QdrantFault::Missing) => return Ok(Lists { note, ..Lists::default() }),
             Err(fault) => return Err(fault),
         };
         let mut next = |is_asked: bool| if is_asked { lists.next().unwrap_or_default() } else { Vec::new() };
@@ -141,7 +141,7 @@ impl Points {
 }
 
 /// What is said of a collection that was made for other embeddings.
-pub fn another_size(name: &str, there: Option<usize>, here: usize) -> String {
+pub(crate) fn another_size(name: &str, there: Option<usize>, here: usize) -> String {
     let there = there.map_or_else(|| "none".to_owned(), |size| format!("those of {size} dimensions"));
     format!(
         "collection {name} takes no embeddings of {here} dimensions but {there}; `novelo index --rebuild` makes it anew"

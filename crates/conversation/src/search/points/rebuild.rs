@@ -14,14 +14,14 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::super::worker::users;
-use super::{Fault, Points, WRITE_DEADLINE, expected, lock, work};
+use super::{Points, QdrantFault, WRITE_DEADLINE, expected, lock, work};
 use crate::error::{Code, Error, Result};
 use crate::search::Search;
 use crate::telemetry::now;
 
 /// Who is left, and what was done.
 #[derive(Debug)]
-pub struct Plan {
+pub struct RebuildPlan {
     left: VecDeque<String>,
     users: usize,
     done: Done,
@@ -40,7 +40,7 @@ fn place() -> Result<DocumentPath> {
     DocumentPath::new(&["novelo", "rebuild"]).map_err(|e| Error::new(Code::Internal, e.to_string()))
 }
 
-fn failed(fault: &Fault) -> Error {
+fn failed(fault: &QdrantFault) -> Error {
     Error::new(Code::Unavailable, format!("Qdrant failed: {fault}"))
 }
 
@@ -86,7 +86,7 @@ fn told(done: &Done, count: usize, users: usize, finished: bool) -> Value {
     json!({"done": count, "users": users, "finished": finished, "collections": rows.collect::<Vec<_>>()})
 }
 
-async fn begin(app: &Search, points: &Points, anew: bool) -> Result<Plan> {
+async fn begin(app: &Search, points: &Points, anew: bool) -> Result<RebuildPlan> {
     let kept = app.store.get(&place()?).await?.filter(|_| !anew);
     let done: Option<Done> = kept.and_then(|kept| serde_json::from_slice(&kept.value).ok());
     let is_new = done.is_none();
@@ -104,7 +104,7 @@ async fn begin(app: &Search, points: &Points, anew: bool) -> Result<Plan> {
     all.dedup();
     let count = all.len();
     let left = all.into_iter().filter(|user| done.after.as_ref().is_none_or(|after| user > after)).collect();
-    Ok(Plan { left, users: count, done })
+    Ok(RebuildPlan { left, users: count, done })
 }
 
 /// Puts all points of a user, and counts them.
@@ -124,10 +124,10 @@ async fn rebuild(app: &Search, points: &Points, user: &str, done: &mut Done) -> 
 }
 
 impl Points {
-    async fn drop_collection(&self, of: Collection) -> super::Answer<()> {
+    async fn drop_collection(&self, of: Collection) -> super::QdrantAnswer<()> {
         lock(&self.shapes).remove(&of);
         match self.ask(of, self.requests.drop(of), WRITE_DEADLINE, qdrant::dropped).await {
-            Ok(_) | Err(Fault::Missing) => Ok(()),
+            Ok(_) | Err(QdrantFault::Missing) => Ok(()),
             Err(fault) => Err(fault),
         }
     }

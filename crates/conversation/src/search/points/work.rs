@@ -14,13 +14,13 @@ use novelo_store::qdrant::{self, Collection, Point, Scope, Seen, Shape};
 use novelo_store::{Error, Op, Range};
 use tokio::sync::RwLock;
 
-use super::super::embedder::Failure;
+use super::super::embedder::EmbeddingFailure;
 use super::super::find::current;
 use super::super::part::{Lacking, Part, digest};
 use super::super::sources::{Place, passage_text};
 use super::super::vectors::{self, Vector};
 use super::super::worker::{BATCH_DEADLINE, TEXT_CHARS_MAX};
-use super::{Answer, Fault, Points, WRITE_DEADLINE, lock};
+use super::{Points, QdrantAnswer, QdrantFault, WRITE_DEADLINE, lock};
 use super::{point_kind, qdrant_collection_of, qdrant_collections};
 use crate::error::Result;
 use crate::search::Search;
@@ -66,7 +66,7 @@ pub async fn work(app: &Search, points: &Points, user: &str, source: RecallSourc
 }
 
 /// Whether something was done; a failure is said once and tried again later.
-fn done<T>(answer: Answer<T>) -> Option<T> {
+fn done<T>(answer: QdrantAnswer<T>) -> Option<T> {
     match answer {
         Ok(value) => Some(value),
         Err(fault) => {
@@ -251,8 +251,8 @@ async fn embed_some(app: &Search, source: RecallSource, print: &str, some: &mut 
             }
             keep(app, print, some).await
         }
-        Err(Failure::Down(_)) => Ok(false),
-        Err(Failure::Refused(said)) => match some {
+        Err(EmbeddingFailure::Down(_)) => Ok(false),
+        Err(EmbeddingFailure::Refused(said)) => match some {
             [_] => {
                 tracing::warn!(said, "a passage is not embedded: its text is refused");
                 Ok(true)
@@ -292,26 +292,26 @@ impl Points {
         of: Collection,
         scope: &Scope<'_>,
         from: Option<&str>,
-    ) -> Answer<(Vec<Seen>, Option<String>)> {
+    ) -> QdrantAnswer<(Vec<Seen>, Option<String>)> {
         let request = self.requests.scroll(of, scope, from, SCROLLED);
         match self.ask(of, request, WRITE_DEADLINE, qdrant::scrolled).await {
-            Err(Fault::Missing) => Ok((Vec::new(), None)),
+            Err(QdrantFault::Missing) => Ok((Vec::new(), None)),
             answer => answer,
         }
     }
 
     /// Removes points of a user by their ids, where there are any.
-    pub(super) async fn remove(&self, of: Collection, user: &str, ids: &[String]) -> Answer<()> {
+    pub(super) async fn remove(&self, of: Collection, user: &str, ids: &[String]) -> QdrantAnswer<()> {
         if ids.is_empty() {
             return Ok(());
         }
         match self.ask(of, self.requests.remove(of, user, ids), WRITE_DEADLINE, qdrant::done).await {
-            Err(Fault::Missing) => Ok(()),
+            Err(QdrantFault::Missing) => Ok(()),
             answer => answer,
         }
     }
 
-    async fn put_all(&self, app: &Search, user: &str, source: RecallSource, taken: &[Taken]) -> Answer<()> {
+    async fn put_all(&self, app: &Search, user: &str, source: RecallSource, taken: &[Taken]) -> QdrantAnswer<()> {
         for into in qdrant_collections(source) {
             let taken: Vec<&Taken> = taken.iter().filter(|taken| taken.into == *into).collect();
             let size = taken.iter().find_map(|taken| Some(taken.vector.as_ref()?.len()));
@@ -336,7 +336,7 @@ impl Points {
         into: Collection,
         shape: Shape,
         taken: &[&Taken],
-    ) -> Answer<()> {
+    ) -> QdrantAnswer<()> {
         let print = app.indexes.embedder.fingerprint();
         let terms: Vec<Vec<(u32, f32)>> =
             taken.iter().map(|t| sparse::of_passage(&passage_text(source, &t.turn).unwrap_or_default())).collect();

@@ -152,9 +152,8 @@ async fn ask(
     if asked.is_guest {
         guests::claim(&server, &asked.user).await?;
     }
-    if let Some(key) = &asked.repeat
-        && let Some(reader) = app.replies.join(&owner, key)?
-    {
+    let repeat = repeat::running_key(&asked);
+    if let Some(reader) = app.replies.join(&owner, &repeat)? {
         tracer.joined(&reader.trace_id());
         return answered(reader, delivery, Shown { may_debug: wants_trace, guest }).await;
     }
@@ -170,8 +169,8 @@ async fn ask(
     // A request that may come again, such as a double click whose first call is aborted, waits for that.
     let waits = delivery != Delivery::Json || asked.repeat.is_some();
     let patience = if waits { Patience::Page } else { Patience::None };
-    let (format, repeat) = (ResponseFormat::Guided { guest: guest.clone() }, asked.repeat.clone());
-    let options = ReplyOptions { owner, format, patience, tracer, repeat, response: None };
+    let format = ResponseFormat::Guided { guest: guest.clone() };
+    let options = ReplyOptions { owner, format, patience, tracer, repeat: Some(repeat), response: None };
     let reader = answer::begin(app, AnswerRequest::Guided(asked), options)?;
     answered(reader, delivery, Shown { may_debug: wants_trace, guest }).await
 }

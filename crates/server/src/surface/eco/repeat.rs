@@ -1,5 +1,5 @@
 //! The id by which a request is recognised when it is sent again: `Idempotency-Key`, else the `id` of the
-//! message.
+//! message. Without one, the same request joins the answer only while that is being made.
 
 use axum::http::{HeaderMap, HeaderName};
 use novelo_engine::path::check_id;
@@ -23,4 +23,11 @@ pub(crate) fn key(headers: &HeaderMap, asked: &GuidedRequest) -> Result<Option<R
     let id = member(last, "id").filter(|id| check_id(id).is_ok());
     let print = asked.message_print();
     Ok(id.map(|id| RepeatKey { id: format!("message {id} {print}"), print, param: "messages" }))
+}
+
+/// By what another request joins the answer to this one while it runs: its id, else all that it says.
+pub(crate) fn running_key(asked: &GuidedRequest) -> RepeatKey {
+    let print = asked.print();
+    let whole = || RepeatKey { id: format!("request {print}"), print: print.clone(), param: "messages" };
+    asked.repeat.clone().unwrap_or_else(whole)
 }

@@ -13,7 +13,7 @@ use novelo_conversation::app::App;
 use novelo_conversation::caller::Caller;
 use novelo_conversation::error::Error;
 use novelo_conversation::remember::results;
-use novelo_conversation::remember::skills::{Call, Skill};
+use novelo_conversation::remember::skills::{Skill, SkillCaller};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -41,7 +41,7 @@ pub(crate) async fn run(
     optional_id("session_id", wire.session_id)?;
     let task = optional_id("task_id", wire.task_id)?;
     let skill = Skill::from_name(&name).ok_or_else(|| unknown(&name))?;
-    let call = Call { app: &app, caller: &caller, user: &user };
+    let call = SkillCaller { app: &app, caller: &caller, user: &user };
     let result = skill.run(call, wire.arguments).await?;
     if let Some(task) = task {
         results::keep(&app, &user, &task, skill.name(), result.get()).await?;

@@ -9,7 +9,7 @@ use crate::http::body::{Json, PathIds, QueryParams, RawBody, parse_object};
 use crate::http::error::ApiResult;
 use novelo_conversation::app::App;
 use novelo_conversation::remember::memories::{self, NewMemory};
-use novelo_conversation::remember::search::{self, Query};
+use novelo_conversation::remember::search::{self, MemoryQuery};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -53,7 +53,7 @@ pub(crate) async fn find(
     RawBody(body): RawBody,
 ) -> ApiResult<Json> {
     let wire: MemorySearchRequest = parse_object(&body)?;
-    let query = Query { text: &wire.query, k: wire.k, explain: wire.explain == Some(true) };
+    let query = MemoryQuery { text: &wire.query, k: wire.k, explain: wire.explain == Some(true) };
     Ok(Json::serialize(&search::memories(&app, &user, query).await?)?)
 }
 

@@ -10,8 +10,8 @@ use crate::http::error::ApiResult;
 use novelo_conversation::app::App;
 use novelo_conversation::caller::Caller;
 use novelo_conversation::error::Error;
-use novelo_conversation::remember::documents::{self, Kind, NewFiles, NewText};
-use novelo_conversation::remember::search::{self, Query};
+use novelo_conversation::remember::documents::{self, DocumentKind, NewFiles, NewText};
+use novelo_conversation::remember::search::{self, MemoryQuery};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -30,7 +30,7 @@ struct PassageSearchRequest {
     query: String,
     k: Option<u64>,
     explain: Option<bool>,
-    kind: Option<Kind>,
+    kind: Option<DocumentKind>,
     document: Option<String>,
 }
 
@@ -93,7 +93,7 @@ pub(crate) async fn find(
     RawBody(body): RawBody,
 ) -> ApiResult<Json> {
     let wire: PassageSearchRequest = parse_object(&body)?;
-    let query = Query { text: &wire.query, k: wire.k, explain: wire.explain == Some(true) };
+    let query = MemoryQuery { text: &wire.query, k: wire.k, explain: wire.explain == Some(true) };
     Ok(Json::serialize(&search::passages(&app, &user, query, wire.kind, wire.document.as_deref()).await?)?)
 }
 
@@ -103,6 +103,6 @@ pub(crate) async fn find_turns(
     RawBody(body): RawBody,
 ) -> ApiResult<Json> {
     let wire: TurnSearchRequest = parse_object(&body)?;
-    let query = Query { text: &wire.query, k: wire.k, explain: wire.explain == Some(true) };
+    let query = MemoryQuery { text: &wire.query, k: wire.k, explain: wire.explain == Some(true) };
     Ok(Json::serialize(&search::turns(&app, &user, query, wire.thread.as_deref()).await?)?)
 }

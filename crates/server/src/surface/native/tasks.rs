@@ -10,7 +10,7 @@ use crate::http::error::ApiResult;
 use novelo_conversation::app::App;
 use novelo_conversation::error::Error;
 use novelo_conversation::remember::results;
-use novelo_conversation::remember::tasks::{self, Change, NewTask, Status};
+use novelo_conversation::remember::tasks::{self, Change, NewTask, TaskStatus};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -25,7 +25,7 @@ struct AddTaskRequest {
 #[serde(deny_unknown_fields)]
 struct ChangeTaskRequest {
     title: Option<String>,
-    status: Option<Status>,
+    status: Option<TaskStatus>,
     #[serde(default, deserialize_with = "given")]
     notes: Option<Option<String>>,
     #[serde(default, deserialize_with = "given")]
@@ -35,7 +35,7 @@ struct ChangeTaskRequest {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct TaskListParams {
-    status: Option<Status>,
+    status: Option<TaskStatus>,
     after: Option<String>,
     limit: Option<usize>,
 }

@@ -11,7 +11,7 @@ use novelo_conversation::app::App;
 use novelo_conversation::caller::Caller;
 use novelo_conversation::context;
 use novelo_conversation::error::{Code, Error, Result};
-use novelo_conversation::trace::{self, Entry, Trace, TraceId};
+use novelo_conversation::trace::{self, Trace, TraceEntry, TraceId};
 
 pub(crate) async fn get(State(app): State<App>, caller: Caller, PathIds(id): PathIds<String>) -> ApiResult<Json> {
     read(&app, &caller, &id).await
@@ -20,8 +20,8 @@ pub(crate) async fn get(State(app): State<App>, caller: Caller, PathIds(id): Pat
 /// The trace of a prompt with its explanation, or of a request.
 pub(crate) async fn read(app: &App, caller: &Caller, id: &str) -> ApiResult<Json> {
     let trace = match find(app, caller, id).await? {
-        Entry::Prompt(trace) => trace,
-        Entry::Course(course) => return Ok(written(&*course, r#""kind":"course""#)?),
+        TraceEntry::Prompt(trace) => trace,
+        TraceEntry::Course(course) => return Ok(written(&*course, r#""kind":"course""#)?),
     };
     let (_, explanation, identical) = context::replay(app, &trace).await?;
     let explanation = serde_json::to_string(&explanation).map_err(internal)?;
@@ -41,17 +41,17 @@ pub(crate) async fn replay(State(app): State<App>, caller: Caller, PathIds(id): 
 async fn prompt(app: &App, caller: &Caller, id: &str) -> Result<Arc<Trace>> {
     let none = || Error::not_found("prompt in this trace");
     let course = match find(app, caller, id).await? {
-        Entry::Prompt(trace) => return Ok(trace),
-        Entry::Course(course) => course,
+        TraceEntry::Prompt(trace) => return Ok(trace),
+        TraceEntry::Course(course) => course,
     };
     match find(app, caller, course.prompts.last().ok_or_else(none)?).await? {
-        Entry::Prompt(trace) => Ok(trace),
-        Entry::Course(_) => Err(none()),
+        TraceEntry::Prompt(trace) => Ok(trace),
+        TraceEntry::Course(_) => Err(none()),
     }
 }
 
 /// The trace with this id, if the caller may see it: its user, or an admin if it has no user.
-async fn find(app: &App, caller: &Caller, id: &str) -> Result<Entry> {
+async fn find(app: &App, caller: &Caller, id: &str) -> Result<TraceEntry> {
     let unknown = || Error::not_found("such trace");
     let id = TraceId::decode(id).ok_or_else(unknown)?;
     if let Some((user, _)) = &id.thread {
@@ -59,7 +59,7 @@ async fn find(app: &App, caller: &Caller, id: &str) -> Result<Entry> {
         return trace::find(&app.store, &app.recorder, &id).await?.ok_or_else(unknown);
     }
     let entry = trace::find(&app.store, &app.recorder, &id).await?;
-    match entry.as_ref().and_then(Entry::user) {
+    match entry.as_ref().and_then(TraceEntry::user) {
         Some(user) => caller.require_user(user)?,
         None => caller.require_admin()?,
     }

@@ -64,6 +64,20 @@ fn clicks_at_the_very_same_time_are_one() {
 }
 
 #[test]
+fn clicks_without_an_id_are_one_while_the_answer_is_made() {
+    let models = Models::start();
+    let server = serve(&models, &[("NOVELO_ECO_CACHE_SECONDS", "0")]);
+    models.otherwise(paced());
+    let body = conversation("ana", "t", &[json!({"role": "user", "content": HEAVY})]);
+    let clicks: Vec<_> = (0..4).map(|_| open(&server, &body)).collect();
+    let answers: Vec<Value> = clicks.into_iter().map(|click| end(&click.rest())["message"].clone()).collect();
+    assert!(answers.iter().all(|answer| answer == "Um dois três."), "{answers:?}");
+    assert_eq!((models.asked().len(), turns(&server, "ana", "t").len()), (1, 2));
+    assert_eq!(ask(&server, &body)["cache"], false, "said again after the end, it is another message");
+    assert_eq!((models.asked().len(), turns(&server, "ana", "t").len()), (2, 4));
+}
+
+#[test]
 fn a_repeat_is_answered_as_before_also_later_and_after_a_restart() {
     let models = Models::start();
     let server = serve(&models, &[("NOVELO_ECO_CACHE_SECONDS", "0")]);
