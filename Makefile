@@ -1,6 +1,7 @@
 # `make check` runs what most changes can break, in minutes. `make test` runs everything that must hold, cheapest first.
 # Both stop at the first fault.
-# Needs: Rust with rustfmt and clippy, a C++ compiler, git, python3 with venv, node with npm, Chromium with its driver, redis-server with redis-cli.
+# Needs: Rust with rustfmt and clippy, a C++ compiler, git, python3 with venv, node with npm, Chromium with its driver, redis-server with redis-cli,
+# valgrind.
 # `make qdrant` fetches a Qdrant server for the tests. All it installs goes below target/ and models/.
 
 SHELL := bash
@@ -37,7 +38,8 @@ DENY_STAMP := target/tools/.cargo-deny-$(DENY_VERSION)
 
 # command:package, for what is missing on a Debian machine.
 SYSTEM := c++:g++ git:git $(PYTHON):python3 chromium:chromium chromedriver:chromium-driver \
-	redis-server:redis-server redis-cli:redis-tools node:nodejs npm:npm
+	redis-server:redis-server redis-cli:redis-tools node:nodejs npm:npm \
+	valgrind:valgrind
 
 HOST = $(shell rustc -vV | sed -n 's/^host: //p')
 FUZZ_BINARIES = target/fuzz/$(HOST)/release
@@ -52,7 +54,7 @@ FUZZ_RUSTFLAGS := --cfg fuzzing -Dwarnings -Cpasses=sancov-module \
 say = @printf '\n── %s\n' '$(1)'
 
 .PHONY: test
-test: needs fmt-check tidy openapi lint deny model clients suite doctest fuzz
+test: needs fmt-check tidy openapi lint deny model clients suite doctest instructions fuzz
 	@if [ -s $(SKIPPED) ]; then \
 		printf '\nall holds that was run; skipped tests:\n'; sort -u $(SKIPPED); \
 	else \
@@ -146,6 +148,12 @@ qdrant: system
 doctest:
 	$(call say,documentation tests)
 	@cargo test --quiet --locked --workspace --doc
+
+# The main operations against their budgets in crates/bench/instructions.txt: counts of instructions, which no noise changes.
+.PHONY: instructions
+instructions:
+	$(call say,instructions)
+	@cargo run --quiet --locked -p xtask -- instructions
 
 # What is found goes to target/fuzz-corpus, what breaks to target/fuzz-artifacts; the seeds in the tree are only read. Each target
 # runs for FUZZ_SECONDS.

@@ -3,13 +3,14 @@
 
 use std::cell::RefCell;
 
-use axum::Router;
+
 use axum::body::Body;
 use axum::http::Request;
 use http_body_util::BodyExt;
 use novelo_conversation::app::{self, App, Tasks};
 use novelo_conversation::settings::Settings;
-use novelo_server::{http, router};
+use novelo_server::http;
+use novelo_server::router::{self, AppRouter};
 use tokio::runtime::Runtime;
 use tower::ServiceExt;
 
@@ -39,7 +40,7 @@ const PLACES: [(&str, &str); 18] = [
 const BODIES_MAX: usize = 2_000;
 
 struct Server {
-    router: Router,
+    router: AppRouter,
     own_secret: String,
     /// Keeps the background tasks of the server alive.
     _app: (App, Tasks),

@@ -1,6 +1,7 @@
-//! Work on the tree itself: `cargo run -p xtask -- tidy` checks what the compiler cannot, and `ci` runs
-//! `make test`.
+//! Work on the tree itself: `cargo run -p xtask -- tidy` checks what the compiler cannot, `instructions`
+//! counts what the main operations cost, and `ci` runs `make test`.
 
+mod instructions;
 mod source;
 mod tidy;
 mod tree;
@@ -9,12 +10,16 @@ use std::process::{Command, ExitCode};
 
 use anyhow::{Context, ensure};
 
+use self::instructions::Profile;
+
 const USAGE: &str = "usage: cargo run -p xtask -- <command>
 
   tidy           check layering, source rules and sizes; print what was measured
   tidy --renew   write xtask/allowance.txt from what is found now
   tidy --list    print what the allowance covers
   api            write the lists of the public API again (crates/*/api.txt)
+  instructions   count the instructions of the main operations and compare them with their budgets;
+                 --renew writes the budgets, --release counts a release build
   ci             run everything that must hold (make test)";
 
 fn main() -> anyhow::Result<ExitCode> {
@@ -24,6 +29,10 @@ fn main() -> anyhow::Result<ExitCode> {
         ["tidy", "--renew"] => tidy::renew(),
         ["tidy", "--list"] => tidy::list(),
         ["api"] => tidy::api::write(&tree::root()?).map(|()| ExitCode::SUCCESS),
+        ["instructions"] => instructions::check(Profile::Dev),
+        ["instructions", "--renew"] => instructions::renew(Profile::Dev),
+        ["instructions", "--release"] => instructions::check(Profile::Release),
+        ["instructions", "--release", "--renew"] => instructions::renew(Profile::Release),
         ["ci"] => ci(),
         _ => {
             eprintln!("{USAGE}");

@@ -91,11 +91,11 @@ fn read_file(root: &Path, path: &str) -> anyhow::Result<Option<File>> {
     Ok(String::from_utf8(bytes).map(|text| File::new(path, text)).ok())
 }
 
-fn cargo() -> Command {
+pub fn cargo() -> Command {
     Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
 }
 
-fn run(command: &mut Command) -> anyhow::Result<String> {
+pub fn run(command: &mut Command) -> anyhow::Result<String> {
     let output = command.output().with_context(|| format!("cannot start {command:?}"))?;
     ensure!(output.status.success(), "{command:?} failed\n{}", String::from_utf8_lossy(&output.stderr));
     Ok(String::from_utf8(output.stdout)?)

@@ -7,6 +7,7 @@
 #![deny(clippy::print_stdout, clippy::print_stderr, reason = "a closed pipe would be a panic: use say! and complain!")]
 
 mod eval;
+pub mod instructions;
 pub mod quality;
 mod speed;
 
@@ -17,6 +18,7 @@ use novelo_server::cli::{MeasureCommand, Output};
 pub async fn run(command: MeasureCommand, settings: Settings, out: Output) -> anyhow::Result<()> {
     match command {
         MeasureCommand::Eval(command) => eval::run(command, &settings, &out),
+        MeasureCommand::BareServer => speed::bare::serve().await,
         MeasureCommand::Bench(args) => speed::run(args, &settings, &out).await,
     }
 }

@@ -39,6 +39,7 @@ pub mod error;
 mod files;
 pub mod ids;
 pub mod locks;
+pub mod logs;
 pub mod model;
 pub mod outbound;
 pub mod policy;

@@ -1,17 +1,13 @@
-//! What the server says about itself: metrics, logs and the clock.
+//! What the server says about itself in numbers: metrics and the clock.
 //!
-//! Owns the counters behind `/metrics` and the set-up of logging. The clock is read here and passed on as a
-//! value.
+//! Owns the counters behind `/metrics`. The clock is read here and passed on as a value.
 
-use std::collections::BTreeMap;
 use std::fmt::Write;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU16, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use novelo_store::Health;
-
-use crate::settings::{LogFormat, LogSettings};
 
 /// Seconds since 1970.
 pub fn now() -> f64 {
@@ -23,28 +19,83 @@ const BUCKETS_S: [f64; 12] = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.0
 /// Counters, all since the start.
 #[derive(Debug, Default)]
 pub struct Metrics {
-    requests: Mutex<BTreeMap<(String, u16), u64>>,
+    /// Locked when a route is declared and when the page is read, by no request.
+    routes: Mutex<Vec<Arc<RouteCounts>>>,
+    /// Requests that took no longer than the bound, and longer than the one before it.
     latency: [AtomicU64; BUCKETS_S.len()],
     latency_count: AtomicU64,
     latency_us: AtomicU64,
     pub turns: AtomicU64,
     pub contexts: AtomicU64,
     pub traces_lost: AtomicU64,
+    /// Prompts that a model's server cut without a word.
+    pub prompts_cut: AtomicU64,
+}
+
+/// The answered requests of one route, by status.
+#[derive(Debug)]
+pub struct RouteCounts {
+    route: Box<str>,
+    /// The first places are taken, each by the first request with its status.
+    statuses: [StatusCount; STATUSES_MAX],
+}
+
+#[derive(Debug, Default)]
+struct StatusCount {
+    /// 0 while the place is free.
+    status: AtomicU16,
+    count: AtomicU64,
+}
+
+/// More statuses than any route answers with. One too many is counted in the latencies alone.
+const STATUSES_MAX: usize = 24;
+
+impl RouteCounts {
+    fn add(&self, status: u16) {
+        let taken = |place: &&StatusCount| {
+            let before = place.status.load(Ordering::Relaxed);
+            before == status || before == 0 && place.take(status)
+        };
+        if let Some(place) = self.statuses.iter().find(taken) {
+            place.count.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    /// Statuses with their counts, in order.
+    fn list(&self) -> Vec<(u16, u64)> {
+        let read = |place: &StatusCount| (place.status.load(Ordering::Relaxed), place.count.load(Ordering::Relaxed));
+        let mut list: Vec<_> = self.statuses.iter().map(read).filter(|(_, count)| *count > 0).collect();
+        list.sort_unstable();
+        list
+    }
+}
+
+impl StatusCount {
+    /// Takes a free place for a status; whether it is the place of this status now.
+    fn take(&self, status: u16) -> bool {
+        let taken = self.status.compare_exchange(0, status, Ordering::Relaxed, Ordering::Relaxed);
+        taken.is_ok() || taken == Err(status)
+    }
 }
 
 impl Metrics {
+    /// The counters of a route.
+    pub fn route(&self, route: &str) -> Arc<RouteCounts> {
+        let mut routes = self.routes();
+        let known = routes.iter().find(|counts| &*counts.route == route).cloned();
+        known.unwrap_or_else(|| {
+            let counts = Arc::new(RouteCounts { route: route.into(), statuses: Default::default() });
+            routes.push(counts.clone());
+            counts
+        })
+    }
+
     /// Counts one answered request.
-    pub fn request(&self, route: &str, status: u16, took: Duration) {
-        let mut requests = self.requests.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        match requests.get_mut(&(route.to_owned(), status)) {
-            Some(count) => *count += 1,
-            None => drop(requests.insert((route.to_owned(), status), 1)),
-        }
+    pub fn request(&self, route: &RouteCounts, status: u16, took: Duration) {
+        route.add(status);
         let seconds = took.as_secs_f64();
-        for (bucket, bound) in self.latency.iter().zip(BUCKETS_S) {
-            if seconds <= bound {
-                bucket.fetch_add(1, Ordering::Relaxed);
-            }
+        if let Some((bucket, _)) = self.latency.iter().zip(BUCKETS_S).find(|(_, bound)| seconds <= *bound) {
+            bucket.fetch_add(1, Ordering::Relaxed);
         }
         self.latency_count.fetch_add(1, Ordering::Relaxed);
         self.latency_us.fetch_add(took.as_micros() as u64, Ordering::Relaxed);
@@ -59,6 +110,7 @@ impl Metrics {
             ("turns_appended_total", "counter", read(&self.turns)),
             ("contexts_total", "counter", read(&self.contexts)),
             ("traces_lost_total", "counter", read(&self.traces_lost)),
+            ("prompts_cut_total", "counter", read(&self.prompts_cut)),
             ("messages_scanned_total", "counter", novelo_engine::message::scanned()),
             ("texts_counted_total", "counter", novelo_engine::tokens::counted()),
             ("store_writable", "gauge", store.writable.into()),
@@ -76,14 +128,16 @@ impl Metrics {
 
     fn write_requests(&self, out: &mut String) {
         put(out, format_args!("# TYPE novelo_http_requests_total counter\n"));
-        let requests = self.requests.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        for ((route, status), count) in requests.iter() {
+        let mut routes = self.routes().clone();
+        routes.sort_unstable_by(|a, b| a.route.cmp(&b.route));
+        for (route, (status, count)) in routes.iter().flat_map(|c| c.list().into_iter().map(|row| (&c.route, row))) {
             let labels = format!("route=\"{route}\",status=\"{status}\"");
             put(out, format_args!("novelo_http_requests_total{{{labels}}} {count}\n"));
         }
         put(out, format_args!("# TYPE novelo_http_request_seconds histogram\n"));
+        let mut count = 0;
         for (bucket, bound) in self.latency.iter().zip(BUCKETS_S) {
-            let count = bucket.load(Ordering::Relaxed);
+            count += bucket.load(Ordering::Relaxed);
             put(out, format_args!("novelo_http_request_seconds_bucket{{le=\"{bound}\"}} {count}\n"));
         }
         let count = self.latency_count.load(Ordering::Relaxed);
@@ -94,20 +148,12 @@ impl Metrics {
             format_args!("novelo_http_request_seconds_sum {seconds}\nnovelo_http_request_seconds_count {count}\n"),
         );
     }
+
+    fn routes(&self) -> MutexGuard<'_, Vec<Arc<RouteCounts>>> {
+        self.routes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 fn put(out: &mut String, text: std::fmt::Arguments<'_>) {
     out.write_fmt(text).expect("writing to a string does not fail");
-}
-
-/// Starts logging to standard error, as lines for people or as JSON.
-pub fn start_logs(settings: &LogSettings) -> anyhow::Result<()> {
-    let filter = tracing_subscriber::EnvFilter::try_new(format!("{},fjall=warn,lsm_tree=warn", settings.level.name()))?;
-    let logs = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
-    let logs = logs.with_ansi(std::io::IsTerminal::is_terminal(&std::io::stderr()));
-    let started = match settings.format {
-        LogFormat::Json => logs.json().flatten_event(true).try_init(),
-        LogFormat::Text => logs.with_target(false).try_init(),
-    };
-    started.map_err(|e| anyhow::anyhow!("{e}"))
 }

@@ -30,5 +30,6 @@ pub fn shown_member<'m>(document: &'m Message, name: &str) -> Option<Cow<'m, str
 
 /// The first characters of a text.
 pub fn cut(text: &str, chars_max: usize) -> String {
-    text.chars().take(chars_max).collect()
+    let end = text.char_indices().nth(chars_max).map_or(text.len(), |(end, _)| end);
+    text.get(..end).unwrap_or(text).to_owned()
 }

@@ -213,6 +213,9 @@ pub(crate) fn truncate(literal: &str, units_max: u32) -> String {
 
 /// UTF-16 code units of a text.
 pub(crate) fn utf16_units(text: &str) -> u32 {
+    if text.is_ascii() {
+        return text.len() as u32;
+    }
     text.bytes().map(|b| u32::from(b & 0xC0 != 0x80) + u32::from(b >= 0xF0)).sum()
 }
 
@@ -267,7 +270,7 @@ fn walk_string<'t>(text: &'t str, start: usize, visit: &mut impl FnMut(Token<'t>
             }
             b'\\' => at = walk_escape(text, at, visit),
             _ => {
-                let end = run(bytes, at, |b| b != b'"' && b != b'\\');
+                let end = plain(bytes, at);
                 visit(Token::Verbatim(part(text, at, end)));
                 at = end;
             }
@@ -315,6 +318,12 @@ fn run(bytes: &[u8], start: usize, keep: impl Fn(u8) -> bool) -> usize {
     start + rest.iter().position(|b| !keep(*b)).unwrap_or(rest.len())
 }
 
+/// Where the plain text of a literal ends: at a quote or an escape. Most of a message is such text.
+fn plain(bytes: &[u8], start: usize) -> usize {
+    let rest = bytes.get(start..).unwrap_or_default();
+    start + memchr::memchr2(b'"', b'\\', rest).unwrap_or(rest.len())
+}
+
 fn open(bytes: &[u8], bracket: u8) -> Option<usize> {
     let start = skip_space(bytes, 0);
     (byte(bytes, start) == bracket).then_some(start + 1)
@@ -335,7 +344,7 @@ fn skip_string(bytes: &[u8], start: usize) -> usize {
         match byte(bytes, at) {
             b'"' => return at + 1,
             b'\\' => at += 2,
-            _ => at = run(bytes, at, |b| b != b'"' && b != b'\\'),
+            _ => at = plain(bytes, at),
         }
     }
     bytes.len()

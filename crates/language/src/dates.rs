@@ -39,6 +39,11 @@ pub fn dates(text: &str, words: &Words) -> Vec<Date> {
 }
 
 impl Date {
+    /// Year, month and day, as far as they were given.
+    pub(crate) fn parts(&self) -> [Option<i32>; 3] {
+        [self.year, self.month, self.day]
+    }
+
     /// How near a day lies: 1 in the date, less shortly after it, 0 elsewhere. A bare year says little.
     pub fn nearness(&self, day: Day) -> f32 {
         let (year, month, _) = civil(day);
@@ -162,7 +167,7 @@ fn calendars() -> impl Iterator<Item = &'static Calendar> {
 }
 
 /// The number of a month by its folded name.
-fn month(word: &str) -> Option<i32> {
+pub(crate) fn month(word: &str) -> Option<i32> {
     CALENDAR.months.get(word).copied()
 }
 

@@ -3,13 +3,11 @@
 //! Owns the headers, and the answer to a preflight, which needs no key. A route says which methods are for
 //! pages (`route`), and `http.origins` which pages these are. Nothing changes for any other request.
 
-use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
-use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
+use crate::http::origin::OwnNames;
 use crate::route::RouteFacts;
-use crate::server::Server;
 
 /// What a page may send.
 const SENT: &str = "accept, authorization, content-type, idempotency-key, last-event-id";
@@ -21,21 +19,34 @@ const REMEMBERED_S: &str = "600";
 const ASKS_PRIVATE: HeaderName = HeaderName::from_static("access-control-request-private-network");
 const ALLOWS_PRIVATE: HeaderName = HeaderName::from_static("access-control-allow-private-network");
 
-/// Lets pages of the configured origins call the routes that are for pages.
-pub(crate) async fn admit_pages(State(server): State<Server>, request: Request, next: Next) -> Response {
-    let methods = request.extensions().get::<RouteFacts>().and_then(|facts| facts.page_methods);
-    let origin = request.headers().get(header::ORIGIN).filter(|origin| server.names.trusts(origin)).cloned();
-    let (Some(methods), Some(origin)) = (methods, origin) else { return next.run(request).await };
-    let is_preflight = request.headers().contains_key(header::ACCESS_CONTROL_REQUEST_METHOD);
-    let mut response = match request.method() == Method::OPTIONS && is_preflight {
-        true => preflight(methods, request.headers()),
-        false => next.run(request).await,
-    };
-    let headers = response.headers_mut();
-    headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin);
-    headers.insert(header::ACCESS_CONTROL_EXPOSE_HEADERS, HeaderValue::from_static(READ));
-    headers.append(header::VARY, HeaderValue::from_static("origin"));
-    response
+/// A page of a configured origin that calls a route which is for pages.
+pub(crate) struct AdmittedPage {
+    origin: HeaderValue,
+    methods: &'static str,
+}
+
+impl AdmittedPage {
+    /// The page that sent a request, if it may read the answer.
+    pub fn find(names: &OwnNames, facts: Option<&RouteFacts>, headers: &HeaderMap) -> Option<Self> {
+        let methods = facts?.page_methods?;
+        let origin = headers.get(header::ORIGIN).filter(|origin| names.trusts(origin))?.clone();
+        Some(Self { origin, methods })
+    }
+
+    /// The answer to a preflight.
+    pub fn preflight(&self, method: &Method, headers: &HeaderMap) -> Option<Response> {
+        let is_preflight = method == Method::OPTIONS && headers.contains_key(header::ACCESS_CONTROL_REQUEST_METHOD);
+        is_preflight.then(|| preflight(self.methods, headers))
+    }
+
+    /// Lets the page read an answer.
+    pub(crate) fn admit(self, mut response: Response) -> Response {
+        let headers = response.headers_mut();
+        headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, self.origin);
+        headers.insert(header::ACCESS_CONTROL_EXPOSE_HEADERS, HeaderValue::from_static(READ));
+        headers.append(header::VARY, HeaderValue::from_static("origin"));
+        response
+    }
 }
 
 fn preflight(methods: &'static str, asked: &HeaderMap) -> Response {

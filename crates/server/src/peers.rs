@@ -10,10 +10,9 @@
 use std::time::Duration;
 
 use axum::body::{Body, to_bytes};
-use axum::extract::{FromRequest, Request, State};
+use axum::extract::{FromRequest, Request};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Uri, header};
-use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use futures_util::StreamExt;
@@ -33,12 +32,13 @@ use crate::auth;
 use crate::http::body::RawBody;
 use crate::http::error::ApiError;
 use crate::http::sse::LAST_EVENT_ID;
-use crate::route::{self, NodeMemory, RouteFacts};
+use crate::route::{GuardedRoutes, NodeMemory, RouteEntry, RouteFacts};
 use crate::server::Server;
 use novelo_conversation::caller::NODES;
 use novelo_conversation::error::{Code, Error, Result};
 use novelo_conversation::outbound::Passing;
 use novelo_conversation::telemetry::now;
+use novelo_conversation::thread::item::ResponseId;
 
 /// The node that forwarded a request, and its proof that it is a node. A request that has both is not
 /// forwarded again.
@@ -132,48 +132,63 @@ enum AnsweringNode {
 }
 
 impl AnsweringNode {
-    fn for_request(request: &Request, own: &str) -> Self {
-        let facts = request.extensions().get::<RouteFacts>();
+    fn for_request(request: &Request, facts: Option<&RouteFacts>, own: &str) -> Self {
         let node_memory = facts.and_then(|facts| facts.node_memory);
-        let in_path = request.uri().path().rsplit('/').next().filter(|_| node_memory == Some(NodeMemory::NamedReply));
+        let forgets = facts.is_some_and(|facts| facts.forgets(request.method()));
+        let in_path = in_path(request.uri().path(), node_memory.filter(|_| !forgets));
         let last = request.headers().get(LAST_EVENT_ID).and_then(|id| id.to_str().ok());
         let last = last.and_then(|id| id.trim().rsplit_once('.')).map(|(name, _)| name);
-        if let Some(node) = in_path.or(last).and_then(ids::node_of_reply).filter(|node| *node != own) {
-            return Self::Named(node.to_owned());
+        let last = last.and_then(ids::node_of_reply).map(str::to_owned);
+        if let Some(node) = in_path.or(last).filter(|node| node != own) {
+            return Self::Named(node);
         }
         match node_memory {
             Some(NodeMemory::Trace) => Self::Anywhere,
-            _ if facts.is_some_and(|facts| facts.forgets(request.method())) => Self::Everywhere,
+            _ if forgets => Self::Everywhere,
             _ => Self::Here,
         }
     }
 }
 
-/// Forwards each request to the node that can answer it.
-pub(crate) async fn forward(State(server): State<Server>, mut request: Request, next: Next) -> Response {
-    let Some(client) = server.peer_client.get() else { return next.run(request).await };
-    match is_proven(&server, request.method(), request.uri(), request.headers()).await {
+/// The node that the path names.
+fn in_path(path: &str, node_memory: Option<NodeMemory>) -> Option<String> {
+    match node_memory? {
+        NodeMemory::NamedReply => path.rsplit('/').next().and_then(ids::node_of_reply).map(str::to_owned),
+        NodeMemory::Response => path.split('/').find_map(ResponseId::parse).map(|id| id.node().to_owned()),
+        NodeMemory::Trace => None,
+    }
+}
+
+/// Answers a request, or forwards it to the node that can answer it.
+pub(crate) async fn forward(
+    server: &Server,
+    client: &Passing,
+    routes: &GuardedRoutes,
+    route: Option<&RouteEntry>,
+    mut request: Request,
+) -> Response {
+    match is_proven(server, request.method(), request.uri(), request.headers()).await {
         Ok(false) => {}
-        Ok(true) => return next.run(as_forwarded(&server, request)).await,
+        Ok(true) => return routes.answer(server, route, as_forwarded(server, request)).await,
         Err(error) => return ApiError::from(error).into_response(),
     }
     for name in [PASSED_BY, NODE_PROOF, PASSED_FOR] {
         request.headers_mut().remove(name);
     }
-    let answered_by = AnsweringNode::for_request(&request, &server.app.node);
+    let answered_by = AnsweringNode::for_request(&request, route.map(|route| &route.facts), &server.app.node);
     if answered_by == AnsweringNode::Here {
-        return next.run(request).await;
+        return routes.answer(server, route, request).await;
     }
     let (mut parts, body) = request.into_parts();
     // A caller that is refused here causes no work on other nodes, and its body is not read.
-    let is_allowed = match parts.extensions.get::<RouteFacts>().cloned() {
-        Some(facts) => route::authorize(&server, &facts, &mut parts).await.is_ok(),
+    let is_allowed = match route {
+        Some(route) => route.authorize(server, &mut parts).await.is_ok(),
         None => false,
     };
     if !is_allowed {
-        return next.run(Request::from_parts(parts, body)).await;
+        return routes.answer(server, route, Request::from_parts(parts, body)).await;
     }
-    let body = match RawBody::from_request(Request::from_parts(parts.clone(), body), &server).await {
+    let body = match RawBody::from_request(Request::from_parts(parts.clone(), body), server).await {
         Ok(RawBody(body)) => body,
         Err(error) => return error.into_response(),
     };
@@ -191,7 +206,7 @@ pub(crate) async fn forward(State(server): State<Server>, mut request: Request, 
         secret,
         is_operator,
     };
-    let here = next.run(Request::from_parts(parts, Body::from(body)));
+    let here = routes.answer(server, route, Request::from_parts(parts, Body::from(body)));
     let answer = match answered_by {
         AnsweringNode::Named(node) => ask_node(&server.app.store, &node, forwarded, here).await,
         AnsweringNode::Anywhere => ask_first(&server.app.store, forwarded, here).await,
@@ -485,9 +500,10 @@ mod tests {
                 true => Access::Users.reading(NodeMemory::NamedReply),
                 false => Access::Users.into(),
             };
-            let mut request = Request::builder().uri(path).extension::<RouteFacts>(facts);
+            let mut request = Request::builder().uri(path);
             request = last.into_iter().fold(request, |request, last| request.header(LAST_EVENT_ID, last));
-            let answered_by = AnsweringNode::for_request(&request.body(Body::empty()).unwrap(), "00000000");
+            let answered_by =
+                AnsweringNode::for_request(&request.body(Body::empty()).unwrap(), Some(&facts), "00000000");
             assert_eq!(
                 answered_by,
                 expected.map_or(AnsweringNode::Here, |node| AnsweringNode::Named(node.into())),

@@ -1,22 +1,24 @@
 //! Routes that carry their own facts.
 //!
-//! Owns the one way to declare a route: its path, its facts and its handlers. The router is built from these
-//! declarations, and so is the table that the guard of public pages and the other nodes look into; there is
-//! no other list of addresses. Owns authorization too: the guard of a route runs before its handlers, so that
-//! a handler that ignores its caller is still protected. Invariants: a route states who may call it. A
-//! request without facts matched no route.
+//! Owns the one way to declare a route: its path, its facts and its handlers. The routers are built from
+//! these declarations, and so is the table in which the facts of a request are found; there is no other list
+//! of addresses. Owns authorization too: a request reaches a handler only after its caller was let in, so
+//! that a handler that ignores its caller is still protected. A request that is refused goes to a second
+//! router with the same routes, which has refusals in place of handlers; so the layers of a surface see its
+//! refusals, and none stands between a caller that is let in and its handler. Invariants: a route states who
+//! may call it. A request that the table does not know reaches no handler.
 
 use std::convert::Infallible;
+use std::sync::Arc;
 
 use axum::Router;
-use axum::extract::{FromRequestParts, RawPathParams, Request, State};
+use axum::extract::{Request, State};
 use axum::handler::Handler;
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, Method, header};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodRouter, Route};
-use rustc_hash::FxHashMap;
 use tower::{Layer, Service};
 
 use crate::auth::Access;
@@ -24,9 +26,9 @@ use crate::http::error::ApiError;
 use crate::server::Server;
 use novelo_conversation::caller::Caller;
 use novelo_conversation::error::{Code, Error, Result};
+use novelo_conversation::telemetry::RouteCounts;
 
-/// What the server knows about a route besides its handlers. Each request carries those of its route as an
-/// extension.
+/// What the server knows about a route besides its handlers.
 #[derive(Debug, Clone)]
 pub struct RouteFacts {
     pub access: Access,
@@ -46,6 +48,8 @@ pub(crate) type Refuse = fn(&Server, Error) -> Response;
 pub enum NodeMemory {
     /// The reply that the last segment of the path names. The name contains the node.
     NamedReply,
+    /// The response that a segment of the path names. The id contains the node that makes it.
+    Response,
     /// A trace that may not be stored yet. Any node may have it.
     Trace,
 }
@@ -80,7 +84,7 @@ impl Access {
 
     /// This method removes replies and traces that any node may have in memory, so every node runs it.
     pub(crate) fn forgetting_on(self, method: Method) -> RouteFacts {
-        RouteFacts { forgets_on: Some(method), ..self.into() }
+        RouteFacts::from(self).forgetting_on(method)
     }
 
     /// A caller that may not call the route is refused in the form of its surface.
@@ -94,6 +98,10 @@ impl RouteFacts {
         Self { node_memory: Some(node_memory), ..self }
     }
 
+    pub(crate) fn forgetting_on(self, method: Method) -> Self {
+        Self { forgets_on: Some(method), ..self }
+    }
+
     pub(crate) fn for_pages(self, methods: &'static str) -> Self {
         Self { page_methods: Some(methods), ..self }
     }
@@ -103,95 +111,140 @@ impl RouteFacts {
         self.access == Access::Public || self.has_page
     }
 
+    /// Whether a client with these headers needs no key. It gets what holds no data.
+    fn is_open_to_all(&self, headers: &HeaderMap) -> bool {
+        self.access == Access::Public || self.has_page && prefers_page(headers)
+    }
+
     pub fn forgets(&self, method: &Method) -> bool {
         self.forgets_on.as_ref() == Some(method)
     }
 }
 
-/// The facts of all routes, by path.
-#[derive(Debug, Default)]
-pub(crate) struct RouteTable(FxHashMap<Box<str>, RouteFacts>);
+/// A declared route.
+#[derive(Debug)]
+pub(crate) struct RouteEntry {
+    pub path: Box<str>,
+    pub facts: RouteFacts,
+    /// The place of the user among the segments of the path.
+    user_segment: Option<usize>,
+    pub counts: Arc<RouteCounts>,
+}
 
-impl RouteTable {
-    pub fn get(&self, path: &str) -> Option<&RouteFacts> {
-        self.0.get(path)
+impl RouteEntry {
+    /// Checks who calls, and that the route and the user in its address are open to that caller, which the
+    /// request then carries for its handler. A request that carries its caller was checked before.
+    pub(crate) async fn authorize(&self, server: &Server, parts: &mut Parts) -> Result<()> {
+        if parts.extensions.get::<Caller>().is_some() {
+            return Ok(());
+        }
+        let header = parts.headers.get(header::AUTHORIZATION).map(HeaderValue::to_str).transpose();
+        let header = header.map_err(|_| Error::new(Code::Unauthorized, "the Authorization header is not text"))?;
+        let keys = server.keys.now(&server.app.store).await?;
+        if keys.is_open() {
+            server.names.require(&parts.method, &parts.uri, &parts.headers)?;
+        }
+        let caller = keys.caller(header)?;
+        self.facts.access.require(&caller)?;
+        if let Some(user) = self.user_segment.and_then(|at| parts.uri.path().split('/').nth(at)) {
+            let user = percent_encoding::percent_decode_str(user).decode_utf8();
+            caller.require_user(&user.map_err(|_| Error::invalid("path", "Invalid UTF-8 in `user`"))?)?;
+        }
+        parts.extensions.insert(caller);
+        Ok(())
+    }
+}
+
+/// All routes with their handlers.
+pub(crate) struct GuardedRoutes {
+    /// The number of each route, by path.
+    table: matchit::Router<usize>,
+    entries: Vec<RouteEntry>,
+    /// For callers that are let in.
+    handlers: Router,
+    /// For all others.
+    refusals: Router,
+}
+
+/// Why a caller is refused. The request carries it to the refusal of its route.
+#[derive(Clone)]
+struct RefusedCaller(Arc<Error>);
+
+impl GuardedRoutes {
+    /// The route of an address.
+    pub fn find(&self, path: &str) -> Option<&RouteEntry> {
+        self.entries.get(*self.table.at(path).ok()?.value)
     }
 
     #[cfg(test)]
     pub fn paths(&self) -> impl Iterator<Item = &str> {
-        self.0.keys().map(|path| &**path)
+        self.entries.iter().map(|entry| &*entry.path)
+    }
+
+    /// Lets a request through to the handlers of its route, or refuses its caller.
+    pub async fn answer(&self, server: &Server, route: Option<&RouteEntry>, request: Request) -> Response {
+        let (mut parts, body) = request.into_parts();
+        let mut router = match route {
+            None => self.refusals.clone(),
+            Some(route) if route.facts.is_open_to_all(&parts.headers) => self.handlers.clone(),
+            Some(route) => match route.authorize(server, &mut parts).await {
+                Ok(()) => self.handlers.clone(),
+                Err(error) => {
+                    parts.extensions.insert(RefusedCaller(Arc::new(error)));
+                    self.refusals.clone()
+                }
+            },
+        };
+        router.call(Request::from_parts(parts, body)).await.unwrap_or_else(|never| match never {})
     }
 }
 
-/// Lets a request through to the handlers of its route, or refuses its caller.
-async fn guard(State((server, facts)): State<(Server, RouteFacts)>, request: Request, next: Next) -> Response {
-    let (mut parts, body) = request.into_parts();
-    if facts.has_page && prefers_page(&parts.headers) {
-        return next.run(Request::from_parts(parts, body)).await;
-    }
-    match authorize(&server, &facts, &mut parts).await {
-        Ok(()) => next.run(Request::from_parts(parts, body)).await,
-        Err(error) => (facts.refuse)(&server, error),
-    }
-}
-
-/// Checks who calls, and that the route and the user in its address are open to that caller, which the
-/// request then carries for its handler. A request that carries its caller was checked before.
-pub(crate) async fn authorize(server: &Server, facts: &RouteFacts, parts: &mut Parts) -> Result<()> {
-    if parts.extensions.get::<Caller>().is_some() {
-        return Ok(());
-    }
-    let header = parts.headers.get(header::AUTHORIZATION).map(HeaderValue::to_str).transpose();
-    let header = header.map_err(|_| Error::new(Code::Unauthorized, "the Authorization header is not text"))?;
-    let keys = server.keys.now(&server.app.store).await?;
-    if keys.is_open() {
-        server.names.require(&parts.method, &parts.uri, &parts.headers)?;
-    }
-    let caller = keys.caller(header)?;
-    facts.access.require(&caller)?;
-    // Parameters that cannot be decoded are refused by the extractor that decodes them.
-    if let Ok(params) = RawPathParams::from_request_parts(parts, server).await
-        && let Some((_, user)) = params.iter().find(|(name, _)| *name == "user")
-    {
-        caller.require_user(user)?;
-    }
-    parts.extensions.insert(caller);
-    Ok(())
+/// Refuses a caller in the form of its surface.
+async fn refuse(State((server, facts)): State<(Server, RouteFacts)>, mut request: Request, _: Next) -> Response {
+    let refused = request.extensions_mut().remove::<RefusedCaller>();
+    let error = refused.and_then(|RefusedCaller(error)| Arc::into_inner(error));
+    (facts.refuse)(&server, error.unwrap_or_else(|| Error::new(Code::Unauthorized, "nobody was asked who calls")))
 }
 
 /// Routes with their facts.
 pub(crate) struct Routes {
     server: Server,
-    router: Router<Server>,
-    table: RouteTable,
+    handlers: Router<Server>,
+    refusals: Router<Server>,
+    entries: Vec<RouteEntry>,
 }
 
 impl Routes {
     pub fn new(server: &Server) -> Self {
-        Self { server: server.clone(), router: Router::new(), table: RouteTable::default() }
+        let (handlers, refusals) = (Router::new(), Router::new());
+        Self { server: server.clone(), handlers, refusals, entries: Vec::new() }
     }
 
     /// Adds a path, whose handlers run only for callers that may call it. It must not have been added before.
     pub fn route(mut self, path: &str, facts: impl Into<RouteFacts>, handlers: MethodRouter<Server>) -> Self {
         let facts = facts.into();
-        self.declare(path.into(), facts.clone());
-        let guarded = match facts.access {
-            Access::Public => handlers,
-            _ => handlers.route_layer(from_fn_with_state((self.server.clone(), facts), guard)),
+        let refusals = match facts.access {
+            Access::Public => handlers.clone(),
+            _ => handlers.clone().route_layer(from_fn_with_state((self.server.clone(), facts.clone()), refuse)),
         };
-        Self { router: self.router.route(path, guarded), ..self }
+        let user_segment = path.split('/').position(|segment| segment == "{user}");
+        let counts = self.server.app.metrics.route(path);
+        self.declare(RouteEntry { path: path.into(), facts, user_segment, counts });
+        Self { handlers: self.handlers.route(path, handlers), refusals: self.refusals.route(path, refusals), ..self }
     }
 
     pub(crate) fn merge(mut self, other: Self) -> Self {
-        for (path, facts) in other.table.0 {
-            self.declare(path, facts);
+        for entry in other.entries {
+            self.declare(entry);
         }
-        Self { router: self.router.merge(other.router), ..self }
+        let (handlers, refusals) = (self.handlers.merge(other.handlers), self.refusals.merge(other.refusals));
+        Self { handlers, refusals, ..self }
     }
 
-    fn declare(&mut self, path: Box<str>, facts: RouteFacts) {
-        let before = self.table.0.insert(path.clone(), facts);
-        assert!(before.is_none(), "the route {path} is declared twice");
+    fn declare(&mut self, entry: RouteEntry) {
+        let is_new = self.entries.iter().all(|declared| declared.path != entry.path);
+        assert!(is_new, "the route {} is declared twice", entry.path);
+        self.entries.push(entry);
     }
 
     /// As `Router::layer`, for the routes that were added so far.
@@ -203,17 +256,33 @@ impl Routes {
         <L::Service as Service<Request>>::Error: Into<Infallible> + 'static,
         <L::Service as Service<Request>>::Future: Send + 'static,
     {
-        Self { router: self.router.layer(layer), ..self }
+        Self { handlers: self.handlers.layer(layer.clone()), refusals: self.refusals.layer(layer), ..self }
+    }
+
+    /// As `Router::fallback`.
+    pub(crate) fn fallback<T: 'static>(self, handler: impl Handler<T, Server>) -> Self {
+        let handlers = self.handlers.fallback(handler.clone());
+        Self { handlers, refusals: self.refusals.fallback(handler), ..self }
     }
 
     /// As `Router::method_not_allowed_fallback`, for the routes that were added so far.
     pub(crate) fn method_not_allowed_fallback<T: 'static>(self, handler: impl Handler<T, Server>) -> Self {
-        Self { router: self.router.method_not_allowed_fallback(handler), ..self }
+        let handlers = self.handlers.method_not_allowed_fallback(handler.clone());
+        Self { handlers, refusals: self.refusals.method_not_allowed_fallback(handler), ..self }
     }
 
-    /// The router, and the table whose facts its outermost layer must attach to each request.
-    pub(crate) fn into_parts(self) -> (Router<Server>, RouteTable) {
-        (self.router, self.table)
+    /// The routes with their guards.
+    pub(crate) fn guarded(self) -> GuardedRoutes {
+        let mut table = matchit::Router::new();
+        for (number, entry) in self.entries.iter().enumerate() {
+            table.insert(&*entry.path, number).expect("the router took this path, so the table does");
+        }
+        GuardedRoutes {
+            table,
+            entries: self.entries,
+            handlers: self.handlers.with_state(self.server.clone()),
+            refusals: self.refusals.with_state(self.server),
+        }
     }
 }
 

@@ -4,7 +4,6 @@ use axum::body::Body;
 use axum::routing::{get, post};
 use novelo_conversation::app;
 use novelo_conversation::settings::Settings;
-use tower::ServiceExt;
 
 use super::*;
 use crate::auth::KeyKind;
@@ -15,17 +14,17 @@ async fn server() -> Server {
 }
 
 #[tokio::test]
-async fn facts_are_found_by_the_path_of_the_declaration() {
+async fn facts_are_found_by_the_address() {
     let server = server().await;
     let facts = Access::Users.forgetting_on(Method::DELETE);
     let one = Routes::new(&server).route("/a/{id}", facts, get(async || ()));
     let other = Routes::new(&server).route("/b", Access::Admins.with_public_page(), get(async || ()));
-    let (_, table) = one.merge(other).into_parts();
-    let [a, b] = ["/a/{id}", "/b"].map(|path| table.get(path).unwrap());
+    let routes = one.merge(other).guarded();
+    let [a, b] = ["/a/1", "/b"].map(|path| &routes.find(path).unwrap().facts);
     assert_eq!((a.access, a.is_public()), (Access::Users, false));
     assert_eq!((b.access, b.is_public()), (Access::Admins, true));
     assert!(a.forgets(&Method::DELETE) && !a.forgets(&Method::GET) && !b.forgets(&Method::DELETE));
-    assert!(table.get("/a/1").is_none());
+    assert!(routes.find("/a").is_none() && routes.find("/a/1/2").is_none());
 }
 
 #[tokio::test]
@@ -43,7 +42,7 @@ async fn a_handler_that_ignores_its_caller_is_protected() {
     let ana = server.keys.create(&server.app.store, KeyKind::User("ana".into()), None).await.unwrap().1;
     let guest = server.keys.create(&server.app.store, KeyKind::Guest, None).await.unwrap().1;
     let admin = server.keys.create(&server.app.store, KeyKind::Admin, None).await.unwrap().1;
-    let (router, _) = Routes::new(&server)
+    let routes = Routes::new(&server)
         .route("/all", Access::Public, get(async || "data"))
         .route("/any", Access::AnyKey, get(async || "data"))
         .route("/ours", Access::Users, get(async || "data").post(async || "data"))
@@ -51,15 +50,15 @@ async fn a_handler_that_ignores_its_caller_is_protected() {
         .route("/admin", Access::Admins, post(async || "data"))
         .route("/page", Access::Admins.with_public_page(), get(async || "page"))
         .route("/own-form", Access::Users.refusing(|_, error| error.message.into_response()), get(async || "data"))
-        .into_parts();
-    let router = router.with_state(server);
+        .guarded();
     let status = async |call: &str, key: Option<&str>| {
         let (method, path) = call.split_once(' ').unwrap();
         let mut request = Request::builder().method(method).uri(path);
         if let Some(key) = key {
             request = request.header(header::AUTHORIZATION, format!("Bearer {key}"));
         }
-        router.clone().oneshot(request.body(Body::empty()).unwrap()).await.unwrap().status().as_u16()
+        let request = request.body(Body::empty()).unwrap();
+        routes.answer(&server, routes.find(path), request).await.status().as_u16()
     };
     for (call, expected) in [
         ("GET /all", [200; 5]),
@@ -69,6 +68,9 @@ async fn a_handler_that_ignores_its_caller_is_protected() {
         ("GET /of/ana", [401, 401, 403, 200, 200]),
         ("GET /of/bob", [401, 401, 403, 403, 200]),
         ("GET /of/%62ob", [401, 401, 403, 403, 200]),
+        ("GET /of/%ff", [401, 401, 403, 422, 422]),
+        ("PUT /ours", [405; 5]),
+        ("GET /nowhere", [404; 5]),
         ("POST /admin", [401, 401, 403, 403, 200]),
         ("GET /page", [401, 401, 403, 403, 200]),
         ("GET /own-form", [200; 5]),

@@ -26,17 +26,7 @@ pub fn agent() -> anyhow::Result<Vec<BenchRow>> {
         .zip(1..)
         .map(|(raw, seq)| Turn { seq, id: "x".into(), create_time: 0.0, message: Message::from_stored(raw) })
         .collect();
-    let recipe = Recipe::decode(
-        "recipe",
-        &json!({
-            "components": [{"kind": "history"}],
-            "filters": [
-                "fileContentsLimiter",
-                {"name": "sizeLimiter", "options": {"maxTokens": 20_000}},
-                "toolCallBackfill",
-            ],
-        }),
-    )?;
+    let recipe = agent_recipe()?;
     let build = || -> anyhow::Result<Vec<u8>> {
         let loaded = Loaded { turns: turns.iter().collect(), ..Loaded::default() };
         let assembly = assemble(&recipe, &loaded, Some(24_000))?;
@@ -60,6 +50,16 @@ pub fn agent() -> anyhow::Result<Vec<BenchRow>> {
     let what =
         format!("1,000 messages with calls and files to 20k tokens ({kilobytes} KB) / memcpy + write to a socket");
     Ok(vec![BenchRow { name: "W2", what, ours, raw, unit: "µs", ratio, target: Some(RatioTarget::AtMost(3.0)) }])
+}
+
+/// The filters of an agent that reads and writes files.
+pub fn agent_recipe() -> anyhow::Result<Recipe> {
+    let filters = json!([
+        "fileContentsLimiter",
+        {"name": "sizeLimiter", "options": {"maxTokens": 20_000}},
+        "toolCallBackfill",
+    ]);
+    Ok(Recipe::decode("recipe", &json!({"components": [{"kind": "history"}], "filters": filters}))?)
 }
 
 /// Where answers go: a loopback connection whose other end reads and forgets.

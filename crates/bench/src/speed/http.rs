@@ -1,5 +1,6 @@
 //! HTTP and W5: warm contexts over a socket, against a handler that returns the same bytes.
 
+use std::convert::Infallible;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,6 +9,7 @@ use axum::Router;
 use axum::body::Body;
 use axum::extract::{Request as Incoming, State};
 use axum::middleware::map_request_with_state;
+use axum::response::Response;
 use axum::routing::post;
 use bytes::Bytes;
 use http_body_util::BodyExt;
@@ -20,6 +22,7 @@ use novelo_store::{AppendTerms, NewDocument, NewId, PutTerms};
 use serde_json::json;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
+use tower::Service;
 
 use super::raw::{agent_thread, message};
 use super::thread::{document, rate};
@@ -98,7 +101,7 @@ pub async fn topic(time: Duration) -> anyhow::Result<Vec<BenchRow>> {
     Ok(vec![row(&what, &again), row("the same, made anew each time", &anew)])
 }
 
-async fn fill_session(app: &App) -> anyhow::Result<()> {
+pub async fn fill_session(app: &App) -> anyhow::Result<()> {
     let named = |(n, raw)| NewDocument { id: NewId::Given(format!("m{n}").into()), ..document(raw) };
     let documents: Vec<NewDocument> = agent_thread(SESSION).into_iter().enumerate().map(named).collect();
     app.store.append(&scope::turns("bench", "s")?, documents, AppendTerms::default()).await?;
@@ -142,7 +145,8 @@ impl ServerPair {
         let ours_at = format!("{at}{path}");
         let answer = ask(&client(), &ours_at, body.to_owned()).await?;
         let answer_bytes = answer.len();
-        let forgetful = router(server.clone()).layer(map_request_with_state(app.clone(), forgetting));
+        let forgetful = Router::new().fallback_service(router(server.clone()));
+        let forgetful = forgetful.layer(map_request_with_state(app.clone(), forgetting));
         let (at, anew) = start_ours(&server, forgetful).await?;
         let anew_at = format!("{at}{path}");
         let (raw_at, raw) = start(same_bytes(server, answer)).await?;
@@ -163,13 +167,21 @@ impl ServerPair {
 type RunningServer = (oneshot::Sender<()>, JoinHandle<()>);
 
 /// Starts a server of ours, which must know where it listens.
-pub async fn start_ours(server: &Server, router: Router) -> anyhow::Result<(String, RunningServer)> {
+pub async fn start_ours<R>(server: &Server, router: R) -> anyhow::Result<(String, RunningServer)>
+where
+    R: Service<Incoming, Response = Response, Error = Infallible> + Clone + Send + Sync + 'static,
+    R::Future: Send,
+{
     let (at, running) = start(router).await?;
     server.names.bind(at.trim_start_matches("http://").parse()?);
     Ok((at, running))
 }
 
-pub async fn start(router: Router) -> anyhow::Result<(String, RunningServer)> {
+pub async fn start<R>(router: R) -> anyhow::Result<(String, RunningServer)>
+where
+    R: Service<Incoming, Response = Response, Error = Infallible> + Clone + Send + Sync + 'static,
+    R::Future: Send,
+{
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await?;
     let at = format!("http://{}", listener.local_addr()?);
     let (stop, stopped) = oneshot::channel();

@@ -3,15 +3,19 @@
 //! Owns the measurements behind every figure in the README. Each is taken side by side with a raw equivalent
 //! in the same run, in turns, and the median of the ratios counts: machines are noisy, ratios are less so.
 
-mod context;
+pub(crate) mod bare;
+pub mod context;
 mod data;
 mod footprint;
 mod guide;
-mod http;
-mod raw;
-mod recall;
+pub mod http;
+mod load;
+mod process;
+pub mod raw;
+pub mod recall;
 mod redis;
 mod thread;
+mod turn_http;
 
 use std::time::{Duration, Instant};
 
@@ -54,8 +58,8 @@ impl RatioTarget {
     }
 }
 
-const NAMES: [&str; 12] =
-    ["W1", "redis", "W2", "W3", "W4", "W5", "W6", "W7", "HTTP", "footprint", "appends", "contexts"];
+const NAMES: [&str; 13] =
+    ["W1", "W1-HTTP", "redis", "W2", "W3", "W4", "W5", "W6", "W7", "HTTP", "footprint", "appends", "contexts"];
 
 pub async fn run(args: BenchArgs, settings: &Settings, out: &Output) -> anyhow::Result<()> {
     let chosen: Vec<&str> = match args.names.is_empty() {
@@ -69,6 +73,7 @@ pub async fn run(args: BenchArgs, settings: &Settings, out: &Output) -> anyhow::
         bar.set_message(name);
         rows.extend(match name {
             "W1" => thread::cycle(time).await?,
+            "W1-HTTP" => turn_http::cycle(time).await?,
             "redis" => redis::cycle(settings, time).await?,
             "W2" => context::agent()?,
             "W3" => thread::long_against_short().await?,

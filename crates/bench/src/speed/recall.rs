@@ -27,9 +27,13 @@ const SYLLABLES: [&str; 24] = [
 ];
 
 /// Numbers that look random and are the same in every run.
-struct PseudoRandom(u64);
+pub struct PseudoRandom(u64);
 
 impl PseudoRandom {
+    pub fn new() -> Self {
+        Self(0x9e37_79b9_7f4a_7c15)
+    }
+
     fn next(&mut self) -> u64 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
@@ -41,17 +45,17 @@ impl PseudoRandom {
         (self.next() >> 40) as f32 / (1 << 24) as f32
     }
 
-    fn word(&mut self) -> String {
+    pub fn word(&mut self) -> String {
         let rank = (self.unit().powi(3) * 8_000.0) as usize;
         let syllable = |n: usize| SYLLABLES.get(n % SYLLABLES.len()).copied().unwrap_or("");
         format!("{}{}{}", syllable(rank), syllable(rank / 24 + 7), syllable(rank / 576))
     }
 
-    fn text(&mut self) -> String {
+    pub fn text(&mut self) -> String {
         (0..20).map(|_| self.word()).collect::<Vec<_>>().join(" ")
     }
 
-    fn vector(&mut self) -> Vec<f32> {
+    pub fn vector(&mut self) -> Vec<f32> {
         let raw: Vec<f32> = (0..DIMENSIONS).map(|_| self.unit() - 0.5).collect();
         let length = raw.iter().map(|x| x * x).sum::<f32>().sqrt();
         raw.iter().map(|x| x / length).collect()
@@ -59,7 +63,7 @@ impl PseudoRandom {
 }
 
 pub async fn search_and_index() -> anyhow::Result<Vec<BenchRow>> {
-    let mut numbers = PseudoRandom(0x9e37_79b9_7f4a_7c15);
+    let mut numbers = PseudoRandom::new();
     let texts: Vec<String> = (0..MEMORIES).map(|_| numbers.text()).collect();
     let vectors: Vec<Vec<f32>> = (0..MEMORIES).map(|_| numbers.vector()).collect();
     let mut index = Index::default();

@@ -73,6 +73,8 @@ pub struct Generator<'g> {
     /// Calls of skills are stored behind the question.
     pub kept: &'g Kept,
     pub skills: Option<(&'g Skills, &'g str)>,
+    /// Whether a prompt that is too long is made shorter.
+    pub shortens: bool,
 }
 
 impl GenerationKind {
@@ -256,6 +258,9 @@ impl Generator<'_> {
     /// Makes a shorter prompt where the model's server says that it is too long; whether that could be done.
     async fn shorten(&self, prompt: &mut AnswerPrompt, failure: &Failure) -> Result<bool> {
         let Failure::TooLong { prompt_tokens, window_tokens, .. } = failure else { return Ok(false) };
+        if !self.shortens {
+            return Ok(false);
+        }
         let tokens = prompt.prompted.tokens;
         let room = match prompt_tokens.filter(|tokens| *tokens > 0).zip(*window_tokens) {
             Some((prompt_tokens, window_tokens)) => {

@@ -36,6 +36,8 @@ pub struct Generated {
     pub more: More,
     /// The error for such a client, where the model broke off.
     pub failure: Option<Error>,
+    /// Where the model's server cut the prompt without a word: the tokens that it read, and ours.
+    pub cut_prompt: Option<(u64, u32)>,
 }
 
 #[derive(Debug, Default)]
@@ -204,9 +206,27 @@ impl Generation {
     }
 }
 
+/// A prompt is cut if its server counts less than a third of our tokens: two tokenizers differ less.
+const CUT_SHARE: u64 = 3;
+/// Shorter prompts fit every window, and counts differ more there.
+const CUT_TOKENS_MIN: u32 = 2_000;
+
 impl Generated {
+    /// Notes whether the server read far less than the prompt has. Returns whether it did.
+    pub(super) fn note_cut(&mut self, prompt_tokens: u32) -> bool {
+        let read = self.usage.map(|usage| usage.prompt_tokens).filter(|read| *read > 0);
+        let is_cut = |read: &u64| prompt_tokens >= CUT_TOKENS_MIN && *read * CUT_SHARE < u64::from(prompt_tokens);
+        self.cut_prompt = read.filter(is_cut).map(|read| (read, prompt_tokens));
+        self.cut_prompt.is_some()
+    }
+
     /// The turn of the answer; `None` where the model said nothing.
     pub fn turn(&self) -> Option<Message> {
+        self.said().map(|message| Message::from_stored(message.to_string().into()))
+    }
+
+    /// The same as JSON.
+    pub fn said(&self) -> Option<Value> {
         let says_something = !self.text.trim().is_empty() || !self.tool_calls.is_empty() || self.more.says_something();
         if !says_something {
             return None;
@@ -215,7 +235,7 @@ impl Generated {
         if let (Some(partial), Some(members)) = (self.partial, message.as_object_mut()) {
             members.insert("partial".to_owned(), json!(partial.name()));
         }
-        Some(Message::from_stored(message.to_string().into()))
+        Some(message)
     }
 }
 

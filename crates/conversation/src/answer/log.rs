@@ -65,6 +65,9 @@ const UNREAD_MAX: usize = 1_000;
 /// The size of the events of one reply that are kept after they were read. The last event is kept in
 /// addition.
 const RING_BYTES_MAX: usize = 256 * 1024;
+/// The same of a response: its events are numbered by all that came before them, so a client that resumes
+/// needs all of them.
+const RESPONSE_BYTES_MAX: usize = 8 * 1024 * 1024;
 /// The size of an event without its text.
 const EVENT_BYTES: usize = 128;
 
@@ -79,7 +82,11 @@ pub struct EventReader {
 
 impl EventLog {
     pub fn new(name: String, options: ReplyOptions) -> Arc<Self> {
-        let read_bytes_max = if options.patience == Patience::None { 0 } else { RING_BYTES_MAX };
+        let read_bytes_max = match (&options.format, options.patience) {
+            (ResponseFormat::Response(_), _) => RESPONSE_BYTES_MAX,
+            (_, Patience::None) => 0,
+            _ => RING_BYTES_MAX,
+        };
         let started = Instant::now();
         Arc::new(Self {
             name,
@@ -287,6 +294,11 @@ impl EventReader {
     /// Stops the reply. Its last event follows soon.
     pub fn dismiss(&self) {
         self.log.dismiss();
+    }
+
+    /// Whether its first events can no longer be read.
+    pub fn is_cut(&self) -> bool {
+        self.log.lock().gone > 0
     }
 
     /// Waits for the first event of the answer itself; the error, if it is one. The event is not consumed.

@@ -24,7 +24,14 @@ static APP: LazyLock<App> = LazyLock::new(|| {
 /// The options of a reply that can be resumed.
 pub fn options() -> ReplyOptions {
     let (owner, tracer) = (ReplyOwner::default(), Tracer::begin(&APP.recorder, "test"));
-    ReplyOptions { owner, format: ResponseFormat::Assist, patience: Patience::Page, tracer, repeat: None }
+    ReplyOptions {
+        owner,
+        format: ResponseFormat::Assist,
+        patience: Patience::Page,
+        tracer,
+        repeat: None,
+        response: None,
+    }
 }
 
 pub fn text(text: &str) -> Event {

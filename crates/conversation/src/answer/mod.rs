@@ -19,6 +19,7 @@ mod path;
 mod prompt;
 mod replies;
 pub mod reply;
+pub mod response;
 mod shared;
 mod skills;
 

@@ -1,11 +1,14 @@
 //! What holds for a reply from its start on: its owner, its response format, and how long it waits for
 //! readers.
 
+use std::sync::Arc;
 use std::time::Duration;
 
+use super::response::ShownResponse;
 use crate::answer::Shared;
 use crate::caller::Caller;
 use crate::error::{Code, Error};
+use crate::thread::item::ResponseId;
 use crate::trace::Tracer;
 
 #[derive(Debug)]
@@ -17,6 +20,8 @@ pub struct ReplyOptions {
     pub tracer: Tracer,
     /// What makes another request of the owner the same: it joins this reply.
     pub repeat: Option<RepeatKey>,
+    /// The response that this reply makes. There is one at a time in a thread.
+    pub response: Option<ResponseId>,
 }
 
 /// The id under which a client sends a request, also again.
@@ -53,6 +58,8 @@ pub enum ResponseFormat {
         model: String,
         wants_usage: bool,
     },
+    /// OpenAI's form of a response.
+    Response(Arc<ShownResponse>),
     /// For a guest, where its id is here.
     Guided {
         guest: Option<String>,
@@ -66,6 +73,8 @@ pub enum Patience {
     None,
     /// A reader of a stream may lose its connection and resume: `replies.patience_ms`.
     Page,
+    /// It goes on until its end.
+    Background,
 }
 
 impl ReplyOptions {
@@ -88,11 +97,15 @@ impl ReplyOwner {
     }
 }
 
+/// Longer than any model may take, and short enough to be added to a clock.
+const BACKGROUND_MAX: Duration = Duration::from_secs(7 * 24 * 60 * 60);
+
 impl Patience {
     pub(super) fn duration(self, app: &Shared) -> Duration {
         match self {
             Self::None => Duration::ZERO,
             Self::Page => app.settings.replies.patience,
+            Self::Background => BACKGROUND_MAX,
         }
     }
 }

@@ -16,10 +16,12 @@ use super::event::Event;
 use super::generate::StopSignals;
 use super::log::{EventLog, EventReader};
 use super::options::{Patience, RepeatKey, ReplyOptions, ReplyOwner, ResponseFormat};
+use super::response;
 use crate::answer::App;
 use crate::caller::Caller;
 use crate::error::{Code, Error, Result};
 use crate::ids::reply_name;
+use crate::thread::item::ResponseId;
 
 /// How long to wait for the end of a reply.
 const END_WAIT: Duration = Duration::from_secs(2);
@@ -61,6 +63,27 @@ impl Replies {
         let running = self.lock().get(name).cloned();
         let log = running.or_else(|| self.ended.get(name))?;
         (log.options.admit(caller) && fits(&log.options.format)).then(|| log.read(after))
+    }
+
+    /// The response that is being made in a thread.
+    pub(super) fn response_in(&self, user: &str, thread: &str) -> Option<ResponseId> {
+        let is_running = |log: &&Arc<EventLog>| log.options.owner.is(user, Some(thread)) && !log.has_ended();
+        self.lock().values().filter(is_running).find_map(|log| log.options.response.clone())
+    }
+
+    /// Whether a reply is running.
+    pub(super) fn is_running(&self, name: &str) -> bool {
+        self.lock().get(name).is_some_and(|log| !log.has_ended())
+    }
+
+    /// Refuses a response while another is being made in its thread.
+    fn require_free(&self, options: &ReplyOptions) -> Result<()> {
+        let ReplyOwner { user, thread } = &options.owner;
+        let place = user.as_deref().zip(thread.as_deref()).filter(|_| options.response.is_some());
+        match place.and_then(|(user, thread)| self.response_in(user, thread)) {
+            None => Ok(()),
+            Some(other) => Err(response::locked(&other)),
+        }
     }
 
     /// Joins the reply to the same request, from its beginning, while it runs.
@@ -123,6 +146,7 @@ impl Replies {
             options.tracer.joined(&reader.trace_id());
             return Ok(reader);
         }
+        self.require_free(&options)?;
         let has_room = self.running.send_if_modified(|running| {
             let has_room = *running < REPLIES_MAX;
             *running += usize::from(has_room);
@@ -135,9 +159,10 @@ impl Replies {
             return Err(Error::new(Code::Busy, message));
         }
         let ends = StopSignals { patience: options.patience.duration(app), closing: self.closing.subscribe() };
-        let log = EventLog::new(reply_name(&app.node), options);
+        let name = options.response.as_ref().map_or_else(|| reply_name(&app.node), ResponseId::reply_name);
+        let log = EventLog::new(name, options);
         let place = Place { app: app.clone(), log: log.clone() };
-        if log.options.patience != Patience::None {
+        if log.options.patience != Patience::None || log.options.response.is_some() {
             self.lock().insert(log.name.clone(), log.clone());
         }
         if log.options.repeat.is_some() {

@@ -1,36 +1,41 @@
 //! The prompt before, for telling how much of the front of a prompt stays the same.
 
-use std::sync::Mutex;
+use std::hash::BuildHasher;
+use std::sync::Arc;
 
-use novelo_engine::assemble::MessageMark;
-use rustc_hash::FxHashMap;
+use novelo_engine::assemble::{MessageMark, unchanged_tokens};
+use rustc_hash::FxBuildHasher;
 
-/// The newest prompt of each thread and recipe, for telling how much of the front has stayed the same.
-#[derive(Debug, Default)]
-pub struct LastPrompts(Mutex<FxHashMap<u64, LastPrompt>>);
+use crate::cache::Cache;
 
+/// The newest prompts of threads and recipes, for telling how much of the front has stayed the same.
 #[derive(Debug)]
+pub struct LastPrompts(Cache<u64, LastPrompt>);
+
+#[derive(Debug, Clone)]
 struct LastPrompt {
     epoch: u64,
-    marks: Vec<MessageMark>,
+    marks: Arc<[MessageMark]>,
 }
 
-const LAST_PROMPTS_MAX: usize = 10_000;
+const LAST_BYTES_MAX: usize = 8 * 1024 * 1024;
+/// What an entry costs besides its marks.
+const ENTRY_BYTES: usize = 64;
+
+impl Default for LastPrompts {
+    fn default() -> Self {
+        Self(Cache::new(LAST_BYTES_MAX))
+    }
+}
 
 impl LastPrompts {
     /// Puts the newest prompt in; the leading tokens it shares with the one before, where there was one.
     pub fn replace(&self, key: &impl std::hash::Hash, epoch: u64, marks: Vec<MessageMark>) -> Option<u32> {
-        use std::hash::BuildHasher;
-        let key = rustc_hash::FxBuildHasher.hash_one(key);
-        let mut last = self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        if last.len() >= LAST_PROMPTS_MAX {
-            last.clear();
-        }
-        let unchanged = last
-            .get(&key)
-            .filter(|before| before.epoch == epoch)
-            .map(|before| novelo_engine::assemble::unchanged_tokens(&before.marks, &marks));
-        last.insert(key, LastPrompt { epoch, marks });
+        let key = FxBuildHasher.hash_one(key);
+        let before = self.0.get(&key).filter(|before| before.epoch == epoch);
+        let unchanged = before.map(|before| unchanged_tokens(&before.marks, &marks));
+        let bytes = ENTRY_BYTES + size_of_val(marks.as_slice());
+        self.0.insert(key, LastPrompt { epoch, marks: marks.into() }, bytes);
         unchanged
     }
 }

@@ -17,7 +17,7 @@ use std::time::Instant;
 
 use novelo_engine::Note;
 use novelo_engine::assemble::assemble;
-use novelo_engine::{Assembly, Explanation, Recipe};
+use novelo_engine::{Assembly, Explanation, Need, Recipe};
 use serde_json::Value;
 
 use self::last::LastPrompts;
@@ -53,30 +53,52 @@ impl Contexts {
 const MADE_BYTES_MAX: usize = 32 * 1024 * 1024;
 const BUDGET_TOKENS_DEFAULT: u32 = 24_000;
 
-/// Makes a context, and returns its JSON.
+/// Makes a context, and returns its JSON. If it leaves out turns that no summary covers yet, they are summed
+/// up first, and it is made again.
 pub async fn context(app: &Contexts, mut request: Request) -> Result<ContextResponse> {
     let started = Instant::now();
     let plan = plan(app, &mut request)?;
     load_tokenizers(plan.recipe()).await;
-    let inputs = load(app, plan.recipe(), &mut request).await?;
-    let loaded = inputs.loaded();
-    let key = (inputs_fingerprint(&plan, &request, &inputs, &loaded), request.answer);
+    let mut inputs = load(app, plan.recipe(), &mut request).await?;
     app.metrics.contexts.fetch_add(1, Ordering::Relaxed);
-    if let Some(made) = app.made.get(&key).filter(|made| app.recorder.is_recent(&made.trace)) {
+    let mut is_summed_up = false;
+    loop {
+        let loaded = inputs.loaded();
+        let key = (inputs_fingerprint(&plan, &request, &inputs, &loaded), request.answer);
+        if let Some(made) = app.made.get(&key).filter(|made| app.recorder.is_recent(&made.trace)) {
+            return Ok(made);
+        }
+        let assembly = assemble(plan.recipe(), &loaded, request.budget_tokens)?;
+        if !is_summed_up && let Some(upto_seq) = uncovered(app, plan.recipe(), &inputs, &assembly) {
+            drop(assembly);
+            drop(loaded);
+            inputs.sum_up(app, &request, upto_seq).await?;
+            is_summed_up = true;
+            continue;
+        }
+        warn(&assembly);
+        let draft = Draft::begin(&assembly, request.answer);
+        let messages = draft.messages();
+        let prompt =
+            MadePrompt { plan: &plan, inputs: &inputs, fingerprint: key.0, assembly: &assembly, messages, started };
+        let (trace, traced) = record(app, request, prompt);
+        let made = draft.finish(&assembly, inputs.sources.as_slice().into(), (trace, traced != Traced::No), key.1)?;
+        if traced == Traced::Before {
+            app.made.insert(key, made.clone(), made.bytes());
+        }
         return Ok(made);
     }
-    let assembly = assemble(plan.recipe(), &loaded, request.budget_tokens)?;
-    warn(&assembly);
-    let draft = Draft::begin(&assembly, request.answer);
-    let messages = draft.messages();
-    let prompt =
-        MadePrompt { plan: &plan, inputs: &inputs, fingerprint: key.0, assembly: &assembly, messages, started };
-    let (trace, traced) = record(app, request, prompt);
-    let made = draft.finish(&assembly, inputs.sources.as_slice().into(), (trace, traced != Traced::No), key.1)?;
-    if traced == Traced::Before {
-        app.made.insert(key, made.clone(), made.bytes());
-    }
-    Ok(made)
+}
+
+/// The last turn that a prompt with a summary leaves out at its front, if the summary does not reach that far
+/// and should.
+fn uncovered(app: &Contexts, recipe: &Recipe, inputs: &ContextInputs, assembly: &Assembly<'_>) -> Option<u64> {
+    let memory = &app.settings.memory;
+    let last_seq = inputs.last_seq().filter(|last_seq| *last_seq > memory.summary_threshold_messages)?;
+    let before_window = last_seq.saturating_sub(memory.short_term_window.get());
+    let upto_seq = inputs.left_out_upto(assembly).min(before_window);
+    let is_behind = upto_seq > inputs.summary_upto() && recipe.needs().contains(&Need::Summary);
+    is_behind.then_some(upto_seq)
 }
 
 /// Logs the notes that an operator should see.

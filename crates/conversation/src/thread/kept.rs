@@ -12,7 +12,7 @@ use novelo_store::{Op, Range, Stamp};
 use crate::error::{Code, Error, Result};
 use crate::thread::Threads;
 use crate::thread::refused::Refusals;
-use crate::thread::{Beside, Words, is_text};
+use crate::thread::{Beside, NewTurn, Words, is_text};
 use crate::trace::Tracer;
 use crate::{locks, thread};
 
@@ -41,6 +41,15 @@ struct Newest {
     at: DocumentPath,
 }
 
+/// A question as it is stored, and what goes into the same write.
+#[derive(Debug, Default)]
+pub(crate) struct StoredQuestion {
+    pub turns: Vec<NewTurn>,
+    pub beside: Vec<Op>,
+    /// The last seq of the thread that the prompt was made from.
+    pub if_seq: Option<u64>,
+}
+
 /// Others may add to the thread meanwhile this often before one more write is refused.
 const TRIES_MAX: usize = 100;
 
@@ -55,9 +64,20 @@ impl Kept {
         said: Vec<Message>,
         beside: Vec<Op>,
     ) -> Result<Self> {
+        let turns = said.into_iter().map(Into::into).collect();
+        Self::begin_with(app, tracer, place, StoredQuestion { turns, beside, if_seq: None }).await
+    }
+
+    /// The same with turns that have their ids, and a thread that must not have moved on.
+    pub(crate) async fn begin_with(
+        app: &Threads,
+        tracer: &Tracer,
+        place: Option<(&str, &str)>,
+        StoredQuestion { turns, beside, if_seq }: StoredQuestion,
+    ) -> Result<Self> {
         let Some((user, thread)) = place else { return Ok(Self(None)) };
         let of = scope::turns(user, thread).map_err(bad_id)?;
-        let ends = match said.is_empty() {
+        let ends = match turns.is_empty() {
             true => {
                 if !beside.is_empty() {
                     app.store.write(beside).await?;
@@ -66,9 +86,8 @@ impl Kept {
                 newest.iter().next().map(|turn| (turn.seq, turn.seq, turn.id.clone()))
             }
             false => {
-                let said = said.into_iter().map(Into::into);
                 let beside = Beside { ops: beside, expects: None };
-                let stamps = thread::append_with(app, user, thread, said, None, beside).await?;
+                let stamps = thread::append_with(app, user, thread, turns, if_seq, beside).await?;
                 stamps.first().zip(stamps.last()).map(|(first, last)| (first.seq, last.seq, last.id.clone()))
             }
         };
@@ -77,6 +96,11 @@ impl Kept {
         tracer.made_from(&newest.at);
         let (user, thread, question) = (user.to_owned(), thread.to_owned(), newest.at.clone());
         Ok(Self(Some(Place { user, thread, of, seq, question, newest: Mutex::new(newest) })))
+    }
+
+    /// The seqs of the first and the last turn that are stored of the question so far.
+    pub(crate) fn seqs(&self) -> Option<(u64, u64)> {
+        self.0.as_ref().map(|place| (place.seq, place.newest().seq))
     }
 
     /// How many turns the thread had had with the question; none where nothing is kept.
@@ -155,16 +179,17 @@ impl Kept {
     pub async fn add_with<I: IntoIterator<Item = Op>>(
         &self,
         app: &Threads,
-        message: Message,
+        turn: impl Into<NewTurn>,
         beside: impl Fn(u64) -> I,
     ) -> Result<bool> {
         let Some(place) = &self.0 else { return Ok(true) };
+        let turn = turn.into();
         let Place { user, thread, of, .. } = place;
         // Those who answer in one thread take turns: its end should not move meanwhile.
         let _pen = locks::hold([(user, thread)].into_iter()).await;
         let Newest { seq: mut last, at } = place.newest();
         for _ in 0..TRIES_MAX {
-            let turn = [message.clone().into()];
+            let turn = [turn.clone()];
             let with = Beside { expects: Some(at.clone()), ops: beside(last + 1).into_iter().collect() };
             match thread::append_with(app, user, thread, turn, Some(last), with).await {
                 Err(error) if error.code == Code::Stale => {

@@ -4,15 +4,18 @@
 //! conversation that a client sends again is new is in `unsaid`.
 
 pub mod due;
+pub mod item;
 pub mod kept;
 mod meaning;
 pub mod refused;
+mod repeated;
 pub mod tail;
 mod unsaid;
 mod words;
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::time::Instant;
 
 use novelo_engine::path::DocumentPath;
 use novelo_engine::{Message, scope};
@@ -21,9 +24,11 @@ use novelo_store::{AppendTerms, NewDocument, NewId, Op, Outcome, Stamp};
 use self::due::Due;
 use crate::base::above;
 use crate::error::{Error, Result};
+use crate::model::Job;
 use crate::search::{RecallSource, Search};
 use crate::telemetry::now;
 
+pub(crate) use repeated::repeats_unanswered;
 pub use unsaid::{Unsaid, unsaid};
 pub use words::{Words, is_text};
 
@@ -39,13 +44,37 @@ above!(Threads, search: Search);
 impl Threads {
     /// Tells the background tasks that turns of a thread were added or removed.
     pub fn touched(&self, user: &str, thread: &str) {
-        self.due.add(user, thread);
+        self.due.add(user, thread, Instant::now());
         self.indexes.touched(user, RecallSource::Turns);
+    }
+
+    /// The same for turns that were added, up to a seq. A short thread is not summed up.
+    fn appended(&self, user: &str, thread: &str, last_seq: u64) {
+        if last_seq > self.settings.memory.summary_threshold_messages {
+            self.due.add(user, thread, Instant::now());
+        }
+        self.indexes.touched(user, RecallSource::Turns);
+    }
+
+    /// Has the summary of a thread brought up to date for a reader, which waits for it. A model takes too
+    /// long for that: then the reader gets the summary that is there.
+    pub(crate) async fn sum_up_now(&self, user: &str, thread: &str, wanted: WantedSummary) {
+        match self.models.get(Job::Summary) {
+            None => self.due.sum_up_now(user, thread, wanted == WantedSummary::Anyway).await,
+            Some(_) => self.due.hasten(user, thread, wanted == WantedSummary::Anyway),
+        }
     }
 }
 
+/// Whether a summary is wanted that no turn was announced for in this process.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum WantedSummary {
+    IfItWaits,
+    Anyway,
+}
+
 /// A turn to be added.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct NewTurn {
     pub id: NewId,
     /// When it was said; now, where nobody says.
@@ -68,6 +97,17 @@ pub async fn append(
     if_seq: Option<u64>,
 ) -> Result<Vec<Stamp>> {
     append_with(app, user, thread, turns, if_seq, Beside::default()).await
+}
+
+/// Makes a thread that begins with the turns of another up to and including a seq. Returns how many these
+/// are.
+pub async fn fork(app: &Threads, user: &str, thread: &str, at_seq: u64, to: &str) -> Result<u64> {
+    let from = scope::turns(user, thread).map_err(|e| Error::bad_id("user or thread", &e))?;
+    let to_turns = scope::turns(user, to).map_err(|e| Error::bad_id("to", &e))?;
+    let turns = app.store.fork(&from, at_seq, &to_turns).await?;
+    refused::Refusals::fork(&app.store, user, thread, at_seq, to).await?;
+    app.touched(user, to);
+    Ok(turns)
 }
 
 /// What goes into one write with turns.
@@ -103,7 +143,7 @@ pub async fn append_with(
     let outcomes = app.store.write(expect.into_iter().chain([append]).chain(beside.ops).collect()).await?;
     let appended = |outcome| if let Outcome::Appended(stamps) = outcome { Some(stamps) } else { None };
     let stamps = outcomes.into_iter().find_map(appended).unwrap_or_default();
-    app.touched(user, thread);
+    app.appended(user, thread, stamps.last().map_or(0, |stamp| stamp.seq));
     app.metrics.turns.fetch_add(stamps.len() as u64, Ordering::Relaxed);
     Ok(stamps)
 }

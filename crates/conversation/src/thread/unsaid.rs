@@ -17,6 +17,8 @@ use crate::thread::tail::Tail;
 #[derive(Debug)]
 pub struct Unsaid {
     pub new: Vec<Message>,
+    /// The places of these among the messages that the client sent.
+    pub new_places: Vec<usize>,
     /// Whether what the thread holds is answered.
     pub is_answered: bool,
     pub has_assistant: bool,
@@ -41,14 +43,14 @@ pub async fn unsaid(app: &Threads, user: &str, thread: &str, said: &[Message]) -
     let words: Vec<&Words> = sent.iter().map(|(_, words)| words).collect();
     let mut places: Vec<usize> = sent.iter().skip(stored.known(&words)).map(|(place, _)| *place).collect();
     places.sort_unstable();
-    let new: Vec<Message> = places.into_iter().filter_map(|place| said.get(place).cloned()).collect();
+    let new: Vec<Message> = places.iter().filter_map(|place| said.get(*place).cloned()).collect();
     let is_assistant = |turn: &novelo_engine::Turn| turn.message.shown().is(Role::Assistant);
     let is_answered = tail.turns.iter().next_back().is_none_or(is_assistant);
     let has_assistant = tail.turns.iter().any(is_assistant);
     let last_seq = tail.turns.iter().next_back().map_or(0, |turn| turn.seq);
     let asked_again = if new.is_empty() { refused_at_end(&tail) } else { Vec::new() };
     let newest = tail.newest();
-    Ok(Unsaid { new, is_answered, has_assistant, last_seq, newest, turns: tail.turns, asked_again })
+    Ok(Unsaid { new, new_places: places, is_answered, has_assistant, last_seq, newest, turns: tail.turns, asked_again })
 }
 
 /// The last turn, or the answers to parallel calls that are last, where a model refused them.

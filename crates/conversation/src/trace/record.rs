@@ -7,6 +7,7 @@
 //! trace is not stored after the turn was forgotten that it was made from, on whichever node that was.
 
 use std::collections::VecDeque;
+use std::hash::BuildHasher;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -14,7 +15,7 @@ use futures_util::StreamExt;
 use novelo_engine::limits::MESSAGE_BYTES_MAX;
 use novelo_engine::path::DocumentPath;
 use novelo_store::{Error, Op, PutTerms, Store};
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 use tokio::sync::Notify;
 use uuid::Uuid;
 
@@ -55,9 +56,39 @@ struct RecorderState {
     stateless: Ring<STATELESS_BYTES_MAX>,
     courses: Ring<COURSES_BYTES_MAX>,
     /// What was recorded lately: a prompt made again is the same trace. Begun anew when full or old.
-    recent: FxHashSet<TraceId>,
+    recent: RecentIds,
     since: Option<Instant>,
     closed: bool,
+}
+
+/// Ids in little memory: each with the fingerprint of its thread, and that of its user beside it.
+#[derive(Debug, Default)]
+struct RecentIds(FxHashMap<(Uuid, u64), u64>);
+
+impl RecentIds {
+    fn key(id: &TraceId) -> (Uuid, u64) {
+        (id.uuid, FxBuildHasher.hash_one(&id.thread))
+    }
+
+    /// Returns whether it is new.
+    fn insert(&mut self, id: &TraceId) -> bool {
+        let user = FxBuildHasher.hash_one(id.thread.as_ref().map(|(user, _)| user.as_str()));
+        self.0.insert(Self::key(id), user).is_none()
+    }
+
+    fn contains(&self, id: &TraceId) -> bool {
+        self.0.contains_key(&Self::key(id))
+    }
+
+    fn remove(&mut self, id: &TraceId) {
+        self.0.remove(&Self::key(id));
+    }
+
+    /// Lets go of all ids of a user.
+    fn forget(&mut self, user: &str) {
+        let user = FxBuildHasher.hash_one(Some(user));
+        self.0.retain(|_, of| *of != user);
+    }
 }
 
 /// What is to be stored.
@@ -161,7 +192,7 @@ impl Recorder {
         };
         state.running.retain(|_, running| !running.forget(user, thread));
         state.waiting.retain(|waiting| other(&waiting.id));
-        state.recent.retain(other);
+        state.recent.forget(user);
         state.stateless.retain(|entry| !entry.is_about(user, thread));
         state.courses.retain(|entry| !entry.is_about(user, thread));
         (before - state.count()) as u64
@@ -218,11 +249,11 @@ impl RecorderState {
     }
 
     fn is_news(&mut self, id: &TraceId) -> bool {
-        if self.is_old() || self.recent.len() >= RECENT_MAX {
-            self.recent.clear();
+        if self.is_old() || self.recent.0.len() >= RECENT_MAX {
+            self.recent.0.clear();
             self.since = Some(Instant::now());
         }
-        self.recent.insert(id.clone())
+        self.recent.insert(id)
     }
 
     fn count(&self) -> usize {
@@ -317,7 +348,10 @@ async fn write(store: &Store, traces: Vec<WaitingTrace>, ttl: Option<Duration>) 
     let made: Vec<(TraceId, Vec<Op>)> =
         traces.iter().filter_map(|waiting| Some((waiting.id.clone(), ops(waiting, ttl)?))).collect();
     let mut unstored = Unstored { lost: (traces.len() - made.len()) as u64, ..Unstored::default() };
-    let all = made.iter().flat_map(|(_, ops)| ops.iter().cloned()).collect();
+    // Many are of one turn, which is looked for once.
+    let mut expected = FxHashSet::default();
+    let is_new = |op: &&Op| if let Op::Expect { at } = op { expected.insert(at.clone()) } else { true };
+    let all = made.iter().flat_map(|(_, ops)| ops).filter(is_new).cloned().collect();
     match store.write(all).await {
         Ok(_) => {}
         Err(Error::NotFound { .. }) => {

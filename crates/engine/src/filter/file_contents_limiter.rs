@@ -39,9 +39,13 @@ impl FileContentsLimiter {
         let mut seen: Seen<'a> = Vec::new();
         let mut payloads = 0;
         let tokenizer = draft.tokenizer;
-        for piece in draft.pieces.iter_mut().rev().filter(|p| !p.is_out()) {
+        for piece in draft.pieces.iter_mut().rev() {
+            let files = self.files(piece);
+            if files.is_empty() || piece.is_out() {
+                continue;
+            }
             let mut hidden = false;
-            for file in self.files(piece) {
+            for file in files {
                 let Some(limit) = self.beyond(&mut seen, piece, file) else { continue };
                 piece.hide(file, &self.placeholder);
                 piece.mark(Fate::Redacted, NAME, Why::FileHidden { path: &file.path, limit });
@@ -59,12 +63,14 @@ impl FileContentsLimiter {
     }
 
     /// The files of a piece, in the order in which they count.
-    fn files<'a>(&self, piece: &Piece<'a>) -> impl Iterator<Item = &'a FilePayload> + use<'a> {
-        let tools = piece.source().and_then(|m| m.tools()).filter(|tools| match tools.answer {
+    #[inline]
+    fn files<'a>(&self, piece: &Piece<'a>) -> &'a [FilePayload] {
+        let Some(tools) = piece.source().and_then(|m| m.tools()) else { return &[] };
+        let looks = match tools.answer {
             Some(_) => self.in_answers && piece.is(Role::Tool),
             None => self.in_calls && piece.is(Role::Assistant),
-        });
-        tools.into_iter().flat_map(|tools| &tools.files)
+        };
+        if looks { &tools.files } else { &[] }
     }
 
     /// Counts one more version of a file; the option that leaves no room for it, if one does.

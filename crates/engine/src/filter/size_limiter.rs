@@ -8,7 +8,7 @@ use crate::Role;
 use crate::decode::{DecodeError, Fields};
 use crate::limits::BUDGET_TOKENS_MAX;
 use crate::piece::{Fate, Piece, Why};
-use crate::tokens::{OVERHEAD_TOKENS, Tokenizer};
+use crate::tokens::{self, OVERHEAD_TOKENS, Tokenizer};
 
 const NAME: &str = "sizeLimiter";
 
@@ -46,34 +46,35 @@ impl SizeLimiter {
 
     pub(crate) fn apply<'a>(&self, mut draft: Draft<'a>) -> Draft<'a> {
         self.cut_contents(&mut draft);
+        let tokenizer = draft.tokenizer;
         let (mut kept, mut dropped, mut used) = (0, 0, 0);
-        let mut without_room = Vec::with_capacity(draft.pieces.len());
-        let candidate = |(at, piece)| (at, self.class(piece), self.cost(piece, draft.tokenizer));
-        let mut candidates: Vec<(usize, u8, u32)> = Vec::with_capacity(draft.pieces.len());
-        candidates.extend(draft.live().rev().map(candidate));
-        for class in 0..3 {
-            for &(at, _, tokens) in candidates.iter().filter(|(_, of, _)| *of == class) {
-                if tokens <= self.max_tokens - used {
+        let mut only_system = None;
+        for class in self.classes() {
+            for (at, piece) in draft.pieces.iter_mut().enumerate().rev() {
+                if piece.is_out() || self.class(piece) != class {
+                    continue;
+                }
+                let (tokens, room_tokens) = (self.cost(piece, tokenizer), self.max_tokens - used);
+                if tokens <= room_tokens {
                     used += tokens;
                     kept += 1;
+                } else if only_system.is_none() && piece.is(Role::System) {
+                    only_system = Some((at, tokens, room_tokens));
                 } else {
-                    without_room.push((at, tokens, self.max_tokens - used));
-                }
-            }
-        }
-        let newest_system = || draft.live().rev().find(|(_, p)| p.is(Role::System)).map(|(at, _)| at);
-        let spared = if kept == 0 && self.preserve_system { newest_system() } else { None };
-        for (at, tokens, room_tokens) in without_room {
-            match draft.pieces.get_mut(at) {
-                Some(piece) if Some(at) == spared => {
-                    piece.keep(NAME, Why::OnlySystem);
-                    (kept, used) = (1, tokens);
-                }
-                Some(piece) => {
                     piece.drop(NAME, Why::NoRoom { tokens, room_tokens });
                     dropped += 1;
                 }
-                None => {}
+            }
+        }
+        if let Some((at, tokens, room_tokens)) = only_system
+            && let Some(piece) = draft.pieces.get_mut(at)
+        {
+            if kept == 0 && self.preserve_system {
+                piece.keep(NAME, Why::OnlySystem);
+                (kept, used) = (1, tokens);
+            } else {
+                piece.drop(NAME, Why::NoRoom { tokens, room_tokens });
+                dropped += 1;
             }
         }
         draft.notes.push(Note::SizeLimited { kept, dropped, tokens: used, max_tokens: self.max_tokens });
@@ -82,15 +83,25 @@ impl SizeLimiter {
 
     fn cut_contents(&self, draft: &mut Draft<'_>) {
         let Some(units_max) = self.content_units_max else { return };
-        for piece in draft.pieces.iter_mut().filter(|p| !p.is_out()) {
+        let tokenizer = draft.tokenizer;
+        // The estimate of a whole message bounds its content, which saves most looks at it.
+        let may_exceed =
+            |piece: &Piece<'_>| tokenizer != Tokenizer::Approx || tokens::units_max(piece.tokens) > units_max;
+        for piece in draft.pieces.iter_mut().filter(|piece| may_exceed(piece) && !piece.is_out()) {
             let Some(units) = piece.content_units().filter(|u| *u > units_max) else { continue };
-            piece.cut(units_max, draft.tokenizer);
+            piece.cut(units_max, tokenizer);
             let to_units = piece.content_units().unwrap_or(0);
             piece.mark(Fate::Cut, NAME, Why::ContentCut { from_units: units, to_units });
         }
     }
 
+    /// The classes that there can be, in the order in which they choose.
+    fn classes(&self) -> impl Iterator<Item = u8> {
+        [self.prioritize_system.then_some(0), self.prioritize_user.then_some(1), Some(2)].into_iter().flatten()
+    }
+
     /// Lower classes choose first.
+    #[inline]
     fn class(&self, piece: &Piece<'_>) -> u8 {
         match piece.role() {
             Some(Role::System) if self.prioritize_system => 0,

@@ -39,13 +39,10 @@ impl ToolCallBackfill {
     }
 
     pub(crate) fn apply<'a>(&'a self, mut draft: Draft<'a>) -> Draft<'a> {
-        if in_order(&draft) {
-            return draft;
+        if let Some(orphans) = orphans_in_order(&draft) {
+            return self.recast_orphans(draft, &orphans);
         }
         let steps = plan(&draft.pieces);
-        if steps.iter().enumerate().all(|(at, step)| step.place() == at) {
-            return self.recast_orphans(draft, &steps);
-        }
         let before = live_before(&draft.pieces);
         let tokenizer = draft.tokenizer;
         let (mut made, mut moved, mut orphans) = (0, 0, 0);
@@ -85,17 +82,14 @@ impl ToolCallBackfill {
     }
 
     /// Nothing moves and nothing is missing: what is there changes where it stands.
-    fn recast_orphans<'a>(&'a self, mut draft: Draft<'a>, steps: &[Step<'a>]) -> Draft<'a> {
-        let tokenizer = draft.tokenizer;
-        let mut orphans = 0;
-        for (piece, step) in draft.pieces.iter_mut().zip(steps) {
-            if let Step::Orphan { .. } = step {
-                self.recast(piece, tokenizer);
-                orphans += 1;
+    fn recast_orphans<'a>(&'a self, mut draft: Draft<'a>, orphans: &[usize]) -> Draft<'a> {
+        for at in orphans {
+            if let Some(piece) = draft.pieces.get_mut(*at) {
+                self.recast(piece, draft.tokenizer);
             }
         }
-        if orphans > 0 {
-            draft.notes.push(Note::Backfilled { made: 0, moved: 0, orphans });
+        if !orphans.is_empty() {
+            draft.notes.push(Note::Backfilled { made: 0, moved: 0, orphans: orphans.len() });
         }
         draft
     }
@@ -163,30 +157,45 @@ impl Step<'_> {
     }
 }
 
-/// Whether nothing needs repair: each message with calls is followed by their answers, in order, and no
-/// others.
-fn in_order(draft: &Draft<'_>) -> bool {
+/// The answers without a call, where nothing else needs repair: each message with calls is followed by their
+/// answers, in order, and no others.
+fn orphans_in_order(draft: &Draft<'_>) -> Option<Vec<usize>> {
     let mut open: &[ToolCall] = &[];
     let mut last: Option<&str> = None;
-    for (_, piece) in draft.live() {
+    let mut orphans = Vec::new();
+    for (at, piece) in draft.live() {
         if piece.is(Role::Tool) {
-            let Some(id) = answered(piece) else { return false };
+            let id = answered(piece);
             match open.split_first() {
-                Some((call, rest)) if *call.id == *id => (open, last) = (rest, Some(&*call.id)),
-                _ if last == Some(id) => {}
-                _ => return false,
+                Some((call, rest)) if Some(&*call.id) == id => (open, last) = (rest, Some(&*call.id)),
+                _ if id.is_some() && last == id => {}
+                Some(_) => return None,
+                None => {
+                    orphans.push(at);
+                    last = None;
+                }
             }
             continue;
         }
         if !open.is_empty() {
-            return false;
+            return None;
         }
         (open, last) = (piece.base().calls(), None);
         if may_repeat(open) {
-            return false;
+            return None;
         }
     }
-    open.is_empty()
+    (open.is_empty() && !is_any_called(draft, &orphans)).then_some(orphans)
+}
+
+/// Whether some message calls what one of these answers.
+fn is_any_called(draft: &Draft<'_>, answers: &[usize]) -> bool {
+    if answers.is_empty() {
+        return false;
+    }
+    let ids = answers.iter().filter_map(|at| draft.pieces.get(*at).and_then(answered));
+    let ids: FxHashSet<&str> = ids.collect();
+    draft.live().any(|(_, piece)| piece.base().calls().iter().any(|call| ids.contains(&*call.id)))
 }
 
 /// Whether an id might stand twice among the calls; where they are many, nobody looks.

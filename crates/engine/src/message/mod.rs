@@ -287,6 +287,7 @@ impl Message {
     }
 
     /// Tokens of the text alone, without the overhead. An exact count is made once and kept.
+    #[inline]
     pub(crate) fn text_tokens(&self, tokenizer: Tokenizer) -> u32 {
         match tokenizer {
             Tokenizer::Approx => tokens::approx(self.units),

@@ -379,8 +379,11 @@ impl<'a> Piece<'a> {
     /// UTF-16 code units of its compact JSON, with its id where that counts.
     #[inline]
     fn units(&self) -> u32 {
-        let tagged = self.id().filter(|_| self.tag != DocIdMode::None);
-        self.body.units() + tagged.map_or(0, |id| DOC_ID.len() as u32 + json::literal_units(id))
+        let tag_units = match self.tag {
+            DocIdMode::None => 0,
+            _ => self.id().map_or(0, |id| DOC_ID.len() as u32 + json::literal_units(id)),
+        };
+        self.body.units() + tag_units
     }
 
     /// What tells this form of a message from another.

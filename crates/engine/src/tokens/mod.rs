@@ -102,6 +102,11 @@ pub(crate) fn approx(units: u32) -> u32 {
     units.div_ceil(4)
 }
 
+/// The most UTF-16 code units that a message of this estimated cost can have.
+pub(crate) fn units_max(tokens: u32) -> u32 {
+    tokens.saturating_mul(4)
+}
+
 /// The sum of costs; one that is past counting is past every budget too.
 pub fn total(costs: impl Iterator<Item = u32>) -> u32 {
     costs.fold(0, u32::saturating_add)

@@ -49,7 +49,6 @@ pub const WORDS: GeneratedWords = GeneratedWords {
         translate calculate convert help remind send call play set add create book schedule cancel delete turn open
         sum elaborate outline discuss identify provide let",
     roles: "user users assistant human ai speaker person customer",
-    numerals: ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"],
     abbreviations: "mr mrs ms dr prof st jr sr vs etc e.g i.e inc ltd no fig approx",
 };
 

@@ -2,6 +2,7 @@
 
 mod analysis;
 mod expletive;
+mod figures;
 mod generated;
 mod names;
 mod place;
@@ -42,6 +43,7 @@ pub static GRAMMAR: Grammar = Grammar {
         or: "or",
         assistant: &["assistant"],
         generated: generated::WORDS,
+        figures: figures::WORDS,
         facts: generated::FACTS,
         nothing_found: "I found nothing about this.",
         compared_to: "to ",

@@ -3,6 +3,7 @@
 use rustc_hash::FxHashSet;
 
 use super::clean::{after_label, is_label, lines, without_wrapping};
+use super::figure::numeral;
 use super::rewrite::refuses;
 use crate::Language;
 use crate::analyse::{self, Words};
@@ -58,7 +59,7 @@ fn summary_in(said: &str) -> String {
 }
 
 /// What was said.
-struct Source {
+pub(super) struct Source {
     stems: FxHashSet<u64>,
     /// Numbers without leading zeros and separators.
     numbers: FxHashSet<String>,
@@ -67,7 +68,7 @@ struct Source {
 }
 
 impl Source {
-    fn read(texts: &[&str]) -> Self {
+    pub(super) fn read(texts: &[&str]) -> Self {
         let mut source =
             Self { stems: FxHashSet::default(), numbers: FxHashSet::default(), fronts: FxHashSet::default() };
         for text in texts {
@@ -91,14 +92,14 @@ impl Source {
     }
 
     /// Whether a word with a capital, which does not begin a sentence, was never said.
-    fn lacks_name(&self, text: &str) -> bool {
+    pub(super) fn lacks_name(&self, text: &str) -> bool {
         sentences(text).any(|sentence| {
             let words = Words::new(sentence, WORDS_MAX);
             words.iter().skip(1).any(|word| {
                 let spelled = sentence.get(word.range.clone()).unwrap_or("");
                 // After a mark that is no end of a sentence, as in `Facts: He`, a capital is no name.
                 let before = sentence.get(..word.range.start).unwrap_or("").trim_end();
-                let is_inside = before.ends_with(|c: char| c.is_alphanumeric() || c == ',');
+                let is_inside = before.ends_with(|c: char| c.is_alphanumeric() || matches!(c, ',' | '«' | '“' | '„'));
                 let is_name = is_inside && spelled.starts_with(char::is_uppercase) && spelled.chars().nth(1).is_some();
                 is_name && !self.fronts.contains(&front(word.folded)) && !is_frequent(word.folded)
             })
@@ -141,11 +142,7 @@ fn numbers(text: &str) -> impl Iterator<Item = Number> {
 
 /// A small number that is written as a word.
 fn spelled_number(folded: &str) -> Option<String> {
-    let in_language = |language: Language| {
-        let numerals = language.grammar().words.generated.numerals.iter();
-        numerals.zip(1..).find(|(words, _)| words.split(' ').any(|word| word == folded)).map(|(_, number)| number)
-    };
-    Language::ALL.into_iter().find_map(in_language).map(|number: u32| number.to_string())
+    Language::ALL.into_iter().find_map(|it| numeral(it, folded)).map(|number| number.to_string())
 }
 
 #[cfg(test)]

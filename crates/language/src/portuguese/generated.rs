@@ -44,20 +44,6 @@ pub const WORDS: GeneratedWords = GeneratedWords {
         cite defina encontre recomende sugira escreva traduza calcule converta ajude lembre envie mande ligue toque crie
         agende marque cancele apague abra informe detalhe dê quero gostaria",
     roles: "usuario usuaria usuarios assistente humano pessoa cliente ia",
-    numerals: [
-        "um uma",
-        "dois duas",
-        "tres",
-        "quatro",
-        "cinco",
-        "seis",
-        "sete",
-        "oito",
-        "nove",
-        "dez",
-        "onze",
-        "doze",
-    ],
     abbreviations: "sr sra dr dra prof profa av r etc ex obs tel pag art vs",
 };
 

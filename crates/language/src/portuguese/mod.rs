@@ -3,6 +3,7 @@
 mod analysis;
 pub(crate) mod chat;
 pub(crate) mod condition;
+mod figures;
 mod generated;
 mod locale;
 mod names;
@@ -50,6 +51,7 @@ pub static GRAMMAR: Grammar = Grammar {
         or: "ou",
         assistant: &["assistente"],
         generated: generated::WORDS,
+        figures: figures::WORDS,
         facts: generated::FACTS,
         nothing_found: "Não encontrei nada sobre isso.",
         compared_to: "",

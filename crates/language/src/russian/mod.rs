@@ -4,6 +4,7 @@
 
 mod analysis;
 mod decline;
+mod figures;
 mod generated;
 mod names;
 mod pronoun;
@@ -38,6 +39,7 @@ pub static GRAMMAR: Grammar = Grammar {
         or: "или",
         assistant: &[],
         generated: generated::WORDS,
+        figures: figures::WORDS,
         facts: generated::FACTS,
         nothing_found: "Я ничего об этом не нашёл.",
         compared_to: "",

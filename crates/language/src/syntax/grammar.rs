@@ -87,6 +87,7 @@ pub struct WordLists {
     /// What a model may call itself before its answer, in lower case.
     pub assistant: &'static [&'static str],
     pub generated: GeneratedWords,
+    pub figures: FigureWords,
     /// Words of decisions, plans and lasting facts, folded.
     pub facts: &'static str,
     /// The answer where nothing was found.
@@ -108,10 +109,47 @@ pub struct GeneratedWords {
     pub requests: &'static str,
     /// What the speakers of a conversation are called.
     pub roles: &'static str,
-    /// The words for the numbers from 1 to 12, each in its forms.
-    pub numerals: [&'static str; 12],
     /// Words that end with a full stop inside a sentence.
     pub abbreviations: &'static str,
+}
+
+/// How a language writes figures, and the words around them. All words are folded; `queda*` is every word that
+/// begins so.
+#[derive(Debug)]
+pub struct FigureWords {
+    /// The mark before decimals.
+    pub decimal: char,
+    /// Whether blanks may group digits.
+    pub has_blank_groups: bool,
+    /// Whether `10/31` may be a day of October.
+    pub has_month_first: bool,
+    /// The words for numbers below a thousand.
+    pub numerals: &'static [(u32, &'static str)],
+    /// What follows or multiplies a number: thousands, millions.
+    pub scales: &'static [(f64, &'static str)],
+    /// Words between the words of a number.
+    pub and: &'static str,
+    /// Words between a number and its unit.
+    pub of: &'static str,
+    pub percent: &'static [&'static str],
+    /// Currencies by their codes.
+    pub currencies: &'static [(&'static str, &'static str)],
+    /// Hundredths of any currency.
+    pub cents: &'static str,
+    /// Units of time: how many months or days each has.
+    pub months: &'static [(u32, &'static str)],
+    pub days: &'static [(u32, &'static str)],
+    pub ordinal_endings: &'static str,
+    /// A word that is a sign before a number, and words after which it is none.
+    pub minus: &'static str,
+    pub before_no_minus: &'static str,
+    /// Words of falling and rising.
+    pub falls: &'static str,
+    pub rises: &'static str,
+    /// Words between one of these and the amount of the change.
+    pub by: &'static str,
+    /// Words for a multiple of another value.
+    pub multiples: &'static str,
 }
 
 /// How a language builds its sentences, where that decides which rule applies.

@@ -12,8 +12,8 @@ pub(crate) mod token;
 
 pub(crate) use self::entity::Entity;
 pub(crate) use self::grammar::{
-    Analysis, Calendar, Determined, FoundPronoun, GeneratedWords, Grammar, LoneVerb, ReadingRules, Script, Traits,
-    WordLists, WritingRules, plain_pronoun,
+    Analysis, Calendar, Determined, FigureWords, FoundPronoun, GeneratedWords, Grammar, LoneVerb, ReadingRules, Script,
+    Traits, WordLists, WritingRules, plain_pronoun,
 };
 pub(crate) use self::lexicon::{Case, Class, Form, Gender, LAST, Lexicon, Pronoun};
 pub(crate) use self::phrase::{NounPhrase, Reader, Role};

@@ -70,9 +70,12 @@ pub struct Keys {
 /// The keys that are in force.
 #[derive(Debug, Clone)]
 pub struct InForce {
+    /// The counter of all that this process stored below the root of the keys, taken before the versions;
+    /// `None` where other processes write too.
+    counter: Option<u64>,
     /// The versions of the keys and of the closing state, taken before both were read.
     versions: Vec<Version>,
-    by_digest: FxHashMap<String, Key>,
+    by_digest: Arc<FxHashMap<String, Key>>,
     /// The digest of the secret that this process's own command line uses. It does not count as a key.
     own: String,
     /// Whether the server listens on loopback only.
@@ -149,8 +152,9 @@ impl Keys {
     ) -> std::result::Result<Self, StoreError> {
         let note = ClosingNote::read(data);
         let empty = InForce {
+            counter: None,
             versions: Vec::new(),
-            by_digest: FxHashMap::default(),
+            by_digest: Arc::default(),
             own: digest(own_secret),
             is_local,
             closed: note.noted(),
@@ -163,10 +167,19 @@ impl Keys {
     /// The keys of now. If the store does not answer or a key cannot be read, returns an error, since it must
     /// not open the store.
     pub async fn now(&self, store: &Store) -> std::result::Result<Arc<InForce>, StoreError> {
-        let versions = store.versions(&[collection(), closing::state_collection()]).await?;
+        // A version of Redis also tells one run of its server from another, which a counter does not.
+        let counter = match store {
+            Store::Redis(_) => None,
+            Store::Local(_) | Store::Memory(_) => Some(store.change_counter(&[KEYS]).await?),
+        };
         let before = self.last();
-        if before.versions == versions {
+        if counter.is_some() && before.counter == counter {
             return Ok(before);
+        }
+        // The counter changes with other writes too.
+        let versions = store.versions(&[collection(), closing::state_collection()]).await?;
+        if before.versions == versions {
+            return Ok(self.replace(InForce { counter, ..(*before).clone() }));
         }
         let (by_digest, stored) = (read(store).await?, closing::read(store).await?);
         let verdict = judge(&stored, !by_digest.is_empty(), before.closed);
@@ -177,10 +190,14 @@ impl Keys {
             }
         }
         self.note.set(verdict.closed);
-        let closed = verdict.closed;
-        let now = Arc::new(InForce { versions, by_digest, own: before.own.clone(), closed, ..*before });
+        let (closed, by_digest) = (verdict.closed, Arc::new(by_digest));
+        Ok(self.replace(InForce { counter, versions, by_digest, own: before.own.clone(), closed, ..*before }))
+    }
+
+    fn replace(&self, now: InForce) -> Arc<InForce> {
+        let now = Arc::new(now);
         *self.in_force.write().unwrap_or_else(PoisonError::into_inner) = now.clone();
-        Ok(now)
+        now
     }
 
     /// The keys that were read last, without asking the store.

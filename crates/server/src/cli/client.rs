@@ -8,7 +8,6 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::time::Duration;
 
 use anyhow::{Context, bail};
-use axum::Router;
 use axum::body::Body;
 use http_body_util::BodyExt;
 use hyper::client::conn::http1::{self, SendRequest};
@@ -22,7 +21,7 @@ use tower::ServiceExt;
 use super::output::in_words;
 use super::serve::{ServerNote, note_path};
 use crate::instance::{CHALLENGE, INSTANCE, Instance, random_hex};
-use crate::router;
+use crate::router::{self, AppRouter};
 use crate::server::Server;
 use novelo_conversation::app::{self, App, Tasks};
 use novelo_conversation::settings::{Settings, StoreKind};
@@ -37,7 +36,7 @@ pub enum Client {
     /// To the server that has the data directory open.
     Server(NotedServer),
     /// To a router in this process, which has opened the data directory.
-    Here { router: Router, own_secret: String, app: App, tasks: Tasks },
+    Here { router: AppRouter, own_secret: String, app: App, tasks: Tasks },
 }
 
 /// The server of a data directory, from its note.

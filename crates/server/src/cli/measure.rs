@@ -25,11 +25,14 @@ pub enum MeasureCommand {
     Eval(EvalCommand),
     /// Measure speed, each figure beside its raw equivalent in the same run
     Bench(BenchArgs),
+    /// Run the server that `bench W1-HTTP` measures ours beside
+    #[command(hide = true)]
+    BareServer,
 }
 
 #[derive(clap::Args)]
 pub struct BenchArgs {
-    /// Which to run: W1 redis W2 W3 W4 W5 W6 W7 HTTP footprint appends contexts; all without names
+    /// Which to run: W1 W1-HTTP redis W2 W3 W4 W5 W6 W7 HTTP footprint appends contexts; all without names
     pub names: Vec<String>,
     /// Seconds for each measurement of a rate
     #[arg(long, default_value_t = 1.0)]

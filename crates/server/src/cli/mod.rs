@@ -35,6 +35,7 @@ pub use self::measure::{BenchArgs, EmbedChoice, EvalCommand, MeasureCommand, Rew
 #[doc(hidden)]
 pub use self::output::{print, print_error};
 pub use self::progress::steps as progress_bar;
+use novelo_conversation::logs;
 use novelo_conversation::remember::reader;
 use novelo_conversation::settings::RawSettings;
 
@@ -210,7 +211,9 @@ pub fn main() -> ExitCode {
 
 /// Carries out a command; prints its error, and gives the exit code.
 fn exit_code(command: impl FnOnce() -> anyhow::Result<ExitCode>) -> ExitCode {
-    match command().and_then(|code| output::finish().map(|()| code)) {
+    let done = command().and_then(|code| output::finish().map(|()| code));
+    logs::flush_logs();
+    match done {
         Ok(code) => code,
         Err(error) if output::is_reader_gone(&error) => ExitCode::SUCCESS,
         Err(error) => {

@@ -10,7 +10,7 @@ use crate::server::Server;
 use crate::{files, http, peers, router};
 use novelo_conversation::app::{self};
 use novelo_conversation::settings::{Settings, StoreKind};
-use novelo_conversation::{sample, telemetry};
+use novelo_conversation::{logs, sample};
 
 /// A note for this machine's own command line: the address of the server, and the secret to present there. It
 /// lies in the data directory, readable only by its owner, who could read the documents anyway.
@@ -21,7 +21,7 @@ pub struct ServerNote {
 }
 
 pub async fn run(settings: Settings) -> anyhow::Result<()> {
-    telemetry::start_logs(&settings.log)?;
+    logs::start_logs(&settings.log)?;
     let files = files::raise_limit();
     let is_empty = std::fs::read_dir(&settings.data).map_or(true, |mut entries| entries.next().is_none());
     let fresh = settings.store == StoreKind::Memory || is_empty;

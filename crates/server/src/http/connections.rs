@@ -4,51 +4,59 @@
 //! response, else idle. When the cap is reached, the connection that has been idle longest is closed for the
 //! new one; if none is idle, the new one waits. Invariant: a busy connection is never closed for another.
 
-use std::collections::{BTreeMap, HashMap};
 use std::pin::Pin;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 
 use axum::body::Body;
 use bytes::Bytes;
 use hyper::body::{Frame, SizeHint};
+use rustc_hash::FxHashMap;
 use tokio::sync::{Notify, oneshot};
 
 #[derive(Debug)]
 pub struct Connections {
     max: usize,
-    state: Mutex<ConnectionStates>,
+    /// Locked when a connection opens, ends or is evicted, and by no request.
+    open: Mutex<OpenConnections>,
+    /// The ticket of the next connection that becomes idle.
+    next_ticket: AtomicU64,
     /// Notified whenever a connection ends or becomes idle. Only the listener waits for it.
     changed: Notify,
     evicted: AtomicU64,
 }
 
 #[derive(Debug, Default)]
-struct ConnectionStates {
-    open: HashMap<u64, OpenConnection>,
-    /// The idle connections, in the order in which they became idle.
-    idle: BTreeMap<u64, u64>,
+struct OpenConnections {
+    by_id: FxHashMap<u64, OpenConnection>,
     /// Connections that were asked to close and are still open.
     leaving: usize,
-    next: u64,
+    next_id: u64,
 }
 
 #[derive(Debug)]
 struct OpenConnection {
-    /// Its key in `idle`.
-    idle: Option<u64>,
+    idle: Arc<IdleTicket>,
     /// Taken when the connection must close.
     close: Option<oneshot::Sender<()>>,
 }
+
+/// Since when a connection is idle: tickets are given in that order. `BUSY` while a request is being
+/// answered. The guard of the request writes it; an eviction reads it, and takes it away from a connection
+/// that it closes.
+#[derive(Debug)]
+struct IdleTicket(AtomicU64);
+
+const BUSY: u64 = 0;
+const LEAVING: u64 = u64::MAX;
 
 /// A counted connection, until it is dropped.
 #[derive(Debug)]
 pub struct CountedConnection {
     all: Arc<Connections>,
     id: u64,
-    /// Whether a request is being answered; its guard writes it.
-    is_busy: AtomicBool,
+    idle: Arc<IdleTicket>,
 }
 
 /// A request that is being answered.
@@ -57,7 +65,13 @@ pub struct BusyConnection(Arc<CountedConnection>);
 
 impl Connections {
     pub fn new(max: usize) -> Self {
-        Self { max, state: Mutex::default(), changed: Notify::new(), evicted: AtomicU64::new(0) }
+        Self {
+            max,
+            open: Mutex::default(),
+            next_ticket: AtomicU64::new(BUSY + 1),
+            changed: Notify::new(),
+            evicted: AtomicU64::new(0),
+        }
     }
 
     pub fn max(&self) -> usize {
@@ -65,17 +79,18 @@ impl Connections {
     }
 
     pub fn open(&self) -> usize {
-        self.lock().open.len()
+        self.lock().by_id.len()
     }
 
     /// Counts a connection. The receiver resolves when it should close.
     pub fn add(self: &Arc<Self>) -> (Arc<CountedConnection>, oneshot::Receiver<()>) {
         let (close, told) = oneshot::channel();
-        let mut state = self.lock();
-        let id = state.ticket();
-        state.open.insert(id, OpenConnection { idle: Some(id), close: Some(close) });
-        state.idle.insert(id, id);
-        (Arc::new(CountedConnection { all: self.clone(), id, is_busy: AtomicBool::new(false) }), told)
+        let idle = Arc::new(IdleTicket(AtomicU64::new(self.ticket())));
+        let mut open = self.lock();
+        open.next_id += 1;
+        let id = open.next_id;
+        open.by_id.insert(id, OpenConnection { idle: idle.clone(), close: Some(close) });
+        (Arc::new(CountedConnection { all: self.clone(), id, idle }), told)
     }
 
     /// Waits until there is room for one more connection, and closes an idle one if needed.
@@ -90,18 +105,23 @@ impl Connections {
 
     /// Whether there will be room once the closing connections are gone.
     fn is_one_leaving(&self) -> bool {
-        let state = self.lock();
-        state.open.len() - state.leaving < self.max
+        let open = self.lock();
+        open.by_id.len() - open.leaving < self.max
     }
 
     /// Closes the connection that has been idle longest. Returns whether there was one.
     pub(crate) fn evict(&self) -> bool {
-        let mut state = self.lock();
-        let Some((_, id)) = state.idle.pop_first() else { return false };
-        let is_told = state.tell(id);
-        drop(state);
-        self.evicted.fetch_add(u64::from(is_told), Ordering::Relaxed);
-        is_told
+        let mut open = self.lock();
+        while let Some((ticket, id)) = open.longest_idle() {
+            // It may have become busy since.
+            if open.by_id.get(&id).is_some_and(|entry| entry.idle.take(ticket)) {
+                let is_told = open.tell(id);
+                drop(open);
+                self.evicted.fetch_add(u64::from(is_told), Ordering::Relaxed);
+                return is_told;
+            }
+        }
+        false
     }
 
     /// Asks all connections to close when they are done, and waits for it.
@@ -113,10 +133,10 @@ impl Connections {
     }
 
     fn tell_all(&self) {
-        let mut state = self.lock();
-        let ids: Vec<u64> = state.open.keys().copied().collect();
+        let mut open = self.lock();
+        let ids: Vec<u64> = open.by_id.keys().copied().collect();
         for id in ids {
-            state.tell(id);
+            open.tell(id);
         }
     }
 
@@ -135,24 +155,26 @@ impl Connections {
         )
     }
 
-    fn lock(&self) -> MutexGuard<'_, ConnectionStates> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    fn ticket(&self) -> u64 {
+        self.next_ticket.fetch_add(1, Ordering::Relaxed)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, OpenConnections> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl ConnectionStates {
-    fn ticket(&mut self) -> u64 {
-        self.next += 1;
-        self.next
+impl OpenConnections {
+    /// The connection that has been idle longest, with its ticket. One that was asked to close does not
+    /// count.
+    fn longest_idle(&self) -> Option<(u64, u64)> {
+        let staying = self.by_id.iter().filter(|(_, entry)| entry.close.is_some());
+        staying.filter_map(|(id, entry)| Some((entry.idle.since()?, *id))).min()
     }
 
     /// Returns whether the connection was asked to close by this call.
     fn tell(&mut self, id: u64) -> bool {
-        let Some(entry) = self.open.get_mut(&id) else { return false };
-        if let Some(ticket) = entry.idle.take() {
-            self.idle.remove(&ticket);
-        }
-        let Some(close) = entry.close.take() else { return false };
+        let Some(close) = self.by_id.get_mut(&id).and_then(|entry| entry.close.take()) else { return false };
         self.leaving += 1;
         // A connection that is already ending no longer listens, and is gone in a moment.
         let _is_listening = close.send(()).is_ok();
@@ -160,34 +182,36 @@ impl ConnectionStates {
     }
 }
 
+impl IdleTicket {
+    fn since(&self) -> Option<u64> {
+        Some(self.0.load(Ordering::Acquire)).filter(|ticket| ![BUSY, LEAVING].contains(ticket))
+    }
+
+    /// Returns whether the connection was still idle since then. No later eviction chooses it.
+    fn take(&self, ticket: u64) -> bool {
+        self.0.compare_exchange(ticket, LEAVING, Ordering::AcqRel, Ordering::Acquire).is_ok()
+    }
+}
+
 impl CountedConnection {
     /// Marks the connection as busy with a request.
     pub fn begin(self: &Arc<Self>) -> BusyConnection {
-        let mut state = self.all.lock();
-        if let Some(ticket) = state.open.get_mut(&self.id).and_then(|entry| entry.idle.take()) {
-            state.idle.remove(&ticket);
-        }
-        self.is_busy.store(true, Ordering::Release);
+        self.idle.0.store(BUSY, Ordering::Release);
         BusyConnection(self.clone())
     }
 
     pub(crate) fn is_busy(&self) -> bool {
-        self.is_busy.load(Ordering::Acquire)
+        self.idle.0.load(Ordering::Acquire) == BUSY
     }
 }
 
 impl Drop for CountedConnection {
     fn drop(&mut self) {
-        let mut state = self.all.lock();
-        if let Some(entry) = state.open.remove(&self.id) {
-            if let Some(ticket) = entry.idle {
-                state.idle.remove(&ticket);
-            }
-            if entry.close.is_none() {
-                state.leaving -= 1;
-            }
+        let mut open = self.all.lock();
+        if open.by_id.remove(&self.id).is_some_and(|entry| entry.close.is_none()) {
+            open.leaving -= 1;
         }
-        drop(state);
+        drop(open);
         self.all.changed.notify_one();
     }
 }
@@ -195,14 +219,7 @@ impl Drop for CountedConnection {
 impl Drop for BusyConnection {
     fn drop(&mut self) {
         let all = &self.0.all;
-        let mut state = all.lock();
-        let ticket = state.ticket();
-        self.0.is_busy.store(false, Ordering::Release);
-        if let Some(entry) = state.open.get_mut(&self.0.id).filter(|entry| entry.close.is_some()) {
-            entry.idle = Some(ticket);
-            state.idle.insert(ticket, self.0.id);
-        }
-        drop(state);
+        self.0.idle.0.store(all.ticket(), Ordering::Release);
         all.changed.notify_one();
     }
 }

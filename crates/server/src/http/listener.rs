@@ -4,6 +4,7 @@
 //! request it is answering. When the process is out of descriptors, the listener closes idle connections and
 //! goes on.
 
+use std::convert::Infallible;
 use std::io;
 use std::pin::pin;
 use std::sync::Arc;
@@ -11,14 +12,15 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::Poll;
 use std::time::Duration;
 
-use axum::Router;
 use axum::body::Body;
-use hyper::service::{Service, service_fn};
-use hyper_util::rt::{TokioIo, TokioTimer};
-use hyper_util::service::TowerToHyperService;
-use novelo_engine::limits::HEADER_WAIT_S_MAX;
+use axum::extract::Request;
+use axum::response::Response;
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper_util::rt::TokioIo;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::oneshot;
+use tower::Service;
 
 use super::ClientAddress;
 use super::connections::{BusyBody, Connections, CountedConnection};
@@ -28,13 +30,12 @@ const DRAIN_MAX: Duration = Duration::from_secs(10);
 /// How long to wait after an error of the listener.
 const ACCEPT_AGAIN: Duration = Duration::from_millis(50);
 
-/// Serves until `stop` resolves, then finishes the requests in flight.
-pub async fn serve(
-    router: Router,
-    listener: TcpListener,
-    connections: Arc<Connections>,
-    stop: impl Future<Output = ()>,
-) {
+/// Serves until `stop` resolves, then finishes the requests in flight. The router is always ready.
+pub async fn serve<R>(router: R, listener: TcpListener, connections: Arc<Connections>, stop: impl Future<Output = ()>)
+where
+    R: Service<Request, Response = Response, Error = Infallible> + Clone + Send + Sync + 'static,
+    R::Future: Send,
+{
     tokio::pin!(stop);
     loop {
         let accepted = tokio::select! {
@@ -83,23 +84,24 @@ fn is_out_of_files(error: &io::Error) -> bool {
 }
 
 /// Serves one connection to its end.
-async fn run(
-    router: Router,
+async fn run<R>(
+    router: R,
     stream: TcpStream,
     peer: ClientAddress,
     counted: Arc<CountedConnection>,
     close: oneshot::Receiver<()>,
-) {
-    let routed = TowerToHyperService::new(router);
+) where
+    R: Service<Request, Response = Response, Error = Infallible> + Clone + Send + 'static,
+{
     let of_requests = counted.clone();
-    let service = service_fn(move |mut request| {
+    let service = service_fn(move |mut request: hyper::Request<hyper::body::Incoming>| {
         request.extensions_mut().insert(peer);
-        let (busy, answer) = (of_requests.begin(), routed.call(request));
-        async move { Ok::<_, std::convert::Infallible>(answer.await?.map(|body| Body::new(BusyBody::new(body, busy)))) }
+        let (busy, answer) = (of_requests.begin(), router.clone().call(request.map(Body::new)));
+        async move { Ok::<_, Infallible>(answer.await?.map(|body| BusyBody::new(body, busy))) }
     });
-    let stream = Stall::new(stream);
+    let stream = Stall::new(stream, counted.clone());
     let is_writing = stream.is_waiting();
-    let mut connection = pin!(connection_builder().serve_connection(TokioIo::new(stream), service));
+    let mut connection = pin!(http1::Builder::new().serve_connection(TokioIo::new(stream), service));
     let ended = tokio::select! {
         biased;
         ended = connection.as_mut() => ended,
@@ -121,10 +123,4 @@ async fn run(
 async fn at_rest(counted: &CountedConnection, is_writing: &AtomicBool) {
     let is_busy = || counted.is_busy() || is_writing.load(Ordering::Relaxed);
     std::future::poll_fn(|_| if is_busy() { Poll::Pending } else { Poll::Ready(()) }).await;
-}
-
-fn connection_builder() -> hyper::server::conn::http1::Builder {
-    let mut builder = hyper::server::conn::http1::Builder::new();
-    builder.timer(TokioTimer::new()).header_read_timeout(Duration::from_secs(HEADER_WAIT_S_MAX as u64));
-    builder
 }

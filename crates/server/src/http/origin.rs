@@ -28,9 +28,26 @@ const HTTPS_PORT: u16 = 443;
 pub struct OwnNames {
     /// The addresses it listens on. A listener adds its address before it serves; requests within the process
     /// need none.
-    bound: RwLock<Vec<SocketAddr>>,
+    bound: RwLock<Vec<BoundAddress>>,
     hosts: Vec<HostAndPort>,
     origins: Vec<WebOrigin>,
+}
+
+/// An address that the server listens on.
+#[derive(Debug)]
+struct BoundAddress {
+    port: u16,
+    /// Its names in a `Host` header, without the port.
+    names: Vec<String>,
+    /// Its names as clients usually write them, with the port.
+    usual: Vec<String>,
+}
+
+impl BoundAddress {
+    fn new(addr: SocketAddr) -> Self {
+        let (port, names) = (addr.port(), names(addr.ip()));
+        Self { port, usual: names.iter().map(|name| format!("{name}:{port}")).collect(), names }
+    }
 }
 
 /// A host as in the `Host` header: the name in lower case without a final dot, an IPv6 address in brackets.
@@ -61,11 +78,14 @@ impl OwnNames {
 
     /// Adds an address on which the server listens.
     pub fn bind(&self, addr: SocketAddr) {
-        self.bound.write().unwrap_or_else(PoisonError::into_inner).push(addr);
+        self.bound.write().unwrap_or_else(PoisonError::into_inner).push(BoundAddress::new(addr));
     }
 
     /// Refuses a request from a page of another site, or to a name that is not this server's.
     pub(crate) fn require(&self, method: &Method, uri: &Uri, headers: &HeaderMap) -> Result<()> {
+        if self.is_usual(uri, headers) {
+            return Ok(());
+        }
         let host = self.require_host(uri, headers)?;
         let text = |name: HeaderName| headers.get(name).map(|value| value.to_str().unwrap_or("?"));
         if headers.contains_key(header::ORIGIN) {
@@ -81,6 +101,18 @@ impl OwnNames {
             Some("cross-site" | "same-site") if !follows_a_link => Err(foreign("Sec-Fetch-Site")),
             _ => Ok(()),
         }
+    }
+
+    /// Whether a request comes from a program and not from a page, and names one address of this server as
+    /// programs usually write it. Nothing else about it matters then.
+    fn is_usual(&self, uri: &Uri, headers: &HeaderMap) -> bool {
+        let is_of_a_page = [header::ORIGIN, SEC_FETCH_SITE].iter().any(|name| headers.contains_key(name));
+        let mut hosts = headers.get_all(header::HOST).iter();
+        let (Some(host), None, None, false) = (hosts.next(), hosts.next(), uri.authority(), is_of_a_page) else {
+            return false;
+        };
+        let bound = self.bound.read().unwrap_or_else(PoisonError::into_inner);
+        bound.iter().flat_map(|bound| &bound.usual).any(|usual| usual.as_bytes() == host.as_bytes())
     }
 
     /// The host that a request names, if any.
@@ -104,14 +136,13 @@ impl OwnNames {
     fn is_own_host(&self, host: &HostAndPort) -> bool {
         let port = host.port.unwrap_or(HTTP_PORT);
         let bound = self.bound.read().unwrap_or_else(PoisonError::into_inner);
-        let mut bound = bound.iter().filter(|bound| bound.port() == port).peekable();
+        let mut bound = bound.iter().filter(|bound| bound.port == port).peekable();
         let is_set = |set: &HostAndPort, is_own_port: bool| {
             let fits = set.port.map_or(port == HTTP_PORT || is_own_port, |set| set == port);
             fits && set.name == host.name
         };
         let is_own_port = bound.peek().is_some();
-        bound.any(|bound| names(bound.ip()).contains(&host.name))
-            || self.hosts.iter().any(|set| is_set(set, is_own_port))
+        bound.any(|bound| bound.names.contains(&host.name)) || self.hosts.iter().any(|set| is_set(set, is_own_port))
     }
 
     /// Whether the operator trusts pages of this origin.

@@ -44,6 +44,8 @@ pub(crate) struct HeadCheck {
     last: u8,
     /// Whether the head has a line that is not empty: empty ones may come before it.
     has_lines: bool,
+    /// Whole heads so far.
+    count: u64,
 }
 
 /// Longer than any line that matters for the framing.
@@ -53,11 +55,21 @@ const DIGITS_MAX: u32 = 15;
 impl Default for HeadCheck {
     fn default() -> Self {
         let (line, framing) = (Vec::new(), Framing::default());
-        Self { at: HeadPosition::Head, framing, line, line_bytes: 0, last: 0, has_lines: false }
+        Self { at: HeadPosition::Head, framing, line, line_bytes: 0, last: 0, has_lines: false, count: 0 }
     }
 }
 
 impl HeadCheck {
+    /// Whether the next byte belongs to a head, or nothing is known of it.
+    pub(crate) fn is_in_head(&self) -> bool {
+        matches!(self.at, HeadPosition::Head | HeadPosition::Unchecked)
+    }
+
+    /// How many heads were whole so far.
+    pub fn count(&self) -> u64 {
+        self.count
+    }
+
     /// Checks incoming bytes, and spoils a head that ends a line with a bare LF.
     pub fn check(&mut self, bytes: &mut [u8]) {
         let mut from = 0;
@@ -112,8 +124,8 @@ impl HeadCheck {
     fn keep(&mut self, bytes: &[u8]) {
         self.line_bytes += bytes.len() as u64;
         self.last = bytes.last().copied().unwrap_or(self.last);
-        let room = LINE_BYTES_KEPT.saturating_sub(self.line.len());
-        self.line.extend(bytes.iter().take(room));
+        let room = LINE_BYTES_KEPT.saturating_sub(self.line.len()).min(bytes.len());
+        self.line.extend_from_slice(bytes.get(..room).unwrap_or_default());
     }
 
     fn whole_line(&mut self) {
@@ -131,6 +143,7 @@ impl HeadCheck {
         }
         let framing = std::mem::take(&mut self.framing);
         self.has_lines = false;
+        self.count += u64::from(!is_trailers);
         self.at = match (is_trailers, framing) {
             (true, _) | (false, Framing { is_chunked: false, length: 0 }) => HeadPosition::Head,
             (false, Framing { is_chunked: true, .. }) => HeadPosition::ChunkSize { size: 0, is_over: false },

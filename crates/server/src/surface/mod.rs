@@ -9,6 +9,7 @@ mod memory;
 mod native;
 pub mod openapi;
 mod pages;
+mod responses;
 mod thread;
 mod topic;
 
@@ -21,6 +22,7 @@ use novelo_conversation::error::{Error, Result};
 /// The routes of all surfaces.
 pub(crate) fn routes(server: &Server) -> Routes {
     native::routes(server)
+        .merge(responses::routes(server))
         .merge(topic::routes(server))
         .merge(memory::routes(server))
         .merge(thread::routes(server))

@@ -6,7 +6,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{ask, eco, memory, native, thread, topic};
+use super::{ask, eco, memory, native, responses, thread, topic};
 
 /// One operation: method, path, what it does, its parameters, and the names of the schemas it takes and
 /// gives.
@@ -99,6 +99,33 @@ operations! {
         "Weighs and routes a message, and answers as the moment calls for. As a stream where that is asked for.";
     post "/v1/chat/completions" completeChat [] "Completion" => "Completed",
         "OpenAI's chat completions, by a model that a configured server knows; where a thread is named, it is behind it.";
+    post "/v1/responses" createResponse [] "NewResponse" => "Response",
+        "OpenAI's responses, by a model that a configured server knows. As a stream where that is asked for.";
+    post "/v1/responses/input_tokens" countInputTokens [] "NewResponse" => "InputTokens",
+        "What the input of a response would cost, without asking a model.";
+    get "/v1/responses/{id}" getResponse ["stream", "starting_after", "user"] - => "Response",
+        "Reads a response, or resumes its stream after an event.";
+    delete "/v1/responses/{id}" deleteResponse ["user"] - => "DeletedResponse", "Deletes a response.";
+    post "/v1/responses/{id}/cancel" cancelResponse ["user"] - => "Response", "Ends a background response.";
+    get "/v1/responses/{id}/input_items" listInputItems ["after", "limit", "order", "user"] - => "ItemList",
+        "Lists the items that the request of a response added.";
+    get "/v1/responses/{id}/explain" explainResponse ["user"] - => "Object",
+        "What of the conversation the model saw, and why: the trace of the prompt.";
+    post "/v1/conversations" createConversation [] "NewConversation" => "Conversation",
+        "Makes a conversation, which is a thread.";
+    get "/v1/conversations" listConversations ["after", "limit", "user"] - => "ConversationList",
+        "Lists the conversations of a user that have items.";
+    get "/v1/conversations/{id}" getConversation ["user"] - => "Conversation", "Reads a conversation.";
+    post "/v1/conversations/{id}" updateConversation [] "ConversationChange" => "Conversation",
+        "Sets the metadata of a conversation.";
+    delete "/v1/conversations/{id}" deleteConversation ["user"] - => "DeletedConversation",
+        "Forgets a conversation: its thread, with all that was made from it.";
+    post "/v1/conversations/{id}/items" createItems [] "NewItems" => "ItemList", "Adds items to a conversation.";
+    get "/v1/conversations/{id}/items" listItems ["after", "limit", "order", "user"] - => "ItemList",
+        "Lists the items of a conversation, newest first unless order is asc.";
+    get "/v1/conversations/{id}/items/{item}" getItem ["user"] - => "Item", "Reads an item.";
+    delete "/v1/conversations/{id}/items/{item}" deleteItem ["user"] - => "Conversation",
+        "Deletes an item; the conversation is returned.";
     get "/v1/traces/{id}" getTrace [] - => "Object", "What was recorded of a prompt, with its explanation, or of the course of a request.";
     post "/v1/traces/{id}/replay" replayTrace [] - => "Replay", "Makes an old prompt again and compares the bytes; of a request, the last one that was made for it.";
     get "/debug/trace/{id}" debugTrace [] - => "Course", "The course of a request, for an admin: caches, heuristics, modules, latency, errors. A browser gets a page that reads it, which needs no key itself.";
@@ -197,8 +224,8 @@ fn parameters(operation: &Operation) -> Value {
     let in_query = operation.query.iter().map(|name| {
         let kind = match *name {
             "begin" | "end" | "taken_at" => "number",
-            "restore" => "boolean",
-            "last" | "limit" => "integer",
+            "restore" | "stream" => "boolean",
+            "last" | "limit" | "starting_after" => "integer",
             _ => "string",
         };
         json!({"name": name, "in": "query", "schema": {"type": kind}})
@@ -207,7 +234,12 @@ fn parameters(operation: &Operation) -> Value {
     let headers = match operation.id {
         "appendTurns" => vec![header("Idempotency-Key")],
         "createKey" | "importDocuments" => vec![header("X-Novelo-Confirm")],
-        "completeChat" => vec![header("X-Novelo-Thread"), header("X-Novelo-User"), header("Last-Event-ID")],
+        "completeChat" | "createResponse" => {
+            vec![header("X-Novelo-Thread"), header("X-Novelo-User"), header("Last-Event-ID")]
+        }
+        _ if operation.path.starts_with("/v1/responses") || operation.path.starts_with("/v1/conversations") => {
+            vec![header("X-Novelo-User")]
+        }
         "askThread" | "chatWithMemory" | "askGuided" => vec![header("Last-Event-ID")],
         "putDocument" | "patchDocument" | "deleteDocument" => vec![header("If-Match")],
         _ => Vec::new(),
@@ -226,6 +258,7 @@ fn schemas() -> Value {
         memory::schema::all(),
         thread::schema::all(),
         ask::schema::all(),
+        responses::schema::all(),
     ];
     let mut all = Map::new();
     for part in parts {

@@ -3,7 +3,7 @@
 use novelo_engine::Tokenizer;
 use novelo_engine::limits::{BUDGET_TOKENS_MAX, QUESTION_BYTES_MAX};
 
-use crate::support::{Client, Server, Value, json, says, thread, user};
+use crate::support::{Client, Home, Server, Value, json, says, thread, user};
 
 const SUMMARY: &str = "/v1/docs/users/u/convo.sessions/t/memory/summary";
 
@@ -217,7 +217,8 @@ fn broken_tool_traffic_is_mended() {
 
 #[test]
 fn the_budget_holds_newest_first() {
-    let server = Server::start();
+    // A summary would take a part of the budget.
+    let server = Home::new().serve_with(&[("NOVELO_MEMORY_SUMMARY_THRESHOLD_MESSAGES", "1000")]);
     long_thread(&server, 60);
     for budget in [100, 333, 1_000] {
         let answer = server.context(of_thread(json!({"budget_tokens": budget, "explain": true})));

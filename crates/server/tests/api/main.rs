@@ -28,6 +28,7 @@ mod recall;
 mod removal;
 mod replies;
 mod reset;
+mod responses;
 mod resume;
 mod skills;
 mod summary;

@@ -1,5 +1,6 @@
-//! `/v1/chat/completions` in the hands of the clients that people use: each test starts the real server
-//! before a model that calls tools, and runs a script with a package that another project wrote.
+//! `/v1/chat/completions` and `/v1/responses` in the hands of the clients that people use: each test starts
+//! the real server before a model that calls tools, and runs a script with a package that another project
+//! wrote.
 //!
 //! A script tells what its client saw; the thread and what the model was sent are compared here.
 //! `make clients` installs the packages.
@@ -14,4 +15,5 @@ mod conversation;
 mod failures;
 mod model;
 mod openai;
+mod responses;
 mod script;

@@ -48,12 +48,19 @@ fn decide(asked: &Asked) -> Act {
     if question.contains("break off") {
         return Act::ErrorAfter(2, words(&["Once", " upon"]));
     }
+    if question.starts_with("Repeat every code word") {
+        return Saying::text(code_words(messages)).act(&asked.body);
+    }
+    if asked.body["tool_choice"] == "required" && question.contains("lookup") {
+        return Act::Calls(vec![("lookup".to_owned(), json!({"key": "alpha"}))]);
+    }
     let results: Vec<String> =
         messages[at..].iter().filter(|m| m["role"] == "tool").map(|m| text(&m["content"])).collect();
     if asked.body["response_format"]["type"] == "json_schema" {
         return Saying::text(r#"{"city": "Recife", "degrees": 31}"#.to_owned()).act(&asked.body);
     }
-    let has_tools = asked.body["tools"].as_array().is_some_and(|tools| !tools.is_empty());
+    let offers = asked.body["tools"].as_array().is_some_and(|tools| !tools.is_empty());
+    let has_tools = offers && asked.body["tool_choice"] != "none";
     let saying = match (results.is_empty(), has_tools) {
         (true, true) => Saying::calls(&question),
         (true, false) => Saying::text(format!("You said: {question}")),
@@ -61,6 +68,13 @@ fn decide(asked: &Asked) -> Act {
         (false, _) => Saying::text(format!("It is {}.\n", results.join(" and "))),
     };
     saying.act(&asked.body)
+}
+
+/// The words that messages call code words.
+fn code_words(messages: &[Value]) -> String {
+    let said: Vec<String> = messages.iter().map(|message| text(&message["content"])).collect();
+    let words = said.iter().flat_map(|said| said.split_whitespace().filter(|word| word.starts_with("zx-")));
+    format!("They are: {}", words.collect::<Vec<_>>().join(" "))
 }
 
 fn status(question: &str) -> Option<Act> {

@@ -101,7 +101,7 @@ fn beside_packages(scripts: &Path, packages: &Path) -> TempDir {
 }
 
 /// Without what the developer's own environment names, and without calls to anybody but the server.
-fn quiet(command: &mut Command) {
+pub fn quiet(command: &mut Command) {
     for name in ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy"] {
         command.env_remove(name);
     }

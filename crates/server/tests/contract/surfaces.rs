@@ -85,6 +85,11 @@ surfaces! {
         tasks
         user_data
     }
+    responses {
+        chains
+        conversations
+        errors
+    }
     thread {
         ask
         doors

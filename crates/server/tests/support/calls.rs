@@ -50,7 +50,7 @@ impl Call {
 /// All of them, in an order in which each succeeds: what removes comes last.
 pub fn every(about: &About<'_>) -> Vec<Call> {
     let kept = [of_thread(about), of_topics(about), of_documents(about), of_memory(about), of_tasks(about)].concat();
-    [kept, of_the_server(about), removal(about)].concat()
+    [kept, of_responses(about), of_conversations(about), of_the_server(about), removal(about)].concat()
 }
 
 /// The documents of a user other than turns, with the thread's own time to look at.
@@ -76,6 +76,64 @@ fn of_thread(about: &About<'_>) -> Vec<Call> {
         call("getTrace", "GET", format!("/v1/traces/{}", about.trace), ""),
         call("replayTrace", "POST", format!("/v1/traces/{}/replay", about.trace), ""),
         call("debugTrace", "GET", format!("/debug/trace/{}", about.course), ""),
+    ]
+}
+
+/// A thread as it stands in the ids of conversations, responses and items.
+fn escaped(thread: &str) -> String {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-');
+    let escape = |byte: u8| if is_plain(byte) { char::from(byte).to_string() } else { format!("~{byte:02x}") };
+    thread.bytes().map(escape).collect()
+}
+
+/// A response that was put into the thread as it is stored, so that its id is known.
+fn of_responses(about: &About<'_>) -> Vec<Call> {
+    let name = "0".repeat(16);
+    let (of, id) = (about.user, format!("resp_{}_{name}", escaped(about.thread)));
+    let at = |rest: &str| format!("/v1/responses/{id}{rest}?user={}", enc(of));
+    let shown = json!({
+        "id": id, "object": "response", "created_at": 1, "model": "m", "background": true, "metadata": {},
+    });
+    let stored = json!({
+        "shown": shown, "is_in_conversation": true, "end": {"status": "completed", "at": 1.0}, "first_seq": 1,
+        "input_seq": 1, "last_seq": 1, "trace_id": about.course, "prompt_id": about.trace,
+    });
+    let document = format!("/v1/docs/users/{}/convo.sessions/{}/responses/{name}", enc(of), enc(about.thread));
+    let asked = json!({"user": of, "input": "hi"});
+    vec![
+        call("putDocument", "PUT", document, stored),
+        call("createResponse", "POST", "/v1/responses".into(), &asked),
+        call("countInputTokens", "POST", "/v1/responses/input_tokens".into(), asked),
+        call("getResponse", "GET", at(""), ""),
+        call("listInputItems", "GET", at("/input_items"), ""),
+        call("explainResponse", "GET", at("/explain"), ""),
+        call("cancelResponse", "POST", at("/cancel"), ""),
+        call("deleteResponse", "DELETE", at(""), ""),
+    ]
+}
+
+fn of_conversations(about: &About<'_>) -> Vec<Call> {
+    let of = about.user;
+    let at = |rest: &str| format!("/v1/conversations{rest}?user={}", enc(of));
+    let item = json!({"role": "user", "content": "hi", "id": "conversed"});
+    let message = json!({"messages": [item]});
+    let (thread_id, item_id) =
+        (format!("/conv_{}", escaped(about.thread)), format!("/items/msg_{}_conversed", escaped(about.thread)));
+    vec![
+        call("appendTurns", "POST", thread(about.user, about.thread, "/turns"), message),
+        call("createConversation", "POST", at(""), json!({"user": of})),
+        call("listConversations", "GET", at(""), ""),
+        call("getConversation", "GET", at(&thread_id), ""),
+        call("updateConversation", "POST", at(&thread_id), json!({"user": of, "metadata": {"a": "b"}})),
+        call(
+            "createItems",
+            "POST",
+            at(&format!("{thread_id}/items")),
+            json!({"user": of, "items": [says("user", "hi")]}),
+        ),
+        call("listItems", "GET", at(&format!("{thread_id}/items")), ""),
+        call("getItem", "GET", at(&format!("{thread_id}{item_id}")), ""),
+        call("deleteItem", "DELETE", at(&format!("{thread_id}{item_id}")), ""),
     ]
 }
 
@@ -204,6 +262,12 @@ fn of_the_server(about: &About<'_>) -> Vec<Call> {
 
 fn removal(about: &About<'_>) -> Vec<Call> {
     vec![
+        call(
+            "deleteConversation",
+            "DELETE",
+            format!("/v1/conversations/conv_{}?user={}", escaped(about.thread), enc(about.user)),
+            "",
+        ),
         call("forgetThread", "DELETE", thread(about.user, about.thread, ""), ""),
         call("forgetUser", "DELETE", user(about.user, ""), ""),
     ]

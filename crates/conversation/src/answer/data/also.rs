@@ -45,7 +45,7 @@ impl Work<'_> {
             let planned = self.plan_for(Some(one), past, understood, turns);
             let found = self.look_up(&planned).await?;
             let text = match &found {
-                Some(_) => self.present(&understood.question, &planned, found.as_ref()),
+                Some(_) => self.present(&understood.question, &planned, found.as_ref()).into_text(),
                 None => not_answered(understood.question.spelled(words.clone())),
             };
             all.push(Also { planned, found, text });

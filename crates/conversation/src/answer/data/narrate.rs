@@ -1,6 +1,7 @@
 //! Rows in the words of a model, where there is one and the entity allows it. The plain answer stands by.
 
 use novelo_engine::path::DocumentPath;
+use novelo_language::generated::{NarrationFacts, accept_narration};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
@@ -22,9 +23,12 @@ const ANSWER_CHARS_MAX: usize = 8_000;
 pub(crate) struct Told<'a> {
     pub intent: &'a str,
     pub entity: &'a Entity,
+    pub aggregation: &'a str,
     pub rows: &'a Rows,
     /// The rows in plain words.
     pub answer: &'a str,
+    /// What else was asked for, in plain words. It is shown below the narration.
+    pub apart: Vec<&'a str>,
     /// `history` and `last_reference`, where the policy allows them.
     pub past: Option<Value>,
     /// Whether the conversation is stored, and its traces with it.
@@ -86,9 +90,16 @@ async fn narrated_by(
         tracing::warn!(%failure, "a narration failed, the plain answer stands");
         failure.in_words()
     })?;
-    match said.said().trim() {
-        "" => Err("the model said nothing"),
-        text => Ok(text.to_owned()),
+    told.judge(asked, said.said())
+}
+
+impl Told<'_> {
+    /// What a model said, if the rows say it too.
+    fn judge(&self, asked: &DataQuestion, said: &str) -> Result<String, &'static str> {
+        let (columns, rows) = self.entity.facts(self.rows, self.aggregation);
+        let texts = [self.entity.about.as_str(), &self.entity.name, self.intent, &asked.nickname];
+        let facts = NarrationFacts { question: &asked.question, answer: self.answer, texts: &texts, columns, rows };
+        accept_narration(said, &facts).inspect_err(|reason| tracing::info!(reason, "the plain answer stands"))
     }
 }
 
@@ -105,6 +116,9 @@ fn meta(asked: &DataQuestion, told: &Told<'_>, share: usize) -> Value {
         "rows": Rows { columns, rows, is_cut: false },
         "answer": cut(told.answer, ANSWER_CHARS_MAX / share),
     });
+    if let (Some(meta), false) = (meta.as_object_mut(), told.apart.is_empty()) {
+        meta.insert("apart".to_owned(), json!(told.apart));
+    }
     // The earlier conversation is the first thing to leave out.
     if let (Some(meta), Some(Value::Object(past)), 1) = (meta.as_object_mut(), &told.past, share) {
         meta.extend(past.clone());

@@ -92,13 +92,18 @@ impl Past {
     }
 
     /// The part of the conversation that goes into a model's prompt; none if the policy does not allow it for
-    /// this entity. Turns about entities that are kept from models are left out.
+    /// this entity. Turns about entities that are kept from models are left out, and so is what turns say about
+    /// themselves.
     pub(crate) fn to_wire(&self, policy: &Policy, entity: &str, is_told: impl Fn(&str) -> bool) -> Option<Value> {
         let of = |line: &Line| Meta::deserialize(&line.meta).ok().and_then(|meta| meta.entity);
         let told = self.recent.iter().filter(|line| of(line).is_none_or(|entity| is_told(&entity))).cloned();
         let lines = policy.for_narrator(told.collect(), Some(entity))?;
         let reference = self.references.last.as_ref().filter(|reference| is_told(&reference.entity));
-        Some(json!({"history": lines, "last_reference": reference}))
+        let history = lines.iter().map(|line| {
+            let Line { role, content, created_at, .. } = line;
+            json!({"role": role, "content": content, "created_at": created_at})
+        });
+        Some(json!({"history": history.collect::<Vec<_>>(), "last_reference": reference}))
     }
 }
 

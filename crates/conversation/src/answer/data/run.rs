@@ -8,6 +8,7 @@ use novelo_engine::{Message, Role};
 use novelo_language::plan::{Candidate, Earlier, Parameters, Question, Scores, Subjects};
 use serde_json::json;
 
+use super::also::Also;
 use super::lookup::{Plan, look_up};
 use super::narrate::{Narration, Told, narrate};
 use super::past::{self, Meta, Past};
@@ -15,7 +16,7 @@ use super::tell::{self, Answered, Clock};
 use super::{DataQuestion, DataStatus};
 use crate::answer::Shared;
 use crate::data::catalogue::Catalogue;
-use crate::data::entity::{Entity, Spoken};
+use crate::data::entity::{Entity, Presented, Spoken, with_remarks};
 use crate::data::{Data, FoundRows};
 use crate::error::{Code, Error, Result};
 use crate::model::Job;
@@ -40,7 +41,7 @@ pub async fn ask(app: &Shared, asked: DataQuestion, tracer: &Tracer) -> Result<A
     clock.mark("query");
     let plain = work.present(&understood.question, &planned, found.as_ref());
     clock.mark("present");
-    let (mut answer, narration) = work.narrate(&past, &planned, found.as_ref(), plain, &kept).await;
+    let (mut answer, narration) = work.narrate(&past, &planned, found.as_ref(), &also, plain, &kept).await;
     also.iter().for_each(|also| also.tell(&mut answer));
     tell::mark_narration(tracer, &narration);
     clock.mark("narrate");
@@ -147,7 +148,7 @@ impl<'a> Work<'a> {
     }
 
     /// The answer without a model: the rows in words, or what is still to be said.
-    pub(super) fn present(&self, question: &Question, planned: &Planned, found: Option<&FoundRows>) -> String {
+    pub(super) fn present(&self, question: &Question, planned: &Planned, found: Option<&FoundRows>) -> Presented {
         let Planned { parameters, chosen, .. } = planned;
         let rules = &self.catalogue.rules;
         let Some((entity, found)) = self.entity(planned).zip(found) else {
@@ -158,9 +159,9 @@ impl<'a> Work<'a> {
             if said.is_empty() {
                 said.extend(parameters.missing.iter().filter_map(|it| rules.sentence(intent, it)).map(str::to_owned));
             }
-            return said.join(" ");
+            return Presented { told: said.join(" "), remarks: Vec::new() };
         };
-        let window = parameters.window.map(|window| found.span.in_words(window)).unwrap_or_default();
+        let window = window_of(parameters, found);
         let (aggregation, subjects) = (parameters.aggregation.as_str(), parameters.subjects.as_slice());
         let conditions = &parameters.conditions;
         entity.present(&found.rows, &Spoken { aggregation, subjects, window: &window, question, conditions })
@@ -172,24 +173,29 @@ impl<'a> Work<'a> {
         past: &Past,
         planned: &Planned,
         found: Option<&FoundRows>,
-        plain: String,
+        also: &[Also],
+        plain: Presented,
         kept: &Kept,
     ) -> (String, Narration) {
         let Some((chosen, (entity, found))) = planned.chosen.as_ref().zip(self.entity(planned).zip(found)) else {
-            return (plain, Narration::none("no_rows"));
+            return (plain.into_text(), Narration::none("no_rows"));
         };
         if !entity.is_narrated {
-            return (plain, Narration::none("entity_not_narrated"));
+            return (plain.into_text(), Narration::none("entity_not_narrated"));
         }
         let is_told = |entity: &str| self.catalogue.entity(entity).is_some_and(|entity| entity.is_narrated);
         let past = past.to_wire(&self.policy, &entity.name, is_told);
-        let Some(model) = self.app.models.get(Job::Narrate) else { return (plain, Narration::none("no_model")) };
+        let Some(model) = self.app.models.get(Job::Narrate) else {
+            return (plain.into_text(), Narration::none("no_model"));
+        };
         self.tracer.model(model.name());
         let told = Told {
             intent: &chosen.intent,
             entity,
+            aggregation: &planned.parameters.aggregation,
             rows: &found.rows,
-            answer: &plain,
+            answer: &plain.told,
+            apart: also.iter().map(|also| also.text.as_str()).collect(),
             past,
             is_stored: self.policy.enabled,
             made_from: kept.newest(),
@@ -199,7 +205,11 @@ impl<'a> Work<'a> {
         self.tracer.prompt_ready();
         // Its server may say what it is called only when it is asked.
         self.tracer.model(model.name());
-        (said.unwrap_or(plain), narration)
+        let answer = match said {
+            Some(said) => keep_remarks(said, &plain, &window_of(&planned.parameters, found)),
+            None => plain.into_text(),
+        };
+        (answer, narration)
     }
 
     /// Stores the answer and, in the same write, what it was about or left open; whether both are kept.
@@ -240,4 +250,17 @@ impl<'a> Work<'a> {
 
 fn turn(role: Role, content: &str, meta: &Meta) -> Message {
     Message::from_stored(json!({"role": role.name(), "content": content, "meta": meta}).to_string().into())
+}
+
+/// The stretch of time that was looked up, in words; empty if there is none.
+fn window_of(parameters: &Parameters, found: &FoundRows) -> String {
+    parameters.window.map(|window| found.span.in_words(window)).unwrap_or_default()
+}
+
+/// A narration with the remarks of the plain answer, and with its stretch of time if it leaves that out.
+fn keep_remarks(said: String, plain: &Presented, window: &str) -> String {
+    let has = |text: &str| text.to_lowercase().contains(&window.to_lowercase());
+    let period = (!window.is_empty() && has(&plain.told) && !has(&said)).then(|| format!("({window})"));
+    let remarks: Vec<String> = period.into_iter().chain(plain.remarks.iter().cloned()).collect();
+    with_remarks(said, &remarks)
 }

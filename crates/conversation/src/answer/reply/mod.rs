@@ -17,11 +17,16 @@ use serde_json::{Map, Value};
 use super::event::{Rewritten, RewrittenBy};
 use super::options::{Patience, ReplyOptions, ReplyOwner, ResponseFormat};
 use super::prompt::PromptRequest;
+use super::response::ResponseDraft;
 use super::skills::{self, Skills};
 use crate::answer::Shared;
+use crate::error::Result;
 use crate::model::{Job, Model};
 use crate::policy::Preset;
 use crate::text::said;
+use crate::thread::NewTurn;
+use crate::thread::item::ItemTurn;
+use crate::thread::kept::StoredQuestion;
 use crate::trace::Tracer;
 pub(super) use run::answer;
 
@@ -36,6 +41,8 @@ pub struct ReplyRequest {
     pub preset: Arc<Preset>,
     pub kind: ReplyKind,
     pub tracer: Tracer,
+    /// The response that is stored with the answer.
+    pub response: Option<ResponseDraft>,
 }
 
 /// What is to be answered.
@@ -44,6 +51,8 @@ pub enum ReplyInput {
     Question(String),
     /// Messages as they are, such as the result of a tool.
     Messages(Vec<Message>),
+    /// Turns with their ids. All of them are stored.
+    Items(Vec<ItemTurn>),
 }
 
 /// How it is answered.
@@ -63,6 +72,8 @@ pub struct RelayRequest {
     pub model: Option<Model>,
     /// The options of the caller.
     pub options: Map<String, Value>,
+    /// Whether a prompt that is too long for the model is shortened, or else refused.
+    pub shortens: bool,
 }
 
 impl ReplyRequest {
@@ -74,12 +85,21 @@ impl ReplyRequest {
             patience: if streams { Patience::Page } else { Patience::None },
             tracer: self.tracer.clone(),
             repeat: None,
+            response: self.response.as_ref().map(|response| response.id.clone()),
         }
     }
 
     /// The user and the thread, where the answer is stored.
     fn place(&self) -> Option<(&str, &str)> {
         self.user.as_deref().zip(self.thread.as_deref())
+    }
+
+    /// The question as it is stored, with the response that has begun.
+    fn stored_question(&self) -> Result<StoredQuestion> {
+        let turns = self.input.turns();
+        let Some(response) = &self.response else { return Ok(StoredQuestion { turns, ..StoredQuestion::default() }) };
+        let beside = vec![response.begun(&self.tracer.id().encode())?];
+        Ok(StoredQuestion { turns, beside, if_seq: response.if_seq })
     }
 
     fn job(&self) -> Job {
@@ -94,6 +114,14 @@ impl ReplyRequest {
         match &self.kind {
             ReplyKind::Assist(_) => app.models.get(Job::Answer),
             ReplyKind::Relay(request) => request.model.as_ref(),
+        }
+    }
+
+    /// Whether a prompt that is too long is shortened.
+    fn shortens(&self) -> bool {
+        match &self.kind {
+            ReplyKind::Assist(_) => true,
+            ReplyKind::Relay(request) => request.shortens,
         }
     }
 
@@ -123,6 +151,7 @@ impl ReplyRequest {
         let (question, messages) = match &self.input {
             ReplyInput::Question(question) => (Some(question.clone()), Vec::new()),
             ReplyInput::Messages(messages) => (None, messages.clone()),
+            ReplyInput::Items(turns) => (None, turns.iter().map(|turn| turn.message.shown().clone()).collect()),
         };
         PromptRequest {
             user: self.user.clone(),
@@ -142,21 +171,25 @@ impl ReplyInput {
     fn question(&self) -> Cow<'_, str> {
         match self {
             Self::Question(question) => question.into(),
-            Self::Messages(messages) => {
-                let last = messages.iter().rev().find(|message| message.is(Role::User));
-                last.and_then(said).unwrap_or_default()
-            }
+            Self::Messages(messages) => last_of_user(messages.iter()),
+            Self::Items(turns) => last_of_user(turns.iter().map(|turn| turn.message.shown())),
         }
     }
 
     /// The turns to store. Instructions are not stored: the caller sends them each time.
-    fn turns(&self) -> Vec<Message> {
+    fn turns(&self) -> Vec<NewTurn> {
         match self {
-            Self::Question(question) => vec![Message::text(Role::User, question)],
+            Self::Question(question) => vec![Message::text(Role::User, question).into()],
             Self::Messages(messages) => {
                 let instructs = |message: &&Message| message.role().is_some_and(Role::instructs);
-                messages.iter().filter(|message| !instructs(message)).cloned().collect()
+                messages.iter().filter(|message| !instructs(message)).cloned().map(Into::into).collect()
             }
+            Self::Items(turns) => turns.iter().map(Into::into).collect(),
         }
     }
+}
+
+/// The text of the last message of a user.
+fn last_of_user<'m>(messages: impl DoubleEndedIterator<Item = &'m Message>) -> Cow<'m, str> {
+    messages.rev().find(|message| message.is(Role::User)).and_then(said).unwrap_or_default()
 }

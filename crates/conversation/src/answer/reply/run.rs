@@ -1,5 +1,7 @@
 //! One reply from beginning to end. Read this first.
 
+use std::sync::atomic::Ordering;
+
 use novelo_recall::quote::language;
 
 use super::history::History;
@@ -14,7 +16,15 @@ use crate::error::{Code, Error, Result};
 use crate::model::Failure;
 use crate::thread::kept::Kept;
 
-pub async fn answer(app: &Shared, asked: &ReplyRequest, log: &EventLog, mut stops: StopSignals) -> Result<Reply> {
+pub async fn answer(app: &Shared, asked: &ReplyRequest, log: &EventLog, stops: StopSignals) -> Result<Reply> {
+    let answered = answer_and_store(app, asked, log, stops).await;
+    if let (Err(error), Some(response)) = (&answered, &asked.response) {
+        response.fail(app, &asked.tracer.id().encode(), error).await?;
+    }
+    answered
+}
+
+async fn answer_and_store(app: &Shared, asked: &ReplyRequest, log: &EventLog, mut stops: StopSignals) -> Result<Reply> {
     let history = History::load(app, asked.place()).await?;
     let (rewritten, note) = rewrite::rewrite(app, &history, asked).await;
     trace_rewrite(asked, &rewritten, note.as_deref());
@@ -22,10 +32,13 @@ pub async fn answer(app: &Shared, asked: &ReplyRequest, log: &EventLog, mut stop
     log.push(Event::Question(understood.clone()));
     let request = asked.prompt_request(&understood.rewritten.question);
     let (mut prompt, fits) = make_prompt(app, asked, &request).await?;
+    if !fits && !asked.shortens() {
+        return Err(Error::new(Code::OverBudget, "the input is too long for the window of the model"));
+    }
     asked.tracer.prompt(&prompt.prompted.trace_id);
     asked.tracer.prompt_ready();
     log.push(Event::Prompt(prompt.prompted.clone()));
-    let kept = Kept::begin(app, &asked.tracer, asked.place(), asked.input.turns(), Vec::new()).await?;
+    let kept = Kept::begin_with(app, &asked.tracer, asked.place(), asked.stored_question()?).await?;
     let mut generation = Generation::default();
     generation.generated.notes.extend(note);
     let exchange = Exchange { app, asked, log, kept: &kept, standalone: &understood.rewritten.question };
@@ -35,11 +48,19 @@ pub async fn answer(app: &Shared, asked: &ReplyRequest, log: &EventLog, mut stop
     if let Some(model) = &generated.model {
         asked.tracer.model(model);
     }
-    let is_kept = match generated.turn() {
-        Some(turn) if asked.is_relayed() => {
+    if generated.note_cut(prompt.prompted.tokens) {
+        app.metrics.prompts_cut.fetch_add(1, Ordering::Relaxed);
+        asked.tracer.error("prompt", "the model's server read far less than the prompt has");
+    }
+    let is_kept = match (generated.turn(), &asked.response) {
+        (_, Some(response)) => {
+            let traces = (&*asked.tracer.id().encode(), &*prompt.prompted.trace_id);
+            response.end(app, &kept, &generated, traces).await?
+        }
+        (Some(turn), None) if asked.is_relayed() => {
             kept.add_relayed(app, turn, generated.partial == Some(Partial::ClientLeft)).await?
         }
-        turn => kept.add(app, turn.into_iter().collect()).await?,
+        (turn, None) => kept.add(app, turn.into_iter().collect()).await?,
     };
     if !is_kept {
         generated.notes.push("the thread was forgotten meanwhile, and this was not kept".to_owned());
@@ -51,6 +72,11 @@ pub async fn answer(app: &Shared, asked: &ReplyRequest, log: &EventLog, mut stop
 /// limit, for its passages.
 async fn make_prompt(app: &Shared, asked: &ReplyRequest, request: &PromptRequest) -> Result<(AnswerPrompt, bool)> {
     let room = model_room_tokens(asked.model(app)).await;
+    if !asked.shortens() {
+        let prompt = request.make(app, None, false).await?;
+        let fits = room.is_none_or(|room| prompt.prompted.tokens <= room);
+        return Ok((prompt, fits));
+    }
     match request.make(app, room, false).await {
         Err(error) if error.code == Code::OverBudget && room.is_some() => {
             Ok((request.make(app, None, false).await?, false))
@@ -106,6 +132,7 @@ impl Exchange<'_> {
             request,
             kept: self.kept,
             skills: self.asked.skills(),
+            shortens: self.asked.shortens(),
         };
         match generator.generate(prompt, generation, stops).await? {
             Outcome::Answered | Outcome::Stopped(_) => Ok(()),

@@ -5,18 +5,22 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use novelo_engine::group::Groups;
-use novelo_engine::loaded::{LoadedCollection, RefusedTurn, show_summary, show_user_data};
+use novelo_engine::loaded::{LoadedCollection, RefusedTurn, show_summary, show_user_data, summary_path};
 use novelo_engine::path::{self, CollectionPath, DocumentPath};
+use novelo_engine::piece::Origin;
 use novelo_engine::time_scope::TimeRange;
-use novelo_engine::{Loaded, Message, Recipe, Role, Turn, scope};
+use novelo_engine::{Assembly, Loaded, Message, Recipe, Role, Turn, json, scope};
 use novelo_store::{Range, Store};
 use serde_json::value::RawValue;
 
 use super::collection::Collected;
 use super::turns::LEAD_TURNS_MAX;
-use super::{ChosenCollection, ContextInputs, Shown, bad_id};
+use super::{ChosenCollection, ContextInputs, Shown, bad_id, shown};
+use crate::context::Contexts;
 use crate::context::collapse::ThreadGroups;
+use crate::context::request::Request;
 use crate::error::Result;
+use crate::thread::WantedSummary;
 use crate::trace::{CollectionInput, GroupsInput, Inputs, RecalledInput, Trace};
 
 impl ContextInputs {
@@ -26,6 +30,39 @@ impl ContextInputs {
         let newest = self.inline.last().or(newest).filter(|m| m.is(Role::User));
         let asked = |q: &&str| newest.and_then(|m| m.content_text()).as_deref() == Some(*q);
         self.question = question.filter(|q| !asked(q)).map(|q| Message::text(Role::User, q));
+    }
+
+    /// The last turn of the user's thread that was looked at, if one was.
+    pub fn last_seq(&self) -> Option<u64> {
+        self.turns_in.as_ref().filter(|_| !self.outside).map(|_| self.turns.last_seq)
+    }
+
+    /// The last of the turns at the front that a prompt leaves out. Instructions stay in front of these.
+    pub(crate) fn left_out_upto(&self, assembly: &Assembly<'_>) -> u64 {
+        let first = assembly.messages().find_map(|piece| match piece.origin {
+            Origin::Turn { seq, .. } if !piece.base().role().is_some_and(Role::instructs) => Some(seq),
+            _ => None,
+        });
+        first.map_or(self.turns.last_seq, |first| first.saturating_sub(1))
+    }
+
+    /// The last turn that the summary was made from.
+    pub(crate) fn summary_upto(&self) -> u64 {
+        self.summary.as_ref().and_then(|summary| summary.upto_seq).unwrap_or(0)
+    }
+
+    /// Has the thread summed up to a turn, unless it is, and takes the new summary in.
+    pub async fn sum_up(&mut self, app: &Contexts, request: &Request, upto_seq: u64) -> Result<()> {
+        let (Some(user), Some(thread)) = (&request.user, request.reach.thread_id()) else { return Ok(()) };
+        let path = summary_path(user, thread).map_err(bad_id)?;
+        // A caller's summary, and one that says nothing, cover turns too.
+        let stored = app.store.get(&path).await?;
+        if stored.and_then(|document| covered_upto(&document.value)).is_some_and(|covered| covered >= upto_seq) {
+            return Ok(());
+        }
+        app.sum_up_now(user, thread, WantedSummary::Anyway).await;
+        self.summary = shown::load(&app.store, &app.caches.shown, &path, show_summary).await?;
+        Ok(())
     }
 
     /// The view that the engine takes.
@@ -244,6 +281,12 @@ fn turns_in(trace: &Trace) -> Result<Option<CollectionPath>> {
         (Some(user), Some(thread)) => scope::turns(user, thread).map(Some).map_err(bad_id),
         _ => Ok(None),
     }
+}
+
+/// The last turn that a summary covers, as its document says.
+fn covered_upto(raw: &[u8]) -> Option<u64> {
+    let text = std::str::from_utf8(raw).ok()?;
+    json::member(text, "upto_seq")?.slice(text).parse().ok()
 }
 
 fn bytes(raw: &RawValue) -> Bytes {

@@ -20,6 +20,8 @@ pub struct Column {
     pub format: Format,
     /// Shown only where one of these is mentioned, if any of the columns beside it is.
     asked_by: Vec<Phrase>,
+    /// Its label, and the words that ask for it.
+    words: Vec<String>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -68,6 +70,10 @@ impl Columns {
 }
 
 impl Column {
+    pub fn words(&self) -> &[String] {
+        &self.words
+    }
+
     fn is_mentioned(&self, question: &Question) -> bool {
         self.asked_by.iter().any(|phrase| question.mentions(phrase))
     }
@@ -91,7 +97,8 @@ impl ColumnWire {
             if is_fit { Ok(Phrase::new(text)) } else { Err(wrong(&format!("asked_by[{n}]"), problem())) }
         };
         let asked_by = self.asked_by.iter().enumerate().map(phrase).collect::<Result<_, _>>()?;
-        Ok(Column { label, format, asked_by })
+        let words = std::iter::once(label.clone()).chain(self.asked_by).collect();
+        Ok(Column { label, format, asked_by, words })
     }
 }
 

@@ -75,6 +75,13 @@ impl Format {
         }
     }
 
+    /// The value as a text of its own.
+    pub fn written(self, value: &Value) -> String {
+        let mut written = String::new();
+        self.write(value, &mut written);
+        written
+    }
+
     fn write_number(self, number: Decimal, out: &mut String) {
         match self {
             Self::Number(decimals) => write_signed("", &number.round(decimals.into()), out),

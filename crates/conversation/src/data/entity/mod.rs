@@ -18,6 +18,7 @@ use novelo_engine::decode::{DecodeError, nearest};
 use novelo_engine::limits::{
     ENTITY_CACHE_S_MAX, ENTITY_QUERIES_MAX, QUERY_WAIT_MS_MAX, ROWS_MAX, SQL_BYTES_MAX, TEMPLATE_BYTES_MAX,
 };
+use novelo_language::generated::{FactCell, FactColumn};
 use novelo_language::plan::{Condition, ConditionRule, Question};
 use serde::Deserialize;
 use serde_json::Value;
@@ -26,6 +27,7 @@ use crate::data::database::{Bounds, Database, Rows};
 use columns::{ColumnWire, Columns, check_name};
 use conditions::ConditionWire;
 pub use conditions::{LEFT, parameter};
+use format::Format;
 use present::Manner;
 use template::{Names, Template};
 
@@ -74,6 +76,31 @@ pub struct Spoken<'a> {
     pub window: &'a str,
     pub question: &'a Question,
     pub conditions: &'a [Condition],
+}
+
+/// Rows in words.
+#[derive(Debug)]
+pub struct Presented {
+    pub told: String,
+    /// What is said beside them, whoever puts them into words: that there are more, and what they were selected
+    /// by.
+    pub remarks: Vec<String>,
+}
+
+impl Presented {
+    /// All of it.
+    pub fn into_text(self) -> String {
+        with_remarks(self.told, &self.remarks)
+    }
+}
+
+/// A text with remarks below it.
+pub fn with_remarks(mut text: String, remarks: &[String]) -> String {
+    for remark in remarks {
+        text.push_str("\n\n");
+        text.push_str(remark);
+    }
+    text
 }
 
 #[derive(Debug, Deserialize)]
@@ -211,13 +238,34 @@ impl Entity {
         &self.of(aggregation).sql
     }
 
-    /// The rows in words, as Markdown, and what they were selected by.
-    pub fn present(&self, rows: &Rows, spoken: &Spoken<'_>) -> String {
+    /// The rows in words, as Markdown.
+    pub fn present(&self, rows: &Rows, spoken: &Spoken<'_>) -> Presented {
         let told = present::tell(&self.columns, &self.of(spoken.aggregation).manner, &self.empty, rows, spoken);
-        match self.tell_conditions(spoken.conditions) {
-            Some(conditions) => format!("{told}\n\n{conditions}"),
-            None => told,
-        }
+        let remarks = present::tell_cut(rows).into_iter().chain(self.tell_conditions(spoken.conditions)).collect();
+        Presented { told, remarks }
+    }
+
+    /// The rows with all that their templates make of them, for judging what a model makes of them.
+    pub fn facts<'a>(&'a self, rows: &'a Rows, aggregation: &str) -> (Vec<FactColumn<'a>>, Vec<Vec<FactCell<'a>>>) {
+        let manner = &self.of(aggregation).manner;
+        let columns = rows.columns.iter().map(|name| {
+            let words = self.columns.get(name).map_or(&[][..], |column| column.words());
+            FactColumn { words: words.iter().map(String::as_str).collect() }
+        });
+        let formats: Vec<Vec<Format>> = rows
+            .columns
+            .iter()
+            .map(|name| {
+                let own = manner.templates().flat_map(|(_, template)| template.formats(name));
+                self.columns.get(name).map(|column| column.format).into_iter().chain(own).collect()
+            })
+            .collect();
+        let cell = |(value, formats): (&'a Value, &Vec<Format>)| {
+            let written = formats.iter().map(|format| format.written(value)).collect();
+            FactCell { value, written }
+        };
+        let cells = rows.rows.iter().map(|row| row.iter().zip(&formats).map(cell).collect());
+        (columns.collect(), cells.collect())
     }
 
     fn of(&self, aggregation: &str) -> &Query {

@@ -59,11 +59,13 @@ pub fn tell(columns: &Columns, manner: &Manner, empty: &Template, rows: &Rows, s
         }
         Manner::Text { item } => teller.lines("", |row, out| teller.write(item, row, out), &mut out),
     }
-    if rows.is_cut {
-        let count = rows.rows.len();
-        out.push_str(&format!("\n\n(Há mais do que isto: são as primeiras {count} linhas.)"));
-    }
     out
+}
+
+/// What is said of rows that are not all.
+pub fn tell_cut(rows: &Rows) -> Option<String> {
+    let count = rows.rows.len();
+    rows.is_cut.then(|| format!("(Há mais do que isto: são as primeiras {count} linhas.)"))
 }
 
 struct Teller<'a> {

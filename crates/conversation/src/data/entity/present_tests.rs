@@ -38,7 +38,9 @@ fn two() -> Rows {
 fn told(aggregation: &str, rows: &Rows, question: &str, subjects: &[&str], window: &str) -> String {
     let subjects: Vec<String> = subjects.iter().map(|s| (*s).to_owned()).collect();
     let question = Question::new(question, Vec::new());
-    entity().present(rows, &Spoken { aggregation, subjects: &subjects, window, question: &question, conditions: &[] })
+    entity()
+        .present(rows, &Spoken { aggregation, subjects: &subjects, window, question: &question, conditions: &[] })
+        .into_text()
 }
 
 #[test]
@@ -133,7 +135,7 @@ proptest! {
         let rows = Rows { columns: names.into(), rows: cells, is_cut: false };
         let question = Question::new(&question, Vec::new());
         let spoken = Spoken { aggregation: &aggregation, subjects: &subjects, window: "", question: &question, conditions: &[] };
-        let text = entity().present(&rows, &spoken);
+        let text = entity().present(&rows, &spoken).into_text();
         let above = match aggregation.as_str() {
             _ if rows.is_blank() => return Ok(()),
             "list" | "other" => 4,

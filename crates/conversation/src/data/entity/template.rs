@@ -84,6 +84,14 @@ impl Template {
         })
     }
 
+    /// The formats of its own that it gives a column.
+    pub fn formats<'t>(&'t self, column: &'t str) -> impl Iterator<Item = Format> + 't {
+        self.parts.iter().filter_map(move |part| match part {
+            Part::Slot(Slot::Column { name, format }) if name == column => *format,
+            _ => None,
+        })
+    }
+
     /// Writes it with its values, which `value` writes. The blank that an empty value leaves is closed up.
     pub fn write(&self, out: &mut String, mut value: impl FnMut(&Slot, &mut String)) {
         let start = out.len();

@@ -1,7 +1,7 @@
 //! The task that brings summaries up to date.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::Instant;
 
 use novelo_engine::loaded::summary_path;
 use novelo_engine::scope;
@@ -13,11 +13,9 @@ use super::{Summary, Window, held, write};
 use crate::remember::TRIES_MAX;
 use crate::remember::UserMemory;
 use crate::telemetry::now;
-use crate::thread::due::ThreadName;
+use crate::thread::due::{NextDue, ThreadName};
 use crate::thread::tail::Tail;
 
-/// How long the first thread waits, so that a burst of turns is summed up once.
-const GATHER: Duration = Duration::from_millis(50);
 /// Threads that are summed up at once: a model takes its time.
 const THREADS_AT_ONCE: usize = 4;
 
@@ -26,19 +24,36 @@ const THREADS_AT_ONCE: usize = 4;
 pub async fn run(app: Arc<UserMemory>) {
     let mut running = JoinSet::new();
     while !app.due.is_closed() {
-        while running.len() < THREADS_AT_ONCE
-            && let Some(thread) = app.due.next()
-        {
-            let app = app.clone();
-            running.spawn(async move { catch_up(&app, thread).await });
+        let mut next_at = None;
+        while running.len() < THREADS_AT_ONCE {
+            match app.due.next(Instant::now()) {
+                NextDue::Thread(thread) => {
+                    let app = app.clone();
+                    running.spawn(async move { catch_up(&app, thread).await });
+                }
+                NextDue::At(at) => {
+                    next_at = Some(at);
+                    break;
+                }
+                NextDue::Nothing => break,
+            }
         }
         tokio::select! {
             Some(ended) = running.join_next() => tell(ended),
-            () = app.due.added() => tokio::time::sleep(GATHER).await,
+            () = app.due.woken() => {}
+            () = reached(next_at) => {}
         }
     }
     while let Some(ended) = running.join_next().await {
         tell(ended);
+    }
+}
+
+/// Resolves at a time, if there is one.
+async fn reached(time: Option<Instant>) {
+    match time {
+        Some(time) => tokio::time::sleep_until(time.into()).await,
+        None => std::future::pending().await,
     }
 }
 
@@ -60,11 +75,11 @@ async fn catch_up(app: &UserMemory, thread: ThreadName) -> Result<(), Error> {
         }
         done = round(app, &thread.0, &thread.1).await;
     }
-    app.due.done(&thread);
-    if done? == Round::More {
-        app.due.add(&thread.0, &thread.1);
+    if matches!(done, Ok(Round::More)) {
+        app.due.add_again(thread.clone());
     }
-    Ok(())
+    app.due.done(&thread);
+    done.map(|_| ())
 }
 
 #[derive(Debug, PartialEq, Eq)]
@@ -97,5 +112,6 @@ async fn round(app: &UserMemory, user: &str, thread: &str) -> Result<Round, Erro
     };
     let summary = Summary { upto_seq: last, updated_at: now(), ..summary };
     write(&app.store, &at, &summary, Some(version), newest).await?;
-    Ok(Round::More)
+    // Turns that came meanwhile are for the next time, unless many are left.
+    Ok(if window.uncovered(last_seq, last, turns_max).is_some() { Round::More } else { Round::Done })
 }

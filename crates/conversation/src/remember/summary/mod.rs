@@ -1,9 +1,10 @@
 //! The rolling summary of a thread: what fell out of its window, in a few sentences.
 //!
-//! Owns the summary document and the task that keeps it up. An append notifies the task and goes on; the task
-//! sums up what has fallen out since and moves `upto_seq` by exactly that, so that a turn which arrives
-//! meanwhile is covered by the next round. A caller's summary is continued, not replaced. Invariant: between
-//! `upto_seq` and the window there is, once the task has rested, no turn.
+//! Owns the summary document and the task that keeps it up. An append notifies the task and goes on. Once the
+//! thread rests, or someone wants to read its summary, the task sums up what has fallen out since and moves
+//! `upto_seq` by exactly that, so that a turn which arrives meanwhile is covered by the next round. A
+//! caller's summary is continued, not replaced. Invariant: between `upto_seq` and the window there is, once
+//! the task has rested, no turn.
 
 mod due;
 mod make;
@@ -19,6 +20,7 @@ use crate::error::{Code, Error, Result};
 use crate::remember::UserMemory;
 use crate::settings::Settings;
 use crate::telemetry::now;
+use crate::thread::WantedSummary;
 pub use due::run;
 
 /// A summary as its document is.
@@ -130,7 +132,9 @@ async fn write(
     Ok(())
 }
 
+/// The summary as it is now. One that is behind is brought up to date first.
 pub async fn get(app: &UserMemory, user: &str, thread: &str) -> Result<Option<Summary>> {
+    app.sum_up_now(user, thread, WantedSummary::IfItWaits).await;
     let (summary, version) = held(&app.store, &path(user, thread)?).await?;
     Ok((version > 0).then_some(summary).filter(Summary::says_something))
 }

@@ -29,7 +29,7 @@ impl Shown {
 pub(crate) fn guest_of(reader: &EventReader) -> Option<String> {
     match reader.format() {
         ResponseFormat::Guided { guest } => guest.clone(),
-        ResponseFormat::Assist | ResponseFormat::Relay { .. } => None,
+        ResponseFormat::Assist | ResponseFormat::Relay { .. } | ResponseFormat::Response(_) => None,
     }
 }
 

@@ -170,7 +170,7 @@ async fn ask(
     let waits = delivery != Delivery::Json || asked.repeat.is_some();
     let patience = if waits { Patience::Page } else { Patience::None };
     let format = ResponseFormat::Guided { guest: guest.clone() };
-    let options = ReplyOptions { owner, format, patience, tracer, repeat: Some(repeat) };
+    let options = ReplyOptions { owner, format, patience, tracer, repeat: Some(repeat), response: None };
     let reader = answer::begin(app, AnswerRequest::Guided(asked), options)?;
     answered(reader, delivery, Shown { may_debug: wants_trace, guest }).await
 }

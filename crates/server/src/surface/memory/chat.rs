@@ -59,6 +59,6 @@ pub(crate) async fn chat(
     let (input, kind) = (ReplyInput::Question(wire.message), ReplyKind::Assist(Some(Skills { caller, task })));
     let tracer = Tracer::begin(&app.recorder, SURFACE);
     tracer.about(&user, &session);
-    let asked = ReplyRequest { user: Some(user), thread: Some(session), input, preset, kind, tracer };
+    let asked = ReplyRequest { user: Some(user), thread: Some(session), input, preset, kind, tracer, response: None };
     Ok(thread::answer(&app, asked, sse::is_wanted(wire.stream, &headers)).await)
 }

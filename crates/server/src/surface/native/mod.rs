@@ -4,7 +4,7 @@
 //! store or the conversation, and writes the response. It decides nothing else.
 
 mod admin;
-mod completions;
+pub(crate) mod completions;
 pub(crate) mod context;
 mod data;
 mod documents;
@@ -16,7 +16,7 @@ pub(crate) mod schema;
 mod summary;
 mod tasks;
 mod threads;
-mod traces;
+pub(crate) mod traces;
 pub(crate) mod turns;
 
 use axum::http::Method;

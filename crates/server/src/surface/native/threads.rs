@@ -10,7 +10,6 @@ use crate::http::error::ApiResult;
 use novelo_conversation::app::App;
 use novelo_conversation::error::Error;
 use novelo_conversation::remember::forget::{self, Traces};
-use novelo_conversation::thread::refused::Refusals;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -40,11 +39,7 @@ pub(crate) async fn fork(
     RawBody(body): RawBody,
 ) -> ApiResult<Json> {
     let fork: ForkRequest = parse_object(&body)?;
-    let from = scope::turns(&user, &thread).map_err(|e| Error::bad_id("user or thread", &e))?;
-    let to = scope::turns(&user, &fork.to).map_err(|e| Error::bad_id("to", &e))?;
-    let turns = app.store.fork(&from, fork.at_seq, &to).await?;
-    Refusals::fork(&app.store, &user, &thread, fork.at_seq, &fork.to).await?;
-    app.touched(&user, &fork.to);
+    let turns = novelo_conversation::thread::fork(&app, &user, &thread, fork.at_seq, &fork.to).await?;
     Ok(Json::from_bytes(format!(r#"{{"thread":{},"turns":{turns}}}"#, json::literal(&fork.to)).into_bytes()))
 }
 

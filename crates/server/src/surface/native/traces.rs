@@ -14,11 +14,16 @@ use novelo_conversation::error::{Code, Error, Result};
 use novelo_conversation::trace::{self, Trace, TraceEntry, TraceId};
 
 pub(crate) async fn get(State(app): State<App>, caller: Caller, PathIds(id): PathIds<String>) -> ApiResult<Json> {
-    let trace = match find(&app, &caller, &id).await? {
+    read(&app, &caller, &id).await
+}
+
+/// The trace of a prompt with its explanation, or of a request.
+pub(crate) async fn read(app: &App, caller: &Caller, id: &str) -> ApiResult<Json> {
+    let trace = match find(app, caller, id).await? {
         TraceEntry::Prompt(trace) => trace,
         TraceEntry::Course(course) => return Ok(written(&*course, r#""kind":"course""#)?),
     };
-    let (_, explanation, identical) = context::replay(&app, &trace).await?;
+    let (_, explanation, identical) = context::replay(app, &trace).await?;
     let explanation = serde_json::to_string(&explanation).map_err(internal)?;
     Ok(written(&*trace, &format!(r#""kind":"prompt","identical":{identical},"explain":{explanation}"#))?)
 }

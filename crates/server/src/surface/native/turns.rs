@@ -54,11 +54,46 @@ pub(crate) async fn append(
     });
     let turns = turns.collect::<Result<Vec<_>>>()?;
     let stamps = novelo_conversation::thread::append(&app, &user, &thread, turns, wire.if_seq).await?;
-    let rows = stamps.iter().zip(&messages).map(|(stamp, message)| {
-        let tokens = message.tokens(Tokenizer::Approx);
-        serde_json::json!({"id": stamp.id, "seq": stamp.seq, "create_time": stamp.create_time, "tokens": tokens})
-    });
-    Ok(Json::from_value(&serde_json::json!({"turns": rows.collect::<Vec<_>>()})))
+    let mut out = Vec::with_capacity(ROW_BYTES * (stamps.len() + 1));
+    out.extend_from_slice(b"{\"turns\":[");
+    for (n, (stamp, message)) in stamps.iter().zip(&messages).enumerate() {
+        write_head(&mut out, n, &stamp.id, stamp.seq, stamp.create_time);
+        out.extend_from_slice(b",\"tokens\":");
+        write_json(&mut out, &message.tokens(Tokenizer::Approx));
+        out.push(b'}');
+    }
+    out.extend_from_slice(b"]}");
+    Ok(Json::from_bytes(out))
+}
+
+/// Bytes of a row without its message, more or less.
+const ROW_BYTES: usize = 120;
+
+/// Writes the row of a turn up to its time.
+fn write_head(out: &mut Vec<u8>, n: usize, id: &str, seq: u64, create_time: f64) {
+    out.extend_from_slice(if n > 0 { b",{\"id\":" } else { b"{\"id\":" });
+    write_id(out, id);
+    out.extend_from_slice(b",\"seq\":");
+    write_json(out, &seq);
+    out.extend_from_slice(b",\"create_time\":");
+    write_json(out, &create_time);
+}
+
+/// Writes an id. Most have only characters that stand for themselves.
+fn write_id(out: &mut Vec<u8>, id: &str) {
+    match id.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.:".contains(&byte)) {
+        true => {
+            out.push(b'"');
+            out.extend_from_slice(id.as_bytes());
+            out.push(b'"');
+        }
+        false => write_json(out, id),
+    }
+}
+
+/// Writes a text or a number.
+fn write_json<T: serde::Serialize + ?Sized>(out: &mut Vec<u8>, value: &T) {
+    serde_json::to_writer(out, value).expect("texts and numbers are written to memory without a failure");
 }
 
 pub(crate) async fn list(
@@ -81,17 +116,16 @@ pub(crate) async fn listed(app: &App, user: &str, thread: &str, list: &TurnListP
         }
     };
     let turns = app.store.turns(&of, range).await?;
-    let mut out = Vec::with_capacity(64 + turns.iter().map(|t| t.message.raw().len() + 120).sum::<usize>());
+    let size: usize = turns.iter().map(|turn| turn.message.raw().len() + ROW_BYTES).sum();
+    let mut out = Vec::with_capacity(size + ROW_BYTES);
     out.extend_from_slice(b"{\"turns\":[");
     for (n, turn) in turns.iter().enumerate() {
-        let comma = if n > 0 { "," } else { "" };
-        let (id, seq, time) = (json::literal(&turn.id), turn.seq, serde_json::Value::from(turn.create_time));
-        let head = format!(r#"{comma}{{"id":{id},"seq":{seq},"create_time":{time},"message":"#);
-        out.extend_from_slice(head.as_bytes());
+        write_head(&mut out, n, &turn.id, turn.seq, turn.create_time);
+        out.extend_from_slice(b",\"message\":");
         out.extend_from_slice(turn.message.raw());
         out.push(b'}');
     }
-    out.extend_from_slice(format!(r#"],"has_more":{}}}"#, turns.has_more).as_bytes());
+    out.extend_from_slice(if turns.has_more { b"],\"has_more\":true}" } else { b"],\"has_more\":false}" });
     Ok(Json::from_bytes(out))
 }
 
@@ -109,20 +143,27 @@ pub(crate) fn accept_messages(raw: &[&RawValue], most: usize, cap: &str) -> Resu
     raw.iter().enumerate().map(accept).collect()
 }
 
-/// The id and the time in a message.
+const ID: &str = r#""id""#;
+const CREATE_TIME: &str = r#""create_time""#;
+const OWN_FIELDS: [&str; 2] = [ID, CREATE_TIME];
+
+/// The id and the time in a message. Most have neither, which a search tells sooner than a walk.
 fn own_fields(i: usize, message: &Message) -> Result<(Option<Box<str>>, Option<f64>)> {
     let text = message.as_str();
     let (mut id, mut create_time) = (None, None);
+    if !OWN_FIELDS.iter().any(|name| text.contains(name)) {
+        return Ok((None, None));
+    }
     for (key, value) in json::members(text).filter(|(_, value)| value.slice(text) != "null") {
         match key.slice(text) {
-            r#""id""# => {
+            ID => {
                 let path = format!("messages[{i}].id");
                 let given = value.slice(text).starts_with('"').then(|| json::unescape(value.slice(text))).flatten();
                 let given = given.ok_or_else(|| Error::invalid(path.as_str(), "must be a string"))?;
                 check_id(&given).map_err(|e| Error::bad_id(&path, &e))?;
                 id = Some(given.into());
             }
-            r#""create_time""# => create_time = Some(time(&format!("messages[{i}].create_time"), value.slice(text))?),
+            CREATE_TIME => create_time = Some(time(&format!("messages[{i}].create_time"), value.slice(text))?),
             _ => {}
         }
     }

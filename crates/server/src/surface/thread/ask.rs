@@ -79,7 +79,7 @@ pub(crate) fn asked(app: &App, surface: &str, user: String, thread: String, ques
     let (input, kind) = (ReplyInput::Question(question), ReplyKind::Assist(None));
     let tracer = Tracer::begin(&app.recorder, surface);
     tracer.about(&user, &thread);
-    Ok(ReplyRequest { user: Some(user), thread: Some(thread), input, preset, kind, tracer })
+    Ok(ReplyRequest { user: Some(user), thread: Some(thread), input, preset, kind, tracer, response: None })
 }
 
 /// The whole answer, once it is finished.

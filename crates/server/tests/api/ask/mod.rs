@@ -8,5 +8,6 @@ mod conversations;
 mod follow_ups;
 mod forgotten;
 mod hostile;
+mod narrations;
 mod own;
 mod reasons;

@@ -5,7 +5,7 @@
 //! thread the model sees only the messages, and nothing is stored. The caller runs the tools. Every response
 //! names the thread in `X-Novelo-Thread`.
 
-mod subject;
+pub(crate) mod subject;
 mod writer;
 
 use std::sync::Arc;
@@ -38,6 +38,7 @@ use novelo_conversation::thread::refused::Refusals;
 use novelo_conversation::trace::Tracer;
 use subject::{CompletionSubject, THREAD};
 use writer::CompletionWriter;
+pub(crate) use writer::broken;
 
 #[derive(Deserialize)]
 struct CompletionRequest<'b> {
@@ -102,7 +103,7 @@ async fn answer(app: &App, caller: Caller, headers: &HeaderMap, body: &[u8]) -> 
     let subject = CompletionSubject::read(app, headers, &request, &caller)?;
     let options = options(body, request.metadata.as_ref())?;
     let (job, model) = model(app, request.model.as_deref()).await?;
-    let kind = ReplyKind::Relay(Box::new(RelayRequest { job, model, options }));
+    let kind = ReplyKind::Relay(Box::new(RelayRequest { job, model, options, shortens: true }));
     let asked = asked(app, &subject, messages, kind).await?;
     let (trace_id, streams) = (asked.tracer.id().encode(), request.stream == Some(true));
     let usual = asked.reply_options(streams);
@@ -129,7 +130,7 @@ async fn answer(app: &App, caller: Caller, headers: &HeaderMap, body: &[u8]) -> 
 }
 
 /// The response with the name of the thread that was used.
-fn in_thread(thread: Option<&str>, mut response: Response) -> Response {
+pub(crate) fn in_thread(thread: Option<&str>, mut response: Response) -> Response {
     let name = match thread {
         None => NO_THREAD.to_owned(),
         // A thread of this name is percent-encoded, and callers must do the same.
@@ -181,7 +182,7 @@ fn options(body: &[u8], metadata: Option<&Map<String, Value>>) -> Result<Map<Str
 }
 
 /// The model that the caller names, else the one for answers.
-async fn model(app: &Shared, named: Option<&str>) -> Result<(Job, Option<Model>)> {
+pub(crate) async fn model(app: &Shared, named: Option<&str>) -> Result<(Job, Option<Model>)> {
     let Some(named) = named.filter(|name| !name.is_empty()) else {
         return Ok((Job::Answer, app.models.get(Job::Answer).cloned()));
     };
@@ -216,6 +217,7 @@ async fn asked(
             preset: Arc::new(preset),
             kind,
             tracer: Tracer::begin(&app.recorder, SURFACE),
+            response: None,
         });
     };
     let (instructions, said): (Vec<Message>, Vec<Message>) =
@@ -232,7 +234,7 @@ async fn asked(
     let tracer = Tracer::begin(&app.recorder, SURFACE);
     tracer.about(user, thread);
     let (user, thread) = (Some(user.clone()), Some(thread.clone()));
-    Ok(ReplyRequest { user, thread, input: ReplyInput::Messages(unsaid.new), preset, kind, tracer })
+    Ok(ReplyRequest { user, thread, input: ReplyInput::Messages(unsaid.new), preset, kind, tracer, response: None })
 }
 
 /// The preset of a thread, after the instructions of the caller.

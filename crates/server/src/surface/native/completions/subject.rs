@@ -6,7 +6,7 @@
 
 use axum::http::{HeaderMap, HeaderName};
 use novelo_engine::path::{check_id, decode_segment};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::{CompletionRequest, NO_THREAD};
 use novelo_conversation::app::Shared;
@@ -38,14 +38,14 @@ enum NamedThread {
 }
 
 impl CompletionSubject {
-    pub(crate) fn read(
+    pub(super) fn read(
         app: &Shared,
         headers: &HeaderMap,
         request: &CompletionRequest<'_>,
         caller: &Caller,
     ) -> Result<Self> {
         let user = user(headers, request.user.as_deref(), caller)?;
-        let thread = match named(headers, request)? {
+        let thread = match named(headers, request.metadata.as_ref())? {
             NamedThread::Thread(thread) => {
                 if user.is_none() {
                     let missing = "is missing: a thread belongs to one; name it here or in X-Novelo-User";
@@ -64,7 +64,7 @@ impl CompletionSubject {
 }
 
 /// The user that the request names, else the caller's own.
-fn user(headers: &HeaderMap, given: Option<&str>, caller: &Caller) -> Result<Option<String>> {
+pub(crate) fn user(headers: &HeaderMap, given: Option<&str>, caller: &Caller) -> Result<Option<String>> {
     let from_header = id(headers, &USER, "X-Novelo-User")?;
     let given = given.filter(|user| !user.is_empty());
     if let (Some(header), Some(given)) = (from_header.as_deref(), given)
@@ -77,7 +77,15 @@ fn user(headers: &HeaderMap, given: Option<&str>, caller: &Caller) -> Result<Opt
     caller.subject("user", from_header.or_else(|| given.map(str::to_owned)))
 }
 
-fn named(headers: &HeaderMap, request: &CompletionRequest<'_>) -> Result<NamedThread> {
+/// The thread that a request names.
+pub(crate) fn thread(headers: &HeaderMap, metadata: Option<&Map<String, Value>>) -> Result<Option<String>> {
+    match named(headers, metadata)? {
+        NamedThread::Thread(thread) => Ok(Some(thread)),
+        NamedThread::None | NamedThread::Unsaid => Ok(None),
+    }
+}
+
+fn named(headers: &HeaderMap, metadata: Option<&Map<String, Value>>) -> Result<NamedThread> {
     if headers.get(THREAD).is_some_and(|value| value.as_bytes() == NO_THREAD.as_bytes()) {
         return Ok(NamedThread::None);
     }
@@ -85,7 +93,7 @@ fn named(headers: &HeaderMap, request: &CompletionRequest<'_>) -> Result<NamedTh
         return Ok(NamedThread::Thread(thread));
     }
     let param = "metadata.thread_id";
-    match request.metadata.as_ref().and_then(|metadata| metadata.get(THREAD_ID)) {
+    match metadata.and_then(|metadata| metadata.get(THREAD_ID)) {
         None | Some(Value::Null) => Ok(NamedThread::Unsaid),
         Some(Value::String(thread)) => {
             check_id(thread).map_err(|e| Error::bad_id(param, &e))?;

@@ -29,7 +29,9 @@ impl CompletionWriter {
     pub(crate) fn for_reader(reader: &EventReader) -> Self {
         let (model, wants_usage) = match reader.format() {
             ResponseFormat::Relay { model, wants_usage } => (model.clone(), *wants_usage),
-            ResponseFormat::Assist | ResponseFormat::Guided { .. } => (String::new(), false),
+            ResponseFormat::Assist | ResponseFormat::Response(_) | ResponseFormat::Guided { .. } => {
+                (String::new(), false)
+            }
         };
         let id = format!("chatcmpl-{}", reader.name());
         Self { id, created: reader.started_at() as u64, model, wants_usage, head: reader.head() }
