@@ -46,7 +46,7 @@ pub(crate) fn stemmed_form(folded: &str) -> &str {
 /// Take a subject away, add one, or put one in the place of another.
 pub(crate) const REMOVE: [&str; 12] =
     ["tira", "tire", "tirar", "tirando", "remove", "remova", "exclui", "exclua", "retira", "retire", "sem", "menos"];
-pub(crate) const ADD: [&str; 14] = [
+pub(crate) const ADD: [&str; 21] = [
     "tambem",
     "tb",
     "tbm",
@@ -61,8 +61,38 @@ pub(crate) const ADD: [&str; 14] = [
     "junta",
     "junto",
     "coloca",
+    "coloque",
+    "colocar",
+    "poe",
+    "ponha",
+    "bota",
+    "bote",
+    "botar",
 ];
 pub(crate) const SWAP: [&str; 6] = ["troca", "troque", "trocar", "substitui", "substitua", "substituir"];
+/// The stretch of time of the answer before.
+pub(crate) const SAME_PERIOD: [&str; 8] = [
+    "mesmo periodo",
+    "nesse periodo",
+    "neste periodo",
+    "esse periodo",
+    "mesmo intervalo",
+    "nesse intervalo",
+    "mesma janela",
+    "nesse meio tempo",
+];
+
+/// Whether `se` with the word behind it supposes something, and is no courtesy.
+pub(crate) fn is_supposing(word: &str, next: &str) -> bool {
+    const POLITE: [&str; 7] = ["possivel", "puder", "pudesse", "der", "quiser", "for", "nao"];
+    word == "se" && !next.is_empty() && !POLITE.contains(&next)
+}
+
+/// Whether the question itself begins here.
+pub(crate) fn is_asking(word: &str) -> bool {
+    ["quanto", "quanta", "quantos", "quantas", "qual", "quais", "quem", "como", "onde", "quando"].contains(&word)
+}
+
 /// Point at the subject before the last.
 pub(crate) const OTHER: [&str; 8] =
     ["o outro", "a outra", "do outro", "da outra", "no outro", "pro outro", "outro fundo", "esse outro"];

@@ -7,7 +7,9 @@ use super::rules::Rule;
 use super::said::{QuestionWords, Spelling};
 use crate::plan::account::{self, NamePlace, UnknownPhrase, Unread, UnreadKind};
 use crate::plan::text::{Question, Sense};
-use crate::portuguese::plan::{HOW_OFTEN, MOVES_TIME, PARTS_OF_TIME, goes_with_time, is_change, is_time};
+use crate::portuguese::plan::{
+    HOW_OFTEN, MOVES_TIME, PARTS_OF_TIME, SAME_PERIOD, goes_with_time, is_asking, is_change, is_supposing, is_time,
+};
 
 /// The words that the parameters of an intent would take, beside its subjects, window and conditions.
 pub fn parameter_words(rule: &Rule, said: &QuestionWords<'_>) -> Vec<Range<usize>> {
@@ -19,6 +21,22 @@ pub fn parameter_words(rule: &Rule, said: &QuestionWords<'_>) -> Vec<Range<usize
     let changes = (0..said.tokens.len()).filter(|at| is_change(said.tokens.word(*at)));
     words.extend(changes.map(|at| at..at + 1));
     words
+}
+
+/// Words that mean the stretch of time of the answer before.
+pub fn same_period(said: &QuestionWords<'_>) -> Option<Range<usize>> {
+    let phrase = |at: usize| SAME_PERIOD.iter().find_map(|phrase| said.tokens.phrase(at, phrase));
+    (0..said.tokens.len()).find_map(|at| phrase(at).map(|end| at..end))
+}
+
+/// What is only supposed: `se a selic cair para 10%, …`. No row says what would be.
+pub fn supposed(said: &QuestionWords<'_>, question: &Question) -> Option<Unread> {
+    let (tokens, count) = (&said.tokens, said.tokens.len());
+    let is_first = |at: usize| question.begins(at) || (at == 1 && tokens.before(at) == "e");
+    let from = (0..count).find(|at| is_first(*at) && is_supposing(tokens.word(*at), tokens.word(*at + 1)))?;
+    let ends = |at: &usize| question.begins(*at) || is_asking(tokens.word(*at));
+    let end = (from + 1..count).find(ends).unwrap_or(count);
+    Some(Unread { kind: UnreadKind::Condition, words: question.spelled(from..end).to_owned() })
 }
 
 pub fn period(question: &Question, words: Range<usize>) -> Unread {
@@ -94,8 +112,8 @@ pub fn names(
         Unread { kind, words: question.spelled(phrase.words.clone()).to_owned() }
     };
     // What is about no subject answers nothing about one that is named.
-    let others = question.subjects.iter().filter(|_| rule.subject.is_none() && given.takes_up).cloned();
-    let strangers = question.strangers().into_iter().chain(others);
-    let strangers = strangers.map(|words| Unread { kind: UnreadKind::Name, words });
-    strangers.chain(phrases.iter().filter(counts).map(unread)).collect()
+    let others = question.subjects.iter().filter(|_| rule.subject.is_none() && !given.is_one_of_several).cloned();
+    let others = others.map(|words| Unread { kind: UnreadKind::Condition, words });
+    let strangers = question.strangers().into_iter().map(|words| Unread { kind: UnreadKind::Name, words });
+    strangers.chain(others).chain(phrases.iter().filter(counts).map(unread)).collect()
 }
