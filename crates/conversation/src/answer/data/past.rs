@@ -91,9 +91,9 @@ impl Past {
         metas.filter(|meta| policy.planner.allows(meta.entity.as_deref())).collect()
     }
 
-    /// The part of the conversation that goes into a model's prompt; none if the policy does not allow it for
-    /// this entity. Turns about entities that are kept from models are left out, and so is what turns say about
-    /// themselves.
+    /// The part of the conversation that goes into a model's prompt; none if the policy does not allow it
+    /// for this entity. Turns about entities that are kept from models are left out, and so is what turns
+    /// say about themselves.
     pub(crate) fn to_wire(&self, policy: &Policy, entity: &str, is_told: impl Fn(&str) -> bool) -> Option<Value> {
         let of = |line: &Line| Meta::deserialize(&line.meta).ok().and_then(|meta| meta.entity);
         let told = self.recent.iter().filter(|line| of(line).is_none_or(|entity| is_told(&entity))).cloned();
