@@ -1,11 +1,12 @@
 //! Files that users write: any text is a policy or an error that names what is wrong.
 
-use novelo_conversation::data::entity::Entity;
+use novelo_conversation::data::entity::{Entity, EntityLanguage};
 use novelo_conversation::policy::{Answers, Preset};
 use novelo_conversation::yaml::Yaml;
 use novelo_engine::module::Manifest;
 use novelo_engine::policy::Policy;
 use novelo_language::decide::{self, Files};
+use novelo_language::Language;
 use novelo_language::plan::{Ontology, ParameterRules};
 use serde_json::{Value, json};
 
@@ -30,7 +31,10 @@ fn read(value: &Value) {
         drop(ParameterRules::decode(value, &ontology));
         drop(ParameterRules::decode(&json!({}), &ontology));
     }
-    drop(Entity::decode("entity", "ticker", value));
+    for language in Language::ALL {
+        let words = EntityLanguage::new(language, None, vec!["tickers".to_owned(), "managers".to_owned()]);
+        drop(Entity::decode("entity", &words, value));
+    }
     drop(Answers::decode(value));
     drop(Manifest::decode(value, |name| (name != "missing").then(|| "a text".to_owned())));
     drop(Preset::given("preset", value.clone()));

@@ -16,6 +16,7 @@ use crate::answer::guide::Guides;
 use crate::base::Base;
 use crate::context::Contexts;
 use crate::data::Data;
+use crate::data::shipped::shipped;
 use crate::model::Models;
 use crate::policy::Policies;
 use crate::remember::forget::{self, ForgetLog, PendingErasure, Traces};
@@ -73,7 +74,7 @@ pub async fn open_with(settings: Settings, store: Store) -> anyhow::Result<(App,
     let database = data.as_ref().map(|data| data.database.clone());
     let metrics = Arc::new(Metrics::default());
     let base = Base {
-        policies: Policies::open(settings.policies.clone(), database)?,
+        policies: Policies::open_with(settings.policies.clone(), database, shipped(settings.ask.catalogue))?,
         recorder: Arc::new(Recorder::new(metrics.clone())),
         metrics,
         models: Models::open(&settings)?,

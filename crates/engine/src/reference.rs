@@ -42,6 +42,9 @@ pub struct References {
     pub unanswered: Option<Mentioned>,
     /// The subjects of the rows of the last answer that was about none.
     pub listed: Option<Mentioned>,
+    /// The same of the other kinds of subject, by the name of the kind.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub kinds: BTreeMap<String, References>,
 }
 
 /// Subjects, or words that were meant as one, and the turn that has them.
@@ -73,7 +76,7 @@ pub struct ReferenceQuestion<'a> {
 }
 
 /// What became of it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ResolvedReference {
     /// Those of the text, or the inherited ones.
     pub subjects: Vec<String>,
@@ -82,7 +85,7 @@ pub struct ResolvedReference {
 }
 
 /// Why, in the order in which it is tried.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ReferenceReason {
     /// The policy is off.
@@ -97,6 +100,7 @@ pub enum ReferenceReason {
     #[serde(rename = "input_has_ticker")]
     InputHasSubject,
     /// No earlier answer had subjects.
+    #[default]
     NoCandidate,
     /// The earlier answer is too many turns ago.
     Expired,
@@ -120,7 +124,27 @@ impl References {
         // One that was picked from a list leaves the list there to pick from.
         let is_picked = |it: &Mentioned| reference.subjects.iter().all(|subject| it.names.contains(subject));
         let listed = self.listed.clone().filter(is_picked);
-        Self { last: Some(reference), buckets, recent, unanswered: None, listed }
+        Self { last: Some(reference), buckets, recent, unanswered: None, listed, kinds: self.kinds.clone() }
+    }
+
+    /// Those of a kind of subject: these for the first, whose name is not given.
+    pub fn of_kind(&self, name: Option<&str>) -> Self {
+        match name {
+            None => self.clone(),
+            Some(name) => self.kinds.get(name).cloned().unwrap_or_default(),
+        }
+    }
+
+    /// These with those of a kind replaced.
+    pub fn with_kind(self, name: Option<&str>, of: Self) -> Self {
+        match name {
+            None => Self { kinds: self.kinds, ..of },
+            Some(name) => {
+                let mut kinds = self.kinds;
+                kinds.insert(name.to_owned(), Self { kinds: BTreeMap::new(), ..of });
+                Self { kinds, ..self }
+            }
+        }
     }
 
     /// What was named after the last reference and not answered about.

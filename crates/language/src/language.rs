@@ -10,6 +10,7 @@ use std::sync::LazyLock;
 use rustc_hash::FxHashMap;
 
 use crate::analyse::Words;
+use crate::question_grammar::QuestionGrammar;
 use crate::syntax::{Analysis, Grammar, Lexicon, Script};
 use crate::{english, portuguese, russian};
 
@@ -66,6 +67,21 @@ static LEXICONS: LazyLock<Vec<Lexicon>> = LazyLock::new(|| {
 impl Language {
     /// The language of Latin words that no other language claims.
     pub const DEFAULT: Self = Self::English;
+
+    /// The language of a code such as `pt`.
+    pub fn from_code(code: &str) -> Option<Self> {
+        match code {
+            "en" => Some(Self::English),
+            "pt" => Some(Self::Portuguese),
+            "ru" => Some(Self::Russian),
+            _ => None,
+        }
+    }
+
+    /// Its words for questions about data.
+    pub(crate) fn questions(self) -> &'static QuestionGrammar {
+        self.grammar().questions
+    }
 
     pub fn bit(self) -> u8 {
         1 << self as u8

@@ -16,7 +16,8 @@ use novelo_language::plan::{ConditionRule, Ontology, ParameterRules, Subjects};
 use serde_json::Value;
 
 use super::database::{Bounds, Database};
-use super::entity::Entity;
+use super::entity::{Entity, EntityLanguage};
+use super::shipped::ShippedCatalogue;
 use crate::files::WatchedFile;
 use crate::yaml::{Problem, Yaml};
 
@@ -29,23 +30,6 @@ pub const ENTITIES: &str = "entities";
 const PARAMETERS: [&str; 6] = ["client_id", "from", "to", "limit", "today", "aggregation"];
 const SUBJECTS_MAX: usize = 100_000;
 const INDEX_WAIT: Duration = Duration::from_secs(2);
-
-macro_rules! shipped {
-    ($($name:literal)*) => {
-        const SHIPPED_ENTITIES: &[(&str, &str)] =
-            &[$(($name, include_str!(concat!("../../../../policies/entities/", $name, ".yaml")))),*];
-    };
-}
-
-shipped! {
-    "client_fiis_dividends_evolution" "client_fiis_enriched_portfolio" "client_fiis_performance_vs_benchmark"
-    "client_fiis_performance_vs_benchmark_summary" "client_fiis_positions" "consolidated_macroeconomic" "fiis_dividends"
-    "fiis_dividends_yields" "fiis_financials_revenue_schedule" "fiis_financials_risk" "fiis_financials_snapshot"
-    "fiis_legal_proceedings" "fiis_news" "fiis_overview" "fiis_quota_prices" "fiis_rankings" "fiis_real_estate"
-    "fiis_registrations" "fiis_yield_history" "history_b3_indexes" "history_currency_rates" "history_market_indicators"
-    "institutional_about" "institutional_limits" "institutional_pricing" "institutional_privacy" "institutional_terms"
-    "support_howto"
-}
 
 #[derive(Debug)]
 pub struct Catalogue {
@@ -73,7 +57,7 @@ impl Catalogue {
         if known.0 != now {
             match list(&self.ontology, database) {
                 Ok(subjects) => *known = (now, subjects),
-                Err(error) => tracing::warn!(%error, "the known subjects could not be read again"),
+                Err((_, error)) => tracing::warn!(%error, "the known subjects could not be read again"),
             }
         }
         known.1.clone()
@@ -129,11 +113,12 @@ impl<'f> Text<'f> {
 /// The catalogue of these files; where one is broken, the one from before stays.
 pub fn take(
     files: &[WatchedFile],
+    shipped: &'static ShippedCatalogue,
     database: &Database,
     before: &Option<Arc<Catalogue>>,
     broken: &mut Vec<String>,
 ) -> Option<Arc<Catalogue>> {
-    match make(files, database) {
+    match make(files, shipped, database) {
         Ok((catalogue, idle)) => {
             broken.extend(idle);
             Some(Arc::new(catalogue))
@@ -146,14 +131,18 @@ pub fn take(
 }
 
 /// The catalogue, and the files that it has no use for.
-fn make(files: &[WatchedFile], database: &Database) -> Result<(Catalogue, Vec<String>), Vec<String>> {
+fn make(
+    files: &[WatchedFile],
+    shipped: &'static ShippedCatalogue,
+    database: &Database,
+) -> Result<(Catalogue, Vec<String>), Vec<String>> {
     let own = |name: &str| files.iter().find(|file| file.is(name));
     let one = |problem| vec![problem];
-    let ontology_text = ontology_text(own(ONTOLOGY)).map_err(one)?;
+    let ontology_text = ontology_text(own(ONTOLOGY), shipped).map_err(one)?;
     let ontology = ontology_text.read_under("ontology", Ontology::decode).map_err(one)?;
-    let (rules, rules_text) = rules(own(RULES), &ontology).map_err(one)?;
+    let (rules, rules_text) = rules(own(RULES), shipped, &ontology).map_err(one)?;
     let subjects = known(&ontology_text, &ontology, database).map_err(one)?;
-    let entities = entities(files, &ontology_text, &ontology, &rules, database)?;
+    let entities = entities(files, shipped, &ontology_text, &ontology, &rules, database)?;
     check_aggregations(&ontology, &rules, &entities).map_err(|fault| one(rules_text.fault(fault)))?;
     let is_idle = |file: &&WatchedFile| file.is_below(ENTITIES) && !entities.contains_key(file.name());
     let idle = files.iter().filter(is_idle).map(|file| file.tell("no intent has this entity")).collect();
@@ -165,10 +154,14 @@ fn make(files: &[WatchedFile], database: &Database) -> Result<(Catalogue, Vec<St
 }
 
 /// The parameters of the file; or those that are shipped, for the intents that the ontology has of them.
-fn rules<'f>(own: Option<&'f WatchedFile>, ontology: &Ontology) -> Result<(ParameterRules, Text<'f>), String> {
+fn rules<'f>(
+    own: Option<&'f WatchedFile>,
+    shipped: &ShippedCatalogue,
+    ontology: &Ontology,
+) -> Result<(ParameterRules, Text<'f>), String> {
     let text = match own {
         Some(file) => Text::of(file)?,
-        None => Text::shipped(RULES, include_str!("../../../../policies/param_inference.yaml")),
+        None => Text::shipped(RULES, shipped.rules),
     };
     let rules = text.read_under("param_inference", |value| match own {
         Some(_) => ParameterRules::decode(value, ontology),
@@ -202,49 +195,74 @@ fn only_known(mut rules: Value, ontology: &Ontology) -> Value {
 }
 
 /// The ontology by itself, from its file or as it is shipped; without a database it knows no subjects.
-pub fn ontology(own: Option<&WatchedFile>, database: Option<&Database>) -> Result<(Ontology, Arc<Subjects>), String> {
-    let text = ontology_text(own)?;
+pub fn ontology(
+    own: Option<&WatchedFile>,
+    shipped: &'static ShippedCatalogue,
+    database: Option<&Database>,
+) -> Result<(Ontology, Arc<Subjects>), String> {
+    let text = ontology_text(own, shipped)?;
     let ontology = text.read_under("ontology", Ontology::decode)?;
     let subjects = database.map(|database| known(&text, &ontology, database)).transpose()?;
     Ok((ontology, subjects.unwrap_or_default()))
 }
 
-fn ontology_text(own: Option<&WatchedFile>) -> Result<Text<'_>, String> {
+fn ontology_text<'f>(own: Option<&'f WatchedFile>, shipped: &ShippedCatalogue) -> Result<Text<'f>, String> {
     match own {
         Some(file) => Text::of(file),
-        None => Ok(Text::shipped(ONTOLOGY, include_str!("../../../../policies/ontology.yaml"))),
+        None => Ok(Text::shipped(ONTOLOGY, shipped.ontology)),
     }
 }
 
 fn known(text: &Text<'_>, ontology: &Ontology, database: &Database) -> Result<Arc<Subjects>, String> {
-    list(ontology, database).map_err(|problem| text.fault(DecodeError::new("ontology.subject.index", problem)))
+    list(ontology, database).map_err(|(kind, problem)| {
+        let at = match ontology.kinds().len() {
+            1 => "ontology.subject.index".to_owned(),
+            _ => format!("ontology.subject[{kind}].index"),
+        };
+        text.fault(DecodeError::new(at, problem))
+    })
 }
 
-fn list(ontology: &Ontology, database: &Database) -> Result<Arc<Subjects>, String> {
-    let Some(sql) = ontology.index() else { return Ok(Arc::default()) };
+/// The known subjects of each kind; or the place of the kind whose query is wrong, and how.
+fn list(ontology: &Ontology, database: &Database) -> Result<Arc<Subjects>, (usize, String)> {
+    let mut subjects = Subjects::default();
+    for (at, kind) in ontology.kinds().iter().enumerate() {
+        let Some(sql) = &kind.index else { continue };
+        let known = list_kind(sql, database).map_err(|problem| (at, problem))?;
+        subjects.add(at, kind, known, ontology.language());
+    }
+    Ok(Arc::new(subjects))
+}
+
+/// The code of each subject, and its other names.
+fn list_kind(sql: &str, database: &Database) -> Result<Vec<(String, Vec<String>)>, String> {
     database.check(sql, &[])?;
     let bounds = Bounds { rows_max: SUBJECTS_MAX, wait: INDEX_WAIT };
     let rows = database.query(sql, &[], bounds).map_err(|e| e.to_string())?;
-    let text = |cell: Option<&Value>| match cell? {
+    let text = |cell: &Value| match cell {
         Value::String(text) => Some(text.clone()),
         Value::Number(number) => Some(number.to_string()),
         _ => None,
     };
-    let known = rows.rows.iter().filter_map(|row| Some((text(row.first())?, text(row.get(1)))));
-    Ok(Arc::new(Subjects::new(known.collect())))
+    let known = rows.rows.iter().filter_map(|row| {
+        let (code, names) = row.split_first()?;
+        Some((text(code)?, names.iter().filter_map(text).collect()))
+    });
+    Ok(known.collect())
 }
 
 /// Those that the intents name, each from its file or as it is shipped.
 fn entities(
     files: &[WatchedFile],
+    shipped: &ShippedCatalogue,
     ontology_text: &Text<'_>,
     ontology: &Ontology,
     rules: &ParameterRules,
     database: &Database,
 ) -> Result<BTreeMap<String, Entity>, Vec<String>> {
-    let subject = ontology.subject();
-    let subjects = format!("{subject}s");
-    let mut parameters = [&PARAMETERS[..], &[subject, &subjects]].concat();
+    let words = EntityLanguage::of(ontology);
+    let mut parameters = PARAMETERS.to_vec();
+    parameters.extend(ontology.kinds().iter().flat_map(|kind| [kind.name.as_str(), kind.plural.as_str()]));
     parameters.extend(rules.choices());
     let (mut entities, mut problems) = (BTreeMap::new(), Vec::new());
     if ontology.intents().len() > ENTITIES_MAX {
@@ -255,9 +273,9 @@ fn entities(
         if entities.contains_key(&intent.entity) {
             continue;
         }
-        let read = find(files, &intent.entity).and_then(|text| match text {
+        let read = find(files, shipped, &intent.entity).and_then(|text| match text {
             Some(text) => text.read(|yaml| {
-                let mut entity = Entity::decode(&text.name, subject, &yaml.value).map_err(|e| yaml.problem(e))?;
+                let mut entity = Entity::decode(&text.name, &words, &yaml.value).map_err(|e| yaml.problem(e))?;
                 entity.check(database, &parameters).map_err(|e| yaml.problem(e))?;
                 Ok(entity)
             }),
@@ -275,10 +293,10 @@ fn entities(
     if problems.is_empty() { Ok(entities) } else { Err(problems) }
 }
 
-fn find<'f>(files: &'f [WatchedFile], entity: &str) -> Result<Option<Text<'f>>, String> {
+fn find<'f>(files: &'f [WatchedFile], shipped: &ShippedCatalogue, entity: &str) -> Result<Option<Text<'f>>, String> {
     if let Some(file) = files.iter().find(|file| file.is_below(ENTITIES) && file.name() == entity) {
         return Text::of(file).map(Some);
     }
-    let shipped = SHIPPED_ENTITIES.iter().find(|(name, _)| *name == entity);
+    let shipped = shipped.entities.iter().find(|(name, _)| *name == entity);
     Ok(shipped.map(|(name, text)| Text::shipped(name, text)))
 }

@@ -7,6 +7,7 @@
 pub mod catalogue;
 pub mod database;
 pub mod entity;
+pub mod shipped;
 #[cfg(test)]
 mod shipped_tests;
 
@@ -22,6 +23,7 @@ use crate::cache::Cache;
 use crate::files::WatchedFile;
 use crate::settings::{AskDatabase, Settings, StoreKind};
 use database::{Database, Rows};
+use shipped::ShippedCatalogue;
 
 /// The rows of a query.
 #[derive(Debug, Clone)]
@@ -48,7 +50,6 @@ pub struct Data {
 }
 
 const FOUND_BYTES_MAX: usize = 16 * 1024 * 1024;
-const SAMPLE: &str = include_str!("../../../../policies/sample/fiis.sql");
 
 impl Data {
     /// The database of the settings; `None` where none is wanted.
@@ -61,7 +62,7 @@ impl Data {
     fn open_in(settings: &Settings, dir: Option<PathBuf>) -> anyhow::Result<Option<Arc<Self>>> {
         let (path, dir) = match &settings.ask.database {
             AskDatabase::None => return Ok(None),
-            AskDatabase::Sample => sample(dir)?,
+            AskDatabase::Sample => sample(shipped::shipped(settings.ask.catalogue), dir)?,
             AskDatabase::File(path) => (path.clone(), None),
         };
         let database = Database::open(&path).context("ask.database")?;
@@ -74,11 +75,11 @@ pub fn ontology(settings: &Settings) -> anyhow::Result<(Ontology, Arc<Subjects>)
     let data = Data::open_in(settings, None)?;
     let own = WatchedFile::one(&settings.policies, catalogue::ONTOLOGY);
     let database = data.as_ref().map(|data| &*data.database);
-    catalogue::ontology(own.as_ref(), database).map_err(anyhow::Error::msg)
+    catalogue::ontology(own.as_ref(), shipped::shipped(settings.ask.catalogue), database).map_err(anyhow::Error::msg)
 }
 
 /// Makes the sample where it is not there yet. A newer script makes a newer file.
-fn sample(dir: Option<PathBuf>) -> anyhow::Result<(PathBuf, Option<tempfile::TempDir>)> {
+fn sample(catalogue: &ShippedCatalogue, dir: Option<PathBuf>) -> anyhow::Result<(PathBuf, Option<tempfile::TempDir>)> {
     let (dir, kept) = match dir {
         Some(dir) => (dir, None),
         None => {
@@ -86,19 +87,19 @@ fn sample(dir: Option<PathBuf>) -> anyhow::Result<(PathBuf, Option<tempfile::Tem
             (dir.path().to_owned(), Some(dir))
         }
     };
-    let digest = Sha256::digest(SAMPLE);
+    let digest = Sha256::digest(catalogue.script);
     let digest: String = digest.iter().take(4).map(|byte| format!("{byte:02x}")).collect();
     let path = dir.join(format!("sample-{digest}.db"));
-    if !is_whole(&path) {
-        Database::make(SAMPLE, &path).context("the sample database could not be made")?;
+    if !is_whole(catalogue, &path) {
+        Database::make(catalogue.script, &path).context("the sample database could not be made")?;
         remove_others(&path);
     }
     Ok((path, kept))
 }
 
 /// Whether a file is the sample; one that was damaged is made anew.
-fn is_whole(path: &Path) -> bool {
-    let asks = |database: Database| database.check("SELECT ticker FROM fiis_registrations", &[]).is_ok();
+fn is_whole(catalogue: &ShippedCatalogue, path: &Path) -> bool {
+    let asks = |database: Database| database.check(catalogue.probe, &[]).is_ok();
     path.exists() && Database::open(path).is_ok_and(asks)
 }
 

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use novelo_language::plan::{Earlier, Given, Parameters};
 
-use super::SAMPLE;
 use super::catalogue::{self, Catalogue};
 use super::database::Database;
+use super::shipped::{FIIS, LIBRARY, ShippedCatalogue};
 
 struct Shipped {
     catalogue: Arc<Catalogue>,
@@ -15,12 +15,16 @@ struct Shipped {
 }
 
 fn shipped() -> Shipped {
+    shipped_as(&FIIS)
+}
+
+fn shipped_as(of: &'static ShippedCatalogue) -> Shipped {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("sample.db");
-    Database::make(SAMPLE, &path).unwrap();
+    Database::make(of.script, &path).unwrap();
     let database = Database::open(&path).unwrap();
     let mut broken = Vec::new();
-    let catalogue = catalogue::take(&[], &database, &None, &mut broken);
+    let catalogue = catalogue::take(&[], of, &database, &None, &mut broken);
     assert_eq!(broken, [""; 0]);
     Shipped { catalogue: catalogue.unwrap(), database, _dir: dir }
 }
@@ -47,6 +51,20 @@ fn every_intent_is_its_own_entity() {
     let intents = shipped.catalogue.ontology.intents();
     assert_eq!(intents.len(), 28);
     assert!(intents.iter().all(|intent| intent.name == intent.entity && intent.bucket.is_some()));
+}
+
+#[test]
+fn the_library_speaks_english_and_has_two_kinds_of_subject() {
+    let library = shipped_as(&LIBRARY);
+    let ontology = &library.catalogue.ontology;
+    assert_eq!(ontology.kinds().iter().map(|kind| kind.name.as_str()).collect::<Vec<_>>(), ["book", "author"]);
+    assert_eq!(library.catalogue.subjects(&library.database).len(), 16 + 7);
+    library.check("how often was Paper Boats borrowed in 2024?", &[], Some("loans"));
+    library.check("which books are longer than 400 pages?", &[], Some("books"));
+    library.check("the 3 most borrowed crime novels", &[], Some("rankings"));
+    library.check("how old is Amara Okafor?", &[], Some("author_details"));
+    library.check("and in 2024?", &["loans"], Some("loans"));
+    library.check("what is the weather like?", &[], None);
 }
 
 #[test]

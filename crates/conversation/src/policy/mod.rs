@@ -19,6 +19,7 @@ use std::time::{Duration, Instant};
 
 use crate::data::catalogue::{self, Catalogue};
 use crate::data::database::Database;
+use crate::data::shipped::{FIIS, ShippedCatalogue};
 use crate::files::{WatchedFile, WatchedPart};
 pub use answers::Answers;
 pub use guide::Guide;
@@ -35,6 +36,8 @@ pub struct Policies {
     dir: PathBuf,
     /// What the catalogue is checked against; without one there is none.
     database: Option<Arc<Database>>,
+    /// What stands for the files of a catalogue that are not there.
+    catalogue: &'static ShippedCatalogue,
     shipped: Vec<Arc<Preset>>,
     state: Mutex<PolicyState>,
 }
@@ -53,6 +56,15 @@ const LOOK_EVERY: Duration = Duration::from_secs(1);
 
 impl Policies {
     pub fn open(dir: PathBuf, database: Option<Arc<Database>>) -> anyhow::Result<Self> {
+        Self::open_with(dir, database, &FIIS)
+    }
+
+    /// The same with another of the shipped catalogues.
+    pub fn open_with(
+        dir: PathBuf,
+        database: Option<Arc<Database>>,
+        catalogue: &'static ShippedCatalogue,
+    ) -> anyhow::Result<Self> {
         let shipped = preset::shipped()?;
         let state = PolicyState {
             presets: WatchedPart::new(shipped.clone()),
@@ -62,7 +74,7 @@ impl Policies {
             guide: WatchedPart::new(guide::shipped()?),
             looked: Instant::now(),
         };
-        let policies = Self { dir, database, shipped, state: Mutex::new(state) };
+        let policies = Self { dir, database, catalogue, shipped, state: Mutex::new(state) };
         policies.reload(&mut policies.lock());
         Ok(policies)
     }
@@ -127,15 +139,17 @@ impl Policies {
             .presets
             .renew(all("presets", "json"), |files, before, broken| preset::take(files, &self.shipped, before, broken));
         state.prompts.renew(all("prompts", "txt"), prompt::take);
-        let take =
-            |files: &[WatchedFile], before: &_, broken: &mut _| remembering::take(&self.dir, files, before, broken);
+        let take = |files: &[WatchedFile], before: &_, broken: &mut _| {
+            remembering::take(&self.dir, files, self.catalogue.context, before, broken)
+        };
         state.remembering.renew(one(remembering::FILE).collect(), take);
         let of_guide = guide::DIRS.iter().flat_map(|below| WatchedFile::every(&self.dir, below));
         state.guide.renew(of_guide.collect(), guide::take);
         if let Some(database) = &self.database {
             let files = one(catalogue::ONTOLOGY).chain(one(catalogue::RULES)).chain(all(catalogue::ENTITIES, "yaml"));
-            let take =
-                |files: &[WatchedFile], before: &_, broken: &mut _| catalogue::take(files, database, before, broken);
+            let take = |files: &[WatchedFile], before: &_, broken: &mut _| {
+                catalogue::take(files, self.catalogue, database, before, broken)
+            };
             state.catalogue.renew_with(files.collect(), database.generation(), take);
         }
     }

@@ -37,11 +37,17 @@ pub enum Status {
 }
 
 /// That of the file; the shipped one where there is none, and where it is broken the one from before.
-pub fn take(dir: &Path, files: &[WatchedFile], before: &Remembering, broken: &mut Vec<String>) -> Remembering {
+pub fn take(
+    dir: &Path,
+    files: &[WatchedFile],
+    shipped: &'static str,
+    before: &Remembering,
+    broken: &mut Vec<String>,
+) -> Remembering {
     let read = match files.first() {
         None => {
             tracing::info!(file = %dir.join(FILE).display(), "there is no such policy, the shipped one is in force");
-            return shipped();
+            return shipped_policy(shipped);
         }
         Some(file) => file.load().and_then(|text| read(&text)).map_err(|problem| file.tell(problem)),
     };
@@ -61,11 +67,10 @@ pub fn take(dir: &Path, files: &[WatchedFile], before: &Remembering, broken: &mu
 
 pub const FILE: &str = "context.yaml";
 const KEY: &str = "context";
-const SHIPPED: &str = include_str!("../../../../policies/context.yaml");
 
 /// The policy that is in force where there is no file.
-fn shipped() -> Remembering {
-    let (policy, _) = read(SHIPPED).expect("the shipped policy is read by a test");
+fn shipped_policy(text: &str) -> Remembering {
+    let (policy, _) = read(text).expect("the shipped policy is read by a test");
     Remembering { policy: Arc::new(policy), status: Status::Missing, warnings: Vec::new() }
 }
 
@@ -142,10 +147,12 @@ mod tests {
 
     #[test]
     fn the_shipped_policy_is_read_whole() {
-        let (policy, warnings) = read(SHIPPED).unwrap();
+        let shipped = crate::data::shipped::FIIS.context;
+        let (policy, warnings) = read(shipped).unwrap();
         assert!(policy.enabled && policy.last_reference.enable_last_ticker);
         assert_eq!(warnings, [""; 0]);
-        assert_eq!(*shipped().policy, policy);
+        assert_eq!(*shipped_policy(shipped).policy, policy);
+        assert!(read(crate::data::shipped::LIBRARY.context).unwrap().1.is_empty());
     }
 
     #[test]

@@ -145,7 +145,7 @@ impl Settings {
 
     /// The defaults with nothing on disk: documents in memory, no sample and no database.
     pub fn in_memory() -> Self {
-        let ask = AskSettings { database: AskDatabase::None };
+        let ask = AskSettings { database: AskDatabase::None, catalogue: AskCatalogue::Fiis };
         Self { store: StoreKind::Memory, sample: false, ask, ..Self::default() }
     }
 

@@ -197,6 +197,7 @@ settings! {
     }
     ask: AskSettings {
         database: AskDatabase = "sample", "what /ask answers from: sample (made up), none, or a SQLite file, which is opened read-only";
+        catalogue: AskCatalogue = "fiis", "the shipped catalogue of /ask, which files of the policy directory override: fiis (Brazilian funds, in Portuguese) or library (a town library, in English); sample is its data";
     }
     eco: EcoSettings {
         locale: String = "pt-BR", "whose help lines /ask-eco gives in a crisis: one that policies/eco/safety.yaml has";

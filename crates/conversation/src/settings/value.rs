@@ -150,6 +150,8 @@ choices! {
     EmbedKind { None = "none", Local = "local", OpenAi = "openai" }
     /// The thread of chat completions that name none.
     DefaultThread { None = "none", User = "user" }
+    /// The shipped catalogue of `/ask`.
+    AskCatalogue { Fiis = "fiis", Library = "library" }
     /// The least serious lines that are logged.
     LogLevel { Error = "error", Warn = "warn", Info = "info", Debug = "debug", Trace = "trace" }
     /// How a line of the log looks.

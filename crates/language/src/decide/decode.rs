@@ -9,7 +9,7 @@ use novelo_engine::decode::{DecodeError, Fields};
 use serde_json::Value;
 
 use super::phrase::{List, PhraseLexicon};
-use super::{Amplifiers, Emphasis, Example, Files, Group, INTENSITY_MAX, Rules};
+use super::{Amplifiers, Emphasis, Example, Files, Group, INTENSITY_MAX, LANGUAGE, Rules};
 use crate::plan::ontology::decode::{
     Decoded, ENTRIES_MAX, GROUPS_MAX, NAME_BYTES_MAX, check_count, check_name, entry_words, map,
 };
@@ -60,7 +60,7 @@ fn signals(rules: &mut Rules, value: &Value) -> Decoded<()> {
     check_count(&path, negations.len(), ENTRIES_MAX)?;
     for (n, entry) in negations.iter().enumerate() {
         let path = format!("{path}[{n}]");
-        match entry_words(&path, entry)?.as_slice() {
+        match entry_words(&path, entry, LANGUAGE)?.as_slice() {
             [word] => rules.lexicon.deny(word),
             _ => return Err(DecodeError::new(path, "must be one word")),
         }
@@ -258,7 +258,7 @@ fn phrases(
     let entries = fields.list(name)?;
     check_count(&path, entries.len(), ENTRIES_MAX)?;
     for (n, entry) in entries.iter().enumerate() {
-        let words = entry_words(&format!("{path}[{n}]"), entry)?;
+        let words = entry_words(&format!("{path}[{n}]"), entry, LANGUAGE)?;
         let spelled = entry.as_str().map_or_else(|| entry.to_string(), str::to_owned);
         lexicon.learn(list, group, &spelled, &words);
     }

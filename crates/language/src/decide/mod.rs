@@ -20,10 +20,14 @@ use novelo_engine::decode::DecodeError;
 use serde_json::Value;
 
 use self::phrase::{Entry, FoundEntry, List, PhraseLexicon};
+use crate::Language;
 use crate::finish::{Block, INTENSITY_MAX, TAGS_MAX};
 
 pub use crisis::VoicedDanger;
 pub use route::{Asked, Delivery, Mode, Route, mode, route};
+
+/// The rules are written in this language.
+const LANGUAGE: Language = Language::Portuguese;
 
 /// The intensity from which an answer opens up; and from which it opens up wholly, to the vulnerable, and is
 /// remembered.

@@ -8,6 +8,7 @@ use std::ops::Range;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::LANGUAGE;
 use crate::analyse::Words;
 use crate::plan::text::{Word, stem};
 
@@ -136,7 +137,7 @@ impl PhraseLexicon {
         for word in Words::new(text, WORDS_MAX).iter() {
             let before = text.get(end..word.range.start).unwrap_or_default();
             tokens.push(PhraseToken {
-                stem: self.stems.get(&stem(word.folded)).copied(),
+                stem: self.stems.get(&stem(word.folded, LANGUAGE)).copied(),
                 denies: self.denials.contains(word.folded),
                 parted: before.contains(parts),
                 amplifies: false,

@@ -4,10 +4,13 @@ mod analysis;
 mod expletive;
 mod figures;
 mod generated;
+mod locale;
 mod names;
 mod place;
+mod plan;
 mod pronoun;
 mod verb;
+mod window;
 mod words;
 
 pub(crate) use self::analysis::MONTHS;
@@ -108,6 +111,7 @@ pub static GRAMMAR: Grammar = Grammar {
         owner: |phrase| phrase.trim_end_matches("'s").trim_end_matches('\'').trim_end(),
         ..WritingRules::PLAIN
     },
+    questions: &plan::QUESTIONS,
 };
 
 /// The forms of a verb, and some that it has not.

@@ -7,11 +7,11 @@ use std::ops::Range;
 
 use serde::Serialize;
 
+use super::subjects::Subject;
 use super::text::{Question, Sense};
-use crate::portuguese::chat::{
-    AND, is_article, is_chat, is_inside, is_joint, is_kind, is_preposition, is_since, is_verb,
-};
+use crate::question_grammar::TalkWords;
 pub use crate::stated::UnreadKind;
+use crate::window::holds;
 
 /// Something that a question says and nothing reads.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -19,6 +19,18 @@ pub struct Unread {
     pub kind: UnreadKind,
     /// As they are spelled.
     pub words: String,
+    /// What they may mean, where several have that name.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub candidates: Vec<String>,
+    /// The same with their kinds.
+    #[serde(skip)]
+    pub(crate) subjects: Vec<Subject>,
+}
+
+impl Unread {
+    pub fn new(kind: UnreadKind, words: impl Into<String>) -> Self {
+        Self { kind, words: words.into(), candidates: Vec::new(), subjects: Vec::new() }
+    }
 }
 
 /// Words in a row that nothing knows, and where they stand.
@@ -73,7 +85,8 @@ pub fn phrases(question: &Question, is_taken: &dyn Fn(usize) -> bool) -> Vec<Unk
 /// The parts of a question that are joined by `e` or a comma.
 pub fn parts(question: &Question) -> Vec<Range<usize>> {
     let count = question.words().len();
-    let is_and = |at: usize| question.words().get(at).is_some_and(|word| AND.contains(&word.folded.as_str()));
+    let is_and =
+        |at: usize| question.words().get(at).is_some_and(|word| holds(question.grammar().talk.and, &word.folded));
     let mut parts = Vec::new();
     let mut from = 0;
     for at in 0..=count {
@@ -91,6 +104,10 @@ struct PhraseReader<'q> {
 }
 
 impl PhraseReader<'_> {
+    fn talk(&self) -> &'static TalkWords {
+        &self.question.grammar().talk
+    }
+
     fn word(&self, at: usize) -> &str {
         self.question.words().get(at).map_or("", |word| &word.folded)
     }
@@ -106,7 +123,7 @@ impl PhraseReader<'_> {
     /// Whether nothing knows a word, and it is no talk.
     fn is_open(&self, at: usize) -> bool {
         let word = self.word(at);
-        let is_unknown = self.question.sense(at) == Sense::Unknown && !is_chat(word);
+        let is_unknown = self.question.sense(at) == Sense::Unknown && !self.talk().is_chat(word);
         let is_free = !self.is_named(at) && !self.question.is_timed(at) && !(self.is_taken)(at);
         is_unknown && is_free && !word.is_empty()
     }
@@ -121,7 +138,7 @@ impl PhraseReader<'_> {
             let is_next = |next: usize| self.is_open(next) && !self.question.begins(next);
             if is_next(end) {
                 end += 1;
-            } else if is_inside(self.word(end)) && !self.question.begins(end) && is_next(end + 1) {
+            } else if holds(self.talk().inside, self.word(end)) && !self.question.begins(end) && is_next(end + 1) {
                 end += 2;
             } else {
                 return Some(end);
@@ -137,19 +154,26 @@ impl PhraseReader<'_> {
     fn phrase(&self, words: Range<usize>) -> UnknownPhrase {
         let at = words.start;
         let from = self.thought(at);
+        let talk = self.talk();
+        let is_preposition = |word: &str| holds(talk.prepositions, word);
+        let is_since = |word: &str| holds(talk.since, word);
         // Articles and `fundo` may stand before a name.
-        let skipped = (from..at).rev().take_while(|at| is_article(self.word(*at)) || is_kind(self.word(*at))).count();
+        let skipped = (from..at)
+            .rev()
+            .take_while(|at| holds(talk.articles, self.word(*at)) || self.question.is_kind(*at))
+            .count();
         let lead = at - skipped;
         let has_lead = lead > from;
         let (led_by, further) = match lead.checked_sub(1).filter(|_| has_lead) {
             // A verb, and not the `e` that it is folded to.
-            Some(by) if self.question.spelled(by..by + 1) == "é" => ("", by),
+            Some(by) if holds(talk.spelled_verbs, self.question.spelled(by..by + 1)) => ("", by),
             Some(by) => (self.word(by), by),
             None => ("", from),
         };
         let tells = |at: usize| self.question.sense(at) == Sense::Telling || self.is_named(at);
-        let is_verb = is_verb(self.before(at), self.word(at)) && words.len() == 1 && !self.question.is_capital(at);
-        let is_beside = is_joint(led_by) && further > 0 && self.is_named(further - 1);
+        let is_verb =
+            (talk.is_verb)(self.before(at), self.word(at)) && words.len() == 1 && !self.question.is_capital(at);
+        let is_beside = holds(talk.joints, led_by) && further > 0 && self.is_named(further - 1);
         let is_attached = is_preposition(led_by) && further > from && tells(further - 1);
         let is_end = words.end >= self.question.words().len() || self.question.begins(words.end);
         let place = match () {

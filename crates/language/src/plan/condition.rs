@@ -11,11 +11,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::infer::{QuestionWords, Spelling};
-use crate::portuguese::chat::is_kind;
-use crate::portuguese::condition::stated;
-use crate::portuguese::plan::is_unit;
+use crate::Language;
 pub use crate::stated::AmountUnit;
 use crate::stated::{NumberBound, StatedCondition};
+use crate::window::is_unit;
 
 /// What an entity can be asked to select by.
 #[derive(Debug, Clone, PartialEq)]
@@ -61,8 +60,10 @@ impl ConditionRule {
         words: &[String],
         values: &BTreeMap<String, Vec<String>>,
         only: BTreeMap<String, String>,
+        language: Language,
     ) -> Result<Self, String> {
-        let spelling = |text: &String| Spelling::new(text).ok_or_else(|| format!("has {text:?}, which is no word"));
+        let spelling =
+            |text: &String| Spelling::new(text, language).ok_or_else(|| format!("has {text:?}, which is no word"));
         let words = words.iter().map(spelling).collect::<Result<Vec<_>, _>>()?;
         let mut all = Vec::new();
         for (value, said) in values {
@@ -94,13 +95,14 @@ pub(crate) fn find(
     let mut at = 0;
     while at < said.tokens.len() {
         let is_free = |words: &Range<usize>| words.clone().all(|at| said.is_free(at));
-        let Some(stated) = stated(&said.tokens, at).filter(|stated| is_free(&stated.words)) else {
+        let stated = said.grammar().conditions.read(&said.tokens, at);
+        let Some(stated) = stated.filter(|stated| is_free(&stated.words)) else {
             at += 1;
             continue;
         };
         at = stated.words.end;
         // `acima de 36 meses` is a time, `mais de um fundo` counts funds.
-        if !is_unit(&said.tokens, at) && !is_kind(said.tokens.word(at)) {
+        if !is_unit(&said.tokens, at) && !said.is_kind(at) {
             number(said, rules, choices, stated, &mut found);
         }
     }

@@ -2,30 +2,33 @@
 
 use std::ops::Range;
 
-use super::LANGUAGE;
-use super::subjects::Named;
+use super::subjects::{FoundSubject, Named, Subject};
+use crate::Language;
 use crate::analyse::{QUESTION_WORDS_MAX, Spelled, Words};
-use crate::portuguese::plan::stemmed_form;
-use crate::window::Window;
+use crate::question_grammar::QuestionGrammar;
+use crate::window::{Tokens, Window, holds};
 
-pub use super::subjects::Subjects;
+pub use super::subjects::{SubjectKind, Subjects};
 
 #[derive(Debug, Clone)]
 pub struct Question {
     pub text: String,
+    pub language: Language,
     words: Vec<Word>,
     /// Where the text spells each.
     spans: Vec<Range<usize>>,
     /// What is known of each; nothing for a question that was not read by an ontology.
     pub(super) senses: Vec<Sense>,
-    /// The words that name subjects, in their order, known ones and others.
-    named: Vec<Range<usize>>,
-    /// Those of them that are codes of nothing that is known.
-    strangers: Vec<Range<usize>>,
+    /// Which are words for a kind of subject: `fundo`.
+    pub(super) kind_words: Vec<Option<usize>>,
+    /// The subjects that it names, in their order, known ones and others.
+    named: Vec<Named>,
+    /// The words that name them.
+    named_words: Vec<Range<usize>>,
+    /// The known ones, each once.
+    subjects: Vec<Subject>,
     /// The words that name a stretch of time.
     timed: Range<usize>,
-    /// Those it names, in their order, each once.
-    pub subjects: Vec<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -50,35 +53,49 @@ pub enum Sense {
 pub struct Phrase(Vec<Word>);
 
 impl Phrase {
-    pub fn new(text: &str) -> Self {
-        Self(words(text))
+    pub fn new(text: &str, language: Language) -> Self {
+        Self(words(text, language))
     }
 }
 
 impl Question {
-    pub fn new(text: &str, subjects: Vec<String>) -> Self {
+    /// A question that no ontology read, with subjects of the first kind.
+    pub fn new(text: &str, language: Language, subjects: Vec<String>) -> Self {
         let spelled = Words::new(text, QUESTION_WORDS_MAX);
         let spelled: Vec<Spelled<'_>> = spelled.iter().collect();
-        Self { subjects, ..Self::from_words(text, &spelled, Vec::new()) }
+        let subjects = subjects.into_iter().map(|code| Subject { kind: 0, code }).collect();
+        Self { subjects, ..Self::from_words(text, language, &spelled, Vec::new()) }
     }
 
     /// From words that were read, and the subjects found among them.
-    pub(super) fn from_words(text: &str, spelled: &[Spelled<'_>], found: Vec<Named>) -> Self {
-        let mut subjects: Vec<String> = Vec::new();
-        let mut named = Vec::with_capacity(found.len());
-        let mut strangers = Vec::new();
-        for Named { subject, words } in found {
-            named.push(words.clone());
-            match subject {
-                Some(subject) if !subjects.contains(&subject) => subjects.push(subject),
-                Some(_) => {}
-                None => strangers.push(words),
+    pub(super) fn from_words(text: &str, language: Language, spelled: &[Spelled<'_>], named: Vec<Named>) -> Self {
+        let mut subjects: Vec<Subject> = Vec::new();
+        for subject in named.iter().filter_map(Named::known) {
+            if !subjects.contains(subject) {
+                subjects.push(subject.clone());
             }
         }
-        let words = spelled.iter().map(|word| Word::new(word.folded)).collect();
+        let words = spelled.iter().map(|word| Word::new(word.folded, language)).collect();
         let spans = spelled.iter().map(|word| word.range.clone()).collect();
-        let timed = Window::words(text);
-        Self { text: text.to_owned(), words, spans, senses: Vec::new(), named, strangers, timed, subjects }
+        let tokens = Tokens::new(text, &language.questions().window);
+        let timed = Window::among(&tokens).map_or(0..0, |(_, words)| words);
+        let named_words = named.iter().map(|named| named.words.clone()).collect();
+        Self {
+            text: text.to_owned(),
+            language,
+            words,
+            spans,
+            senses: Vec::new(),
+            kind_words: Vec::new(),
+            named,
+            named_words,
+            subjects,
+            timed,
+        }
+    }
+
+    pub(super) fn grammar(&self) -> &'static QuestionGrammar {
+        self.language.questions()
     }
 
     pub fn words(&self) -> &[Word] {
@@ -87,12 +104,51 @@ impl Question {
 
     /// Which words name subjects, in their order; none for a question that was not read by an ontology.
     pub fn named(&self) -> &[Range<usize>] {
+        &self.named_words
+    }
+
+    pub(super) fn named_subjects(&self) -> &[Named] {
         &self.named
+    }
+
+    /// The subjects of a kind that it names, each once.
+    pub fn subjects(&self, kind: usize) -> Vec<String> {
+        self.subjects.iter().filter(|subject| subject.kind == kind).map(|subject| subject.code.clone()).collect()
+    }
+
+    /// Those of all kinds.
+    pub fn all_subjects(&self) -> &[Subject] {
+        &self.subjects
     }
 
     /// The codes of nothing that is known, as they are spelled.
     pub fn strangers(&self) -> Vec<String> {
-        self.strangers.iter().map(|words| self.spelled(words.clone()).to_owned()).collect()
+        let strangers = self.named.iter().filter(|named| matches!(named.found, FoundSubject::Stranger(_)));
+        strangers.map(|named| self.spelled(named.words.clone()).to_owned()).collect()
+    }
+
+    /// Whether it names a subject, or what may be one.
+    pub fn names_any(&self) -> bool {
+        !self.subjects.is_empty() || !self.named.is_empty()
+    }
+
+    /// The names that several subjects have.
+    pub fn unclear(&self) -> impl Iterator<Item = (&Range<usize>, &[Subject])> {
+        self.named.iter().filter_map(|named| match &named.found {
+            FoundSubject::OneOf(subjects) => Some((&named.words, subjects.as_slice())),
+            _ => None,
+        })
+    }
+
+    /// Whether a word is one for a kind of subject, or for its code.
+    pub(super) fn is_kind(&self, word: usize) -> bool {
+        let is_called = self.kind_words.get(word).is_some_and(Option::is_some);
+        is_called || self.words.get(word).is_some_and(|it| holds(self.grammar().talk.kinds, &it.folded))
+    }
+
+    /// Whether it has a word for this kind of subject.
+    pub(super) fn calls_kind(&self, kind: usize) -> bool {
+        self.kind_words.contains(&Some(kind))
     }
 
     pub(super) fn sense(&self, word: usize) -> Sense {
@@ -121,6 +177,26 @@ impl Question {
         text.is_some_and(|text| text.starts_with(char::is_uppercase))
     }
 
+    /// Whether capitals tell names from other words: where some words have none.
+    pub(super) fn tells_capitals(&self) -> bool {
+        (1..self.words.len()).any(|word| !self.is_capital(word) && !self.begins(word))
+    }
+
+    /// The words that stand in quotes, each quotation by its words.
+    pub(super) fn quoted(&self) -> impl Iterator<Item = Range<usize>> + '_ {
+        const OPEN: [char; 4] = ['"', '“', '«', '„'];
+        const CLOSE: [char; 4] = ['"', '”', '»', '“'];
+        let gap = |at: usize| {
+            let from = at.checked_sub(1).and_then(|before| self.spans.get(before)).map_or(0, |span| span.end);
+            let to = self.spans.get(at).map_or(self.text.len(), |span| span.start);
+            self.text.get(from..to).unwrap_or_default()
+        };
+        (0..self.words.len()).filter(move |at| gap(*at).ends_with(OPEN)).filter_map(move |from| {
+            let end = (from + 1..=self.words.len()).find(|end| gap(*end).starts_with(CLOSE))?;
+            Some(from..end)
+        })
+    }
+
     /// Whether a word, by its number, helps to name a stretch of time.
     pub(super) fn is_timed(&self, word: usize) -> bool {
         self.timed.contains(&word)
@@ -135,34 +211,36 @@ impl Question {
 }
 
 impl Word {
-    pub(super) fn new(folded: &str) -> Self {
-        Self { folded: folded.to_owned(), stem: stem(folded) }
+    pub(super) fn new(folded: &str, language: Language) -> Self {
+        Self { folded: folded.to_owned(), stem: stem(folded, language) }
     }
 }
 
 /// The stem of a folded word.
-pub(crate) fn stem(folded: &str) -> String {
-    LANGUAGE.stem(stemmed_form(folded))
+pub(crate) fn stem(folded: &str, language: Language) -> String {
+    language.stem((language.questions().stemmed_form)(folded))
 }
 
 /// The folded words of a text, with their stems.
-pub(crate) fn words(text: &str) -> Vec<Word> {
-    Words::new(text, QUESTION_WORDS_MAX).iter().map(|spelled| Word::new(spelled.folded)).collect()
+pub(crate) fn words(text: &str, language: Language) -> Vec<Word> {
+    Words::new(text, QUESTION_WORDS_MAX).iter().map(|spelled| Word::new(spelled.folded, language)).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    const PT: Language = Language::Portuguese;
+
     #[test]
     fn a_phrase_is_mentioned_whatever_its_endings() {
-        let question = Question::new("Quais os PREÇOS médios de cada mês?", Vec::new());
-        assert!(Question::new("dividendos", Vec::new()).mentions(&Phrase::new("dividendo")));
+        let question = Question::new("Quais os PREÇOS médios de cada mês?", PT, Vec::new());
+        assert!(Question::new("dividendos", PT, Vec::new()).mentions(&Phrase::new("dividendo", PT)));
         for phrase in ["preço médio", "precos", "cada mes", "precos medios de"] {
-            assert!(question.mentions(&Phrase::new(phrase)), "{phrase}");
+            assert!(question.mentions(&Phrase::new(phrase, PT)), "{phrase}");
         }
         for phrase in ["medio preco", "precos de", "", "?", "quais os precos medios de cada mes a mes"] {
-            assert!(!question.mentions(&Phrase::new(phrase)), "{phrase}");
+            assert!(!question.mentions(&Phrase::new(phrase, PT)), "{phrase}");
         }
     }
 
@@ -170,7 +248,7 @@ mod tests {
     fn words_are_capped() {
         for extra in [0, 1] {
             assert_eq!(
-                Question::new(&"a ".repeat(QUESTION_WORDS_MAX + extra), Vec::new()).words().len(),
+                Question::new(&"a ".repeat(QUESTION_WORDS_MAX + extra), PT, Vec::new()).words().len(),
                 QUESTION_WORDS_MAX
             );
         }

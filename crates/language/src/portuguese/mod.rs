@@ -1,18 +1,15 @@
 //! Portuguese: its words, how its sentences are read and written, and the words of questions about data.
 
 mod analysis;
-pub(crate) mod chat;
-pub(crate) mod condition;
 mod figures;
 mod generated;
 mod locale;
 mod names;
-pub(crate) mod plan;
+mod plan;
 mod pronoun;
 mod window;
 mod words;
 
-pub use self::locale::BRAZIL;
 use self::words::{ADJECTIVES, NOUNS, RELATIONAL, TIMES, TITLED, VERBS};
 use crate::syntax::{
     Class, Determined, Entity, FollowUp, Form, Gender, Grammar, LAST, LoneVerb, NounPhrase, Pronoun, ReadingRules,
@@ -96,6 +93,7 @@ pub static GRAMMAR: Grammar = Grammar {
         in_year: |_, _, year| format!("em {year}"),
         ..WritingRules::PLAIN
     },
+    questions: &plan::QUESTIONS,
 };
 
 const HE: Pronoun = Pronoun { form: Form::Plain, plural: false, gender: Some(Gender::Man), person: None };

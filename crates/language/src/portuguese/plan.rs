@@ -1,222 +1,231 @@
 //! Portuguese words of questions about data, and the English ones that are mixed with them. All words are
 //! folded.
 
-pub(crate) use super::window::{is_time_unit, is_unit, number};
-use crate::stated::UnreadKind;
-use crate::window::Tokens;
+use super::{locale, window};
+use crate::question_grammar::{PointerWords, QuestionGrammar, RowWords, Sentences, TalkWords, TimeWords};
+use crate::stated::{ConditionWords, NumberBound, UnreadKind};
+use crate::window::holds;
 
-/// Words that a number stands beside when it counts rows.
-pub(crate) const RANKS: [&str; 20] = [
-    "top",
-    "ultimos",
-    "ultimas",
-    "primeiros",
-    "primeiras",
-    "maiores",
-    "menores",
-    "melhores",
-    "piores",
-    "principais",
-    "recentes",
-    "proximos",
-    "proximas",
-    "first",
-    "last",
-    "best",
-    "worst",
-    "largest",
-    "smallest",
-    "latest",
+pub(crate) static QUESTIONS: QuestionGrammar = QuestionGrammar {
+    window: window::WORDS,
+    talk: TALK,
+    pointers: POINTERS,
+    counts: RowWords {
+        ranks: "top ultimos ultimas primeiros primeiras maiores menores melhores piores principais recentes
+            proximos proximas first last best worst largest smallest latest",
+        top: "top",
+        last_one: "ultimo ultima",
+        is_many: |word| word.ends_with('s'),
+    },
+    times: TIMES,
+    sentences: SENTENCES,
+    locale: locale::BRAZIL,
+    conditions: CONDITIONS,
+    stemmed_form,
+    qualifiers: "de em do da no na dos das",
+    follow_ups: "compare compara versus vs contra tambem outro outra total soma media medio maior menor maximo minimo repita
+        repete inclua adicione acrescente troque troca ambos primeiro segundo terceiro quarto quinto ultimo dois duas tres
+        tira tire remove sem menos",
+    openers: "e mas",
+    fillers:
+        "mostre quero gostaria saber ver veja diga dizer fale conte informe liste traga exiba apresente poderia
+        consegue preciso favor obrigado existe houve destaque conforme detalhe tem tudo todos todas cada qualquer algum",
+};
+
+const TALK: TalkWords = TalkWords {
+    chat: "
+    oi ola opa eae eai iae alo hey bom boa bons boas dia tarde noite beleza blz firmeza suave tranquilo salve fala
+    obrigado obrigada brigado brigada valeu vlw tmj grato grata agradeco abraco abracos bjs tchau ate logo flw falou
+    favor gentileza pf pfv pfvr please licenca desculpa desculpe desculpas perdao foi mal errei errado errada engano
+    enganei confundi corrigindo corrija correcao digo ops opa putz nossa caramba caraca eita uau wow vish credo show
+    otimo otima perfeito perfeita legal massa top bacana excelente maravilha certo certinho isso exato exatamente
+    entendi entendido ok okay okey sim claro nao nada pois tipo assim ne ta to tava ah eh oh hum hmm aham uhum
+    mano cara vei veio velho brother bro parca parceiro amigo amiga amigao galera pessoal gente povo querido querida
+    bem moco moca senhor senhora doutor mestre jovem
+    aqui agora depois antes entao enfim bom olha veja ve espera pera perai calma aguarda escuta repara
+    queria quero gostaria preciso precisava pode poderia consegue conseguiria sabe saberia saber sei
+    pensando pensei penso acho achei achava lembrei lembra curioso curiosa curiosidade duvida pergunta perguntar
+    disse dizer diz diga dizem falar falando falado falaram falou comentou comentaram contou recomendou recomendaram
+    indicou mandou mandar manda passa passar mostra mostrar ajuda ajudar ajude explica
+    quis dizer verdade realidade na real sinceramente rapidinho rapido coisa coisas algo negocio parada trem
+    melhor muito demais bastante pouco pouquinho so apenas mesmo mesma tal esse essa esquece esqueca deixa volta
+    voltando voltar voltemos seguinte tambem tb tbm tbem outra vez novo novamente denovo ainda sempre nunca talvez
+    hein ein viu hj qnto qto qnt qt pq vc vcs q oq cade kd td tds msm mto mt pra pro pras pros
+    ajudinha detalhe curto comecando comecar iniciante leigo entender vive sobre ouvi li vi pensar
+    quem seria sera fica ficar ficou esta estao estou estava sao era tinha tenho teria
+    alta alto baixo caro cara barato barata
+",
+    people: "
+    chefe filho filha filhos pai mae pais tio tia avo vo vovo primo prima irmao irma cunhado cunhada sogro sogra
+    sobrinho sobrinha marido esposa mulher esposo namorado namorada noivo noiva vizinho vizinha colega colegas amigo
+    amiga amigos gerente corretor corretora assessor contador contadora professor professora patrao mentor guru
+",
+    possessives: "meu minha meus minhas nosso nossa seu sua",
+    cries: "nossa",
+    is_laughter,
+    kinds: "codigo ticker",
+    articles: "o a os as um uma tal esse essa este esta aquele aquela meu minha",
+    prepositions: "de do da dos das d no na nos nas em com ao aos pro pros pelo pela por sobre contra vs
+    versus e ou x entre desde ate durante apos",
+    since: "desde ate durante apos antes depois",
+    joints: "e ou com contra vs versus x",
+    and: "e mais tambem and",
+    inside: "de do da dos das",
+    spelled_verbs: "é",
+    is_verb,
+    supposes: "se",
+    courtesies: "possivel puder pudesse der quiser for nao",
+    asks: "quanto quanta quantos quantas qual quais quem como onde quando",
+};
+
+const POINTERS: PointerWords = PointerWords {
+    remove: "tira tire tirar tirando remove remova exclui exclua retira retire sem menos",
+    add: "tambem tb tbm tbem inclui inclua incluir adiciona adicione acrescenta acrescente junta junto coloca
+        coloque colocar poe ponha bota bote botar",
+    swap: "troca troque trocar substitui substitua substituir",
+    other: &["o outro", "a outra", "do outro", "da outra", "no outro", "pro outro", "outro fundo", "esse outro"],
+    these: "deles delas desses dessas destes destas esses essas eles nesses",
+    counts_alone: &[("ambos ambas", 2)],
+    counts: &[("dois duas 2", 2), ("tres 3", 3)],
+    count_leads: "os as dos das nos nas pros esses desses",
+    ordinals: &[
+        ("primeiro 1o", Some(1)),
+        ("segundo 2o", Some(2)),
+        ("terceiro 3o", Some(3)),
+        ("quarto 4o", Some(4)),
+        ("quinto 5o", Some(5)),
+        ("ultimo", None),
+    ],
+    ordinal_leads: "o a do da no na pro pra ao os as dos das nos nas pros",
+    ordinal_nouns: "colocado lugar",
+    follows:
+        "e qual quanto como tem paga pagou esta ta foi fundos fiis em no na nos de hoje ontem por ai da do lista que
+        agora",
+    links: "com a ao aos contra vs versus with to against",
+};
+
+const TIMES: TimeWords = TimeWords {
+    day: "dia",
+    other: "amanha quinzena retrasado retrasada trasanteontem daqui feriado carnaval natal pascoa reveillon
+        vespera seculo decada",
+    how_often: "por ao cada todo todos os a dia mes dy",
+    goes_with: "em no na nos nas de do da dos das ate desde ha faz uns umas primeiro primeira segundo segunda ultimo
+        ultima ultimos ultimas proximo proxima retrasado retrasada dia meados inicio fim comeco final",
+    tells_begin: "retras",
+    parts: "fim final comeco inicio meados meio metade mesmo mesma resto",
+    moves: "antes depois seguinte seguintes retrasado retrasada",
+    same: &[
+        "mesmo periodo",
+        "nesse periodo",
+        "neste periodo",
+        "esse periodo",
+        "mesmo intervalo",
+        "nesse intervalo",
+        "mesma janela",
+        "nesse meio tempo",
+    ],
+};
+
+const SENTENCES: Sentences = Sentences {
+    unread: sentence,
+    did_you_mean: |code| format!("Você quis dizer {code}?"),
+    told,
+    not_answered: |words| format!("Não respondi sobre \"{words}\"."),
+    window: window::in_words,
+    more_rows: |count| format!("(Há mais do que isto: são as primeiras {count} linhas.)"),
+    no_rows: "Não há dados sobre isso.",
+};
+
+const CONDITIONS: ConditionWords = ConditionWords {
+    bounds: &BOUNDS,
+    fillers: "de dos uns umas",
+    between: "entre between",
+    between_links: "e a and",
+    from: "de",
+    from_links: "a ate",
+    signs: &["R$", "$"],
+    sign_letters: &["r"],
+    money: "reais real conto contos pila pilas",
+    percent: &["por cento"],
+    zero: "zero",
+    scales: &[("mil k", 1e3), ("milhao milhoes mi mm", 1e6), ("bilhao bilhoes bi", 1e9)],
+    of: "de",
+    groups: &["."],
+    points: &[",", "."],
+};
+
+const BOUNDS: [(&str, NumberBound); 46] = [
+    ("acima de", NumberBound::Above),
+    ("acima do", NumberBound::Above),
+    ("acima dos", NumberBound::Above),
+    ("acima da", NumberBound::Above),
+    ("maior que", NumberBound::Above),
+    ("maiores que", NumberBound::Above),
+    ("maior do que", NumberBound::Above),
+    ("maiores do que", NumberBound::Above),
+    ("superior a", NumberBound::Above),
+    ("superiores a", NumberBound::Above),
+    ("mais de", NumberBound::Above),
+    ("mais que", NumberBound::Above),
+    ("mais do que", NumberBound::Above),
+    ("passa de", NumberBound::Above),
+    ("passam de", NumberBound::Above),
+    ("passe de", NumberBound::Above),
+    ("above", NumberBound::Above),
+    ("more than", NumberBound::Above),
+    ("greater than", NumberBound::Above),
+    ("abaixo de", NumberBound::Below),
+    ("abaixo do", NumberBound::Below),
+    ("abaixo dos", NumberBound::Below),
+    ("abaixo da", NumberBound::Below),
+    ("menor que", NumberBound::Below),
+    ("menores que", NumberBound::Below),
+    ("menor do que", NumberBound::Below),
+    ("menores do que", NumberBound::Below),
+    ("inferior a", NumberBound::Below),
+    ("inferiores a", NumberBound::Below),
+    ("menos de", NumberBound::Below),
+    ("menos que", NumberBound::Below),
+    ("menos do que", NumberBound::Below),
+    ("below", NumberBound::Below),
+    ("less than", NumberBound::Below),
+    ("under", NumberBound::Below),
+    ("pelo menos", NumberBound::AtLeast),
+    ("ao menos", NumberBound::AtLeast),
+    ("no minimo", NumberBound::AtLeast),
+    ("minimo de", NumberBound::AtLeast),
+    ("a partir de", NumberBound::AtLeast),
+    ("at least", NumberBound::AtLeast),
+    ("no maximo", NumberBound::AtMost),
+    ("maximo de", NumberBound::AtMost),
+    ("ate", NumberBound::AtMost),
+    ("at most", NumberBound::AtMost),
+    ("igual a", NumberBound::Equal),
 ];
-/// May be written together with the number that it counts to.
-pub(crate) const TOP: &str = "top";
-/// Ask for the last row alone.
-pub(crate) const LAST_ONE: [&str; 2] = ["ultimo", "ultima"];
-/// Words between what is compared.
-pub(crate) const LINKS: [&str; 10] = ["com", "a", "ao", "aos", "contra", "vs", "versus", "with", "to", "against"];
-/// The word before the number of a day.
-pub(crate) const DAY: &str = "dia";
+
+/// How a sentence says that conditions were applied: each with what it is on and its value.
+fn told(conditions: &[(&str, &str, String)]) -> String {
+    let one = |(label, op, value): &(&str, &str, String)| {
+        let bound = match *op {
+            ">" => "acima de",
+            ">=" => "a partir de",
+            "<" => "abaixo de",
+            "<=" => "até",
+            _ => "igual a",
+        };
+        format!("{label} {bound} {value}")
+    };
+    format!("Filtro: {}.", conditions.iter().map(one).collect::<Vec<_>>().join("; "))
+}
 
 /// A word as it is stemmed. The stemmer takes `dividendo` for a form of a verb and its plural for none; here
 /// they are one noun.
-pub(crate) fn stemmed_form(folded: &str) -> &str {
+fn stemmed_form(folded: &str) -> &str {
     folded.strip_suffix('s').filter(|noun| noun.ends_with("ndo")).unwrap_or(folded)
 }
 
-/// Take a subject away, add one, or put one in the place of another.
-pub(crate) const REMOVE: [&str; 12] =
-    ["tira", "tire", "tirar", "tirando", "remove", "remova", "exclui", "exclua", "retira", "retire", "sem", "menos"];
-pub(crate) const ADD: [&str; 21] = [
-    "tambem",
-    "tb",
-    "tbm",
-    "tbem",
-    "inclui",
-    "inclua",
-    "incluir",
-    "adiciona",
-    "adicione",
-    "acrescenta",
-    "acrescente",
-    "junta",
-    "junto",
-    "coloca",
-    "coloque",
-    "colocar",
-    "poe",
-    "ponha",
-    "bota",
-    "bote",
-    "botar",
-];
-pub(crate) const SWAP: [&str; 6] = ["troca", "troque", "trocar", "substitui", "substitua", "substituir"];
-/// The stretch of time of the answer before.
-pub(crate) const SAME_PERIOD: [&str; 8] = [
-    "mesmo periodo",
-    "nesse periodo",
-    "neste periodo",
-    "esse periodo",
-    "mesmo intervalo",
-    "nesse intervalo",
-    "mesma janela",
-    "nesse meio tempo",
-];
-
-/// Whether `se` with the word behind it supposes something, and is no courtesy.
-pub(crate) fn is_supposing(word: &str, next: &str) -> bool {
-    const POLITE: [&str; 7] = ["possivel", "puder", "pudesse", "der", "quiser", "for", "nao"];
-    word == "se" && !next.is_empty() && !POLITE.contains(&next)
-}
-
-/// Whether the question itself begins here.
-pub(crate) fn is_asking(word: &str) -> bool {
-    ["quanto", "quanta", "quantos", "quantas", "qual", "quais", "quem", "como", "onde", "quando"].contains(&word)
-}
-
-/// Point at the subject before the last.
-pub(crate) const OTHER: [&str; 8] =
-    ["o outro", "a outra", "do outro", "da outra", "no outro", "pro outro", "outro fundo", "esse outro"];
-/// Point at all that were listed.
-pub(crate) const THESE: [&str; 10] =
-    ["deles", "delas", "desses", "dessas", "destes", "destas", "esses", "essas", "eles", "nesses"];
-
-const ARTICLES: [&str; 16] =
-    ["o", "a", "do", "da", "no", "na", "pro", "pra", "ao", "os", "as", "dos", "das", "nos", "nas", "pros"];
-
-/// `os dois`, `ambos`: how many subjects, and where the words end.
-pub(crate) fn counted_pointer(tokens: &Tokens<'_>, at: usize) -> Option<(usize, usize)> {
-    if tokens.is_one_of(at, &["ambos", "ambas"]) {
-        return Some((2, at + 1));
-    }
-    let count = match tokens.word(at + 1) {
-        "dois" | "duas" | "2" => 2,
-        "tres" | "3" => 3,
-        _ => return None,
-    };
-    let is_led = tokens.is_one_of(at, &["os", "as", "dos", "das", "nos", "nas", "pros", "esses", "desses"]);
-    (is_led && is_alone(tokens, at + 2)).then_some((count, at + 2))
-}
-
-/// `o primeiro`, `do segundo`, `o último`: which one, none for the last, and where the words end.
-pub(crate) fn ordinal_pointer(tokens: &Tokens<'_>, at: usize) -> Option<(Option<usize>, usize)> {
-    let nth = match tokens.word(at + 1) {
-        "primeiro" | "1o" => Some(1),
-        "segundo" | "2o" => Some(2),
-        "terceiro" | "3o" => Some(3),
-        "quarto" | "4o" => Some(4),
-        "quinto" | "5o" => Some(5),
-        "ultimo" => None,
-        _ => return None,
-    };
-    let next = at + 2 + usize::from(tokens.is_one_of(at + 2, &["fundo", "fii", "colocado", "lugar"]));
-    (tokens.is_one_of(at, &ARTICLES) && is_alone(tokens, next)).then_some((nth, next))
-}
-
-/// Whether nothing follows that a word would belong to.
-fn is_alone(tokens: &Tokens<'_>, next: usize) -> bool {
-    const FOLLOWS: [&str; 26] = [
-        "e", "qual", "quanto", "como", "tem", "paga", "pagou", "esta", "ta", "foi", "fundos", "fiis", "em", "no", "na",
-        "nos", "de", "hoje", "ontem", "por", "ai", "da", "do", "lista", "que", "agora",
-    ];
-    next >= tokens.len() || FOLLOWS.contains(&tokens.word(next)) || !tokens.gap(next).trim().is_empty()
-}
-
-/// Whether a word changes which subjects are meant.
-pub(crate) fn is_change(word: &str) -> bool {
-    REMOVE.contains(&word) || ADD.contains(&word) || SWAP.contains(&word)
-}
-
-/// Words before a unit of time that say how often, not when.
-pub(crate) const HOW_OFTEN: [&str; 10] = ["por", "ao", "cada", "todo", "todos", "os", "a", "dia", "mes", "dy"];
-
-/// Words of time beside the units and months.
-pub(crate) const OTHER_TIMES: [&str; 14] = [
-    "amanha",
-    "quinzena",
-    "retrasado",
-    "retrasada",
-    "trasanteontem",
-    "daqui",
-    "feriado",
-    "carnaval",
-    "natal",
-    "pascoa",
-    "reveillon",
-    "vespera",
-    "seculo",
-    "decada",
-];
-
-/// Whether a word is a unit of the calendar, a month or another word of time.
-pub(crate) fn is_time(word: &str) -> bool {
-    const ROWS: [&str; 6] = ["preg", "sess", "fech", "sessi", "trad", "busi"];
-    let is_calendar = is_time_unit(word) && !ROWS.iter().any(|row| word.starts_with(row));
-    is_calendar || super::window::is_sure_month(word) || OTHER_TIMES.contains(&word)
-}
-
-/// Words that lead up to a time or go on after it.
-pub(crate) fn goes_with_time(word: &str) -> bool {
-    const WORDS: [&str; 34] = [
-        "em",
-        "no",
-        "na",
-        "nos",
-        "nas",
-        "de",
-        "do",
-        "da",
-        "dos",
-        "das",
-        "ate",
-        "desde",
-        "ha",
-        "faz",
-        "uns",
-        "umas",
-        "primeiro",
-        "primeira",
-        "segundo",
-        "segunda",
-        "ultimo",
-        "ultima",
-        "ultimos",
-        "ultimas",
-        "proximo",
-        "proxima",
-        "retrasado",
-        "retrasada",
-        "dia",
-        "meados",
-        "inicio",
-        "fim",
-        "comeco",
-        "final",
-    ];
-    WORDS.contains(&word)
-}
-
 /// What is said of words that were not understood, where the rules have no sentence of their own.
-pub(crate) fn sentence(kind: UnreadKind) -> &'static str {
+fn sentence(kind: UnreadKind) -> &'static str {
     match kind {
         UnreadKind::Name => "Não conheço \"{words}\". Diga o código ou o nome do que procura.",
         UnreadKind::Period => {
@@ -225,21 +234,30 @@ pub(crate) fn sentence(kind: UnreadKind) -> &'static str {
         }
         UnreadKind::Condition => "Não sei selecionar por \"{words}\".",
         UnreadKind::Pointer => "A que se refere \"{words}\"? Diga o código.",
+        UnreadKind::Ambiguous => "\"{words}\" pode ser mais de um.",
+        UnreadKind::Number => "Não entendi o número {words}.",
         UnreadKind::Unanswered => "A última pergunta falava de {words}. De qual se trata agora? Diga o código.",
     }
 }
 
-/// What is asked of a code that is one slip away from a known one.
-pub(crate) fn did_you_mean(code: &str) -> String {
-    format!("Você quis dizer {code}?")
+/// `kkkk`, `hahaha`, `rsrs`.
+fn is_laughter(folded: &str) -> bool {
+    let made_of = |letters: &str| folded.len() > 1 && folded.chars().all(|c| letters.contains(c));
+    made_of("k") || (folded.len() > 3 && (made_of("ha") || made_of("hua") || made_of("he"))) || made_of("rs")
 }
 
-/// Whether a word leads to something that is selected by: `de shopping`, `em SP`.
-pub(crate) fn is_qualifier(word: &str) -> bool {
-    ["de", "em", "do", "da", "no", "na", "dos", "das"].contains(&word)
-}
+/// Those that an infinitive may follow.
+const BEFORE_VERBS: &str = "de a e com por em ou ate";
 
-/// Words before a stretch of time that take a part of it, and behind it that move it.
-pub(crate) const PARTS_OF_TIME: [&str; 10] =
-    ["fim", "final", "comeco", "inicio", "meados", "meio", "metade", "mesmo", "mesma", "resto"];
-pub(crate) const MOVES_TIME: [&str; 6] = ["antes", "depois", "seguinte", "seguintes", "retrasado", "retrasada"];
+/// Whether a word is a form of a verb, or tells how something is done, by its ending. After `do` or `na` no
+/// verb stands.
+fn is_verb(before: &str, folded: &str) -> bool {
+    const ENDINGS: [&str; 15] = [
+        "ando", "endo", "indo", "aram", "eram", "iram", "avam", "mente", "amos", "emos", "imos", "aria", "eria", "ou",
+        "ei",
+    ];
+    const INFINITIVES: [&str; 3] = ["ar", "er", "ir"];
+    let ends = |endings: &[&str]| folded.len() > 4 && endings.iter().any(|ending| folded.ends_with(ending));
+    let may_follow = !holds(TALK.prepositions, before) || holds(BEFORE_VERBS, before);
+    may_follow && (ends(&ENDINGS) || ends(&INFINITIVES))
+}

@@ -6,8 +6,11 @@ mod analysis;
 mod decline;
 mod figures;
 mod generated;
+mod locale;
 mod names;
+mod plan;
 mod pronoun;
+mod window;
 
 use self::decline::{in_case, is_adjective};
 use crate::syntax::{
@@ -77,6 +80,7 @@ pub static GRAMMAR: Grammar = Grammar {
         in_year: |_, _, year| format!("{year} году"),
         ..WritingRules::PLAIN
     },
+    questions: &plan::QUESTIONS,
 };
 
 const HE: Pronoun = Pronoun { form: Form::Plain, plural: false, gender: Some(Gender::Man), person: None };

@@ -8,6 +8,7 @@ use super::lexicon::{Class, Gender, Pronoun};
 use super::phrase::{NounPhrase, Reader};
 use super::question::FollowUp;
 use super::token::Token;
+use crate::question_grammar::QuestionGrammar;
 
 /// One language.
 #[derive(Debug)]
@@ -17,6 +18,7 @@ pub struct Grammar {
     pub traits: Traits,
     pub reading: ReadingRules,
     pub writing: WritingRules,
+    pub questions: &'static QuestionGrammar,
 }
 
 /// What search needs to know of a language. Words are folded: lower case, without accents.

@@ -1,18 +1,25 @@
 //! Stretches of time that a question about data can name.
 //!
-//! Owns what they are, their codes (`code`) and their days (`days`). How a language names them is in the
-//! folder of that language. Has no clock: the last day of the data and today come in as values.
+//! Owns what they are, their codes (`code`), their days (`days`) and how they are read (`read`). The words by
+//! which a language names them are in the folder of that language. Has no clock: the last day of the data and
+//! today come in as values.
 
 mod code;
 mod days;
 mod point;
+mod read;
 mod token;
+mod words;
 
 use serde::{Deserialize, Serialize};
 
 pub use self::days::Span;
 pub use self::point::{Part, Point, YearOf};
+pub(crate) use self::read::{is_calendar_unit, is_month_name, is_time_unit, is_unit, number};
 pub(crate) use self::token::Tokens;
+pub(crate) use self::words::{
+    CountWords, DateBound, DateWords, MonthName, NameWords, TimeUnit, WindowWords, begins_as, holds,
+};
 
 /// The most days, months and rows that a window may count.
 pub(crate) const DAYS_MAX: u32 = 36_500;

@@ -2,13 +2,16 @@
 
 use std::ops::Range;
 
+use super::words::{WindowWords, holds};
 use crate::analyse::{QUESTION_WORDS_MAX, Spelled, Words};
 
 /// Words in their order. The characters between its numbers tell a date from a fraction.
 #[derive(Debug)]
-pub struct Tokens<'t> {
+pub(crate) struct Tokens<'t> {
     text: &'t str,
     tokens: Vec<FoldedWord>,
+    /// How their language names stretches of time.
+    pub words: &'static WindowWords,
 }
 
 #[derive(Debug)]
@@ -18,23 +21,23 @@ struct FoldedWord {
 }
 
 impl<'t> Tokens<'t> {
-    pub fn new(text: &'t str) -> Self {
-        let words = Words::new(text, QUESTION_WORDS_MAX);
+    pub(crate) fn new(text: &'t str, words: &'static WindowWords) -> Self {
+        let spelled = Words::new(text, QUESTION_WORDS_MAX);
         let token = |word: Spelled<'_>| FoldedWord { folded: word.folded.to_owned(), range: word.range };
-        Self { text, tokens: words.iter().map(token).collect() }
+        Self { text, tokens: spelled.iter().map(token).collect(), words }
     }
 
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.tokens.len()
     }
 
     /// A word, folded; empty past the last.
-    pub fn word(&self, at: usize) -> &str {
+    pub(crate) fn word(&self, at: usize) -> &str {
         self.tokens.get(at).map_or("", |token| &token.folded)
     }
 
     /// The word before; empty before the first.
-    pub fn before(&self, at: usize) -> &str {
+    pub(crate) fn before(&self, at: usize) -> &str {
         at.checked_sub(1).map_or("", |at| self.word(at))
     }
 
@@ -45,12 +48,13 @@ impl<'t> Tokens<'t> {
         self.text.get(from..to).unwrap_or_default()
     }
 
-    pub(crate) fn is_one_of(&self, at: usize, words: &[&str]) -> bool {
-        at < self.len() && words.contains(&self.word(at))
+    /// Whether a word is one of a list that is separated by blanks.
+    pub(crate) fn is_in(&self, at: usize, list: &str) -> bool {
+        holds(list, self.word(at))
     }
 
     /// Whether these words stand here; where they end.
-    pub fn phrase(&self, at: usize, phrase: &str) -> Option<usize> {
+    pub(crate) fn phrase(&self, at: usize, phrase: &str) -> Option<usize> {
         let mut next = at;
         for word in phrase.split(' ') {
             if self.word(next) != word {
@@ -62,7 +66,7 @@ impl<'t> Tokens<'t> {
     }
 
     /// A number in digits, of at most four.
-    pub fn digits(&self, at: usize) -> Option<i32> {
+    pub(crate) fn digits(&self, at: usize) -> Option<i32> {
         let word = self.word(at);
         let fits = (1..=4).contains(&word.len()) && word.bytes().all(|byte| byte.is_ascii_digit());
         if fits { word.parse().ok() } else { None }
@@ -70,7 +74,7 @@ impl<'t> Tokens<'t> {
 
     /// The one character that joins a word to the one before it, without blanks; a dash of any length is a
     /// hyphen.
-    pub fn joint(&self, at: usize) -> Option<char> {
+    pub(crate) fn joint(&self, at: usize) -> Option<char> {
         if at == 0 || at >= self.len() { None } else { joint(self.gap(at)) }
     }
 
@@ -80,7 +84,8 @@ impl<'t> Tokens<'t> {
     }
 
     /// The bytes from one word up to, and without, another.
-    pub fn range(&self, words: Range<usize>) -> Range<usize> {
+    #[cfg(test)]
+    pub(crate) fn range(&self, words: Range<usize>) -> Range<usize> {
         let start = self.tokens.get(words.start).map_or(self.text.len(), |token| token.range.start);
         let last = words.end.checked_sub(1).and_then(|last| self.tokens.get(last));
         start..last.map_or(start, |token| token.range.end.max(start))

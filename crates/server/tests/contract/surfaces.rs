@@ -33,6 +33,7 @@ surfaces! {
         data
         doors
         isolation
+        locale
         narrator
         own
         parameters

@@ -1,7 +1,5 @@
 //! What else a question asks for beside its first intent: answered with it, or named as not answered.
 
-use novelo_language::plan::not_answered;
-
 use super::DataStatus;
 use super::past::Past;
 use super::run::{Planned, Understood, Work};
@@ -46,7 +44,10 @@ impl Work<'_> {
             let found = self.look_up(&planned).await?;
             let text = match &found {
                 Some(_) => self.present(&understood.question, &planned, found.as_ref()).into_text(),
-                None => not_answered(understood.question.spelled(words.clone())),
+                None => {
+                    let language = self.catalogue.ontology.language();
+                    language.not_answered(understood.question.spelled(words.clone()))
+                }
             };
             all.push(Also { planned, found, text });
         }

@@ -80,9 +80,6 @@ fn run(
     };
     let data_day = last_day.unwrap_or(today).min(today);
     let span = parameters.window.map(|window| window.span(data_day, today)).unwrap_or_default();
-    let subject = catalogue.ontology.subject();
-    let subjects = (!parameters.subjects.is_empty()).then(|| json!(parameters.subjects));
-    let plural = format!("{subject}s");
     // Rows are counted after they were selected, unless they stand for days.
     let conditions = &parameters.conditions;
     let counts_left = !conditions.is_empty() && parameters.window.and_then(Window::rows).is_none();
@@ -92,14 +89,17 @@ fn run(
     let named: Vec<String> = (0..conditions.len()).map(parameter).collect();
     let mut bound = vec![
         ("client_id", user.into()),
-        (subject, only(&parameters.subjects)),
-        (&plural, subjects.unwrap_or_default()),
         ("from", span.from.clone().map_or(Value::Null, Value::from)),
         ("to", span.to.clone().map_or(Value::Null, Value::from)),
         ("limit", limit),
         ("today", novelo_language::iso_date(f64::from(data_day) * DAY_S).into()),
         ("aggregation", parameters.aggregation.as_str().into()),
     ];
+    for (at, kind) in catalogue.ontology.kinds().iter().enumerate() {
+        let subjects = parameters.subjects_of(at, &kind.name);
+        bound.push((&kind.name, only(subjects)));
+        bound.push((&kind.plural, if subjects.is_empty() { Value::Null } else { json!(subjects) }));
+    }
     for choice in catalogue.rules.choices() {
         bound.push((choice, parameters.choices.get(choice).map_or(Value::Null, |chosen| json!(chosen))));
     }

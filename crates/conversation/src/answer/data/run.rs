@@ -5,8 +5,8 @@ use std::sync::Arc;
 use novelo_engine::policy::Policy;
 use novelo_engine::reference::{self, ResolvedReference};
 use novelo_engine::{Message, Role};
-use novelo_language::plan::{Candidate, Earlier, Parameters, Question, Scores, Subjects};
-use serde_json::json;
+use novelo_language::plan::{Candidate, Earlier, Parameters, Question, Scores, SubjectKind, Subjects};
+use serde_json::{Value, json};
 
 use super::also::Also;
 use super::lookup::{Plan, look_up};
@@ -45,8 +45,7 @@ pub async fn ask(app: &Shared, asked: DataQuestion, tracer: &Tracer) -> Result<A
     also.iter().for_each(|also| also.tell(&mut answer));
     tell::mark_narration(tracer, &narration);
     clock.mark("narrate");
-    let listed = found.as_ref().filter(|_| planned.parameters.subjects.is_empty());
-    let listed = listed.map(|found| work.listed(found)).unwrap_or_default();
+    let listed = found.as_ref().map(|found| work.listed(found, &planned)).unwrap_or_default();
     let is_kept = work.record(&past, &understood.question, &planned, listed, &kept, &answer).await?;
     clock.mark("record");
     Ok(tell::answer(&asked, tell::Parts { understood, planned, found, also, answer, narration, is_kept, clock }))
@@ -161,10 +160,23 @@ impl<'a> Work<'a> {
             }
             return Presented { told: said.join(" "), remarks: Vec::new() };
         };
-        let window = window_of(parameters, found);
-        let (aggregation, subjects) = (parameters.aggregation.as_str(), parameters.subjects.as_slice());
-        let conditions = &parameters.conditions;
-        entity.present(&found.rows, &Spoken { aggregation, subjects, window: &window, question, conditions })
+        let ontology = &self.catalogue.ontology;
+        let known = self.known();
+        let shown = |(at, kind): (usize, &SubjectKind)| {
+            let subjects = parameters.subjects_of(at, &kind.name).iter();
+            subjects.map(|code| known.shown(at, code).to_owned()).collect()
+        };
+        let subjects: Vec<Vec<String>> = ontology.kinds().iter().enumerate().map(shown).collect();
+        let (aggregation, conditions) = (parameters.aggregation.as_str(), &parameters.conditions);
+        let window = self.window_of(parameters, found);
+        let spoken = Spoken { aggregation, subjects: &subjects, window: &window, question, conditions };
+        entity.present(&found.rows, &spoken)
+    }
+
+    /// The stretch of time that was looked up, in words; empty if there is none.
+    fn window_of(&self, parameters: &Parameters, found: &FoundRows) -> String {
+        let language = self.catalogue.ontology.language();
+        parameters.window.map(|window| language.tell_window(&found.span, window)).unwrap_or_default()
     }
 
     /// The answer in the words of a model, where there is one for it.
@@ -206,7 +218,7 @@ impl<'a> Work<'a> {
         // Its server may say what it is called only when it is asked.
         self.tracer.model(model.name());
         let answer = match said {
-            Some(said) => keep_remarks(said, &plain, &window_of(&planned.parameters, found)),
+            Some(said) => keep_remarks(said, &plain, &self.window_of(&planned.parameters, found)),
             None => plain.into_text(),
         };
         (answer, narration)
@@ -218,7 +230,7 @@ impl<'a> Work<'a> {
         past: &Past,
         question: &Question,
         planned: &Planned,
-        listed: Vec<String>,
+        listed: Vec<Vec<String>>,
         kept: &Kept,
         answer: &str,
     ) -> Result<bool> {
@@ -234,27 +246,31 @@ impl<'a> Work<'a> {
         kept.add_with(self.app, turn(Role::Assistant, answer, &meta), references).await
     }
 
-    /// The subjects of the rows, each once.
-    fn listed(&self, found: &FoundRows) -> Vec<String> {
-        let subject = self.catalogue.ontology.subject();
-        let Some(at) = found.rows.columns.iter().position(|column| column == subject) else { return Vec::new() };
-        let mut listed: Vec<String> = Vec::new();
-        for name in found.rows.rows.iter().filter_map(|row| row.get(at)?.as_str()) {
-            if listed.len() < reference::LISTED_SUBJECTS_MAX && !listed.iter().any(|one| one == name) {
-                listed.push(name.to_owned());
+    /// The subjects of the rows, each once; of the kinds that were not asked about.
+    fn listed(&self, found: &FoundRows, planned: &Planned) -> Vec<Vec<String>> {
+        let of_kind = |(at, kind): (usize, &SubjectKind)| {
+            let is_asked = !planned.parameters.subjects_of(at, &kind.name).is_empty();
+            let column = found.rows.columns.iter().position(|column| *column == kind.name);
+            let Some(column) = column.filter(|_| !is_asked) else { return Vec::new() };
+            let mut listed: Vec<String> = Vec::new();
+            for row in &found.rows.rows {
+                let code = match row.get(column) {
+                    Some(Value::String(text)) => text.clone(),
+                    Some(Value::Number(number)) => number.to_string(),
+                    _ => continue,
+                };
+                if listed.len() < reference::LISTED_SUBJECTS_MAX && !listed.contains(&code) {
+                    listed.push(code);
+                }
             }
-        }
-        listed
+            listed
+        };
+        self.catalogue.ontology.kinds().iter().enumerate().map(of_kind).collect()
     }
 }
 
 fn turn(role: Role, content: &str, meta: &Meta) -> Message {
     Message::from_stored(json!({"role": role.name(), "content": content, "meta": meta}).to_string().into())
-}
-
-/// The stretch of time that was looked up, in words; empty if there is none.
-fn window_of(parameters: &Parameters, found: &FoundRows) -> String {
-    parameters.window.map(|window| found.span.in_words(window)).unwrap_or_default()
 }
 
 /// A narration with the remarks of the plain answer, and with its stretch of time if it leaves that out.

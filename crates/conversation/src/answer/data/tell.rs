@@ -218,7 +218,7 @@ pub(crate) fn mark_narration(tracer: &Tracer, narration: &Narration) {
 /// routed.
 fn inherits(planned: &Planned) -> bool {
     let Planned { resolved, parameters, .. } = planned;
-    resolved.used() && !parameters.subjects.is_empty()
+    resolved.used() && parameters.has_subjects()
 }
 
 fn inferred(planned: &Planned, span: Span) -> Inferred {

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use novelo_engine::decode::DecodeError;
 use novelo_engine::limits::{ASKED_BY_BYTES_MAX, ASKED_BY_MAX, ENTITY_COLUMNS_MAX, TEMPLATE_BYTES_MAX};
+use novelo_language::Language;
 use novelo_language::plan::{Phrase, Question};
 use serde::Deserialize;
 
@@ -20,6 +21,8 @@ pub struct Column {
     pub format: Format,
     /// Shown only where one of these is mentioned, if any of the columns beside it is.
     asked_by: Vec<Phrase>,
+    /// Answered, and shown to nobody.
+    is_hidden: bool,
     /// Its label, and the words that ask for it.
     words: Vec<String>,
 }
@@ -31,10 +34,12 @@ pub struct ColumnWire {
     format: Option<String>,
     #[serde(default)]
     asked_by: Vec<String>,
+    #[serde(default)]
+    hidden: bool,
 }
 
 impl Columns {
-    pub fn decode(wires: BTreeMap<String, ColumnWire>) -> Result<Self, DecodeError> {
+    pub fn decode(wires: BTreeMap<String, ColumnWire>, language: Language) -> Result<Self, DecodeError> {
         if wires.is_empty() || wires.len() > ENTITY_COLUMNS_MAX {
             let problem = format!("must be 1 to {ENTITY_COLUMNS_MAX} columns (ENTITY_COLUMNS_MAX)");
             return Err(DecodeError::new("columns", problem));
@@ -42,7 +47,7 @@ impl Columns {
         let column = |(name, wire): (String, ColumnWire)| {
             let path = format!("columns.{name}");
             check_name(&path, &name)?;
-            Ok((name.clone(), wire.decode(&path, name)?))
+            Ok((name.clone(), wire.decode(&path, name, language)?))
         };
         wires.into_iter().map(column).collect::<Result<_, _>>().map(Self)
     }
@@ -61,7 +66,9 @@ impl Columns {
         let answered = rows.columns.iter().enumerate().filter_map(|(at, name)| Some((at, self.get(name)?)));
         let told: Vec<_> = answered.map(|(at, column)| (at, column, column.is_mentioned(question))).collect();
         let is_focused = told.iter().any(|(_, _, is_mentioned)| *is_mentioned);
-        let is_shown = |column: &Column, is_mentioned| !is_focused || is_mentioned || column.asked_by.is_empty();
+        let is_shown = |column: &Column, is_mentioned| {
+            !column.is_hidden && (!is_focused || is_mentioned || column.asked_by.is_empty())
+        };
         told.into_iter()
             .filter(|(_, column, said)| is_shown(column, *said))
             .map(|(at, column, _)| (at, column))
@@ -80,7 +87,7 @@ impl Column {
 }
 
 impl ColumnWire {
-    fn decode(self, path: &str, name: String) -> Result<Column, DecodeError> {
+    fn decode(self, path: &str, name: String, language: Language) -> Result<Column, DecodeError> {
         let wrong = |field: &str, problem: String| DecodeError::new(format!("{path}.{field}"), problem);
         let format = self.format.as_deref().map_or(Ok(Format::Text), Format::parse);
         let format = format.map_err(|problem| wrong("format", problem))?;
@@ -94,11 +101,11 @@ impl ColumnWire {
         let phrase = |(n, text): (usize, &String)| {
             let is_fit = text.len() <= ASKED_BY_BYTES_MAX && text.contains(char::is_alphanumeric);
             let problem = || format!("must be words of at most {ASKED_BY_BYTES_MAX} bytes (ASKED_BY_BYTES_MAX)");
-            if is_fit { Ok(Phrase::new(text)) } else { Err(wrong(&format!("asked_by[{n}]"), problem())) }
+            if is_fit { Ok(Phrase::new(text, language)) } else { Err(wrong(&format!("asked_by[{n}]"), problem())) }
         };
         let asked_by = self.asked_by.iter().enumerate().map(phrase).collect::<Result<_, _>>()?;
         let words = std::iter::once(label.clone()).chain(self.asked_by).collect();
-        Ok(Column { label, format, asked_by, words })
+        Ok(Column { label, format, asked_by, is_hidden: self.hidden, words })
     }
 }
 

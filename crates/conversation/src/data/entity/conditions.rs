@@ -7,7 +7,8 @@ use std::fmt::Write as _;
 
 use novelo_engine::decode::{DecodeError, nearest};
 use novelo_engine::limits::{CONDITION_WORDS_MAX, ENTITY_CONDITIONS_MAX};
-use novelo_language::plan::{AmountUnit, Condition, ConditionRule, told};
+use novelo_language::Language;
+use novelo_language::plan::{AmountUnit, Condition, ConditionRule};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -37,7 +38,11 @@ pub fn parameter(nth: usize) -> String {
 /// The parameter for the most rows that are left.
 pub const LEFT: &str = "condition_limit";
 
-pub fn decode(wires: BTreeMap<String, ConditionWire>, columns: &Columns) -> Result<Vec<ConditionRule>, DecodeError> {
+pub fn decode(
+    wires: BTreeMap<String, ConditionWire>,
+    columns: &Columns,
+    language: Language,
+) -> Result<Vec<ConditionRule>, DecodeError> {
     if wires.len() > ENTITY_CONDITIONS_MAX {
         let problem = format!("has more than {ENTITY_CONDITIONS_MAX} conditions (ENTITY_CONDITIONS_MAX)");
         return Err(DecodeError::new("conditions", problem));
@@ -55,7 +60,8 @@ pub fn decode(wires: BTreeMap<String, ConditionWire>, columns: &Columns) -> Resu
             let problem = format!("has more than {CONDITION_WORDS_MAX} words (CONDITION_WORDS_MAX)");
             return Err(DecodeError::new(path, problem));
         }
-        let rule = ConditionRule::new(&column, wire.unit.unwrap_or_default(), &wire.words, &wire.values, wire.only);
+        let unit = wire.unit.unwrap_or_default();
+        let rule = ConditionRule::new(&column, unit, &wire.words, &wire.values, wire.only, language);
         rule.map_err(|problem| DecodeError::new(path, problem))
     };
     wires.into_iter().map(rule).collect()
@@ -114,13 +120,13 @@ impl Entity {
                     let texts: Vec<&str> = values.iter().filter_map(Value::as_str).collect();
                     value.push_str(&texts.join(", "));
                 }
-                number => column.format.write(number, &mut value),
+                number => column.format.write(number, &self.writing, &mut value),
             }
             Some((column.label.clone(), condition.op.clone(), value))
         };
         let all: Vec<(String, String, String)> = conditions.iter().filter_map(one).collect();
         let parts: Vec<(&str, &str, String)> =
             all.iter().map(|(label, op, value)| (label.as_str(), op.as_str(), value.clone())).collect();
-        (!parts.is_empty()).then(|| told(&parts))
+        (!parts.is_empty()).then(|| self.writing.language.tell_conditions(&parts))
     }
 }

@@ -82,16 +82,16 @@ impl Decimal {
         self.is_negative && self.digits.iter().any(|digit| *digit != 0)
     }
 
-    /// Its digits in the Brazilian way, without the sign: `1.234,56`, or `1234,56`.
-    pub fn write(&self, is_grouped: bool, out: &mut String) {
+    /// Its digits without the sign: `1.234,56`, or `1234,56` without a sign between groups.
+    pub fn write(&self, group_sign: Option<char>, decimal_point: char, out: &mut String) {
         let whole = self.digits.len() - self.scale;
         let shown = self.whole_digits().max(1);
         let first = whole - shown;
         for (n, digit) in self.digits.iter().enumerate().skip(first) {
             if n == whole {
-                out.push(',');
-            } else if is_grouped && n > first && n < whole && (whole - n).is_multiple_of(3) {
-                out.push('.');
+                out.push(decimal_point);
+            } else if n > first && n < whole && (whole - n).is_multiple_of(3) {
+                out.extend(group_sign);
             }
             out.push(char::from(b'0' + digit));
         }
@@ -107,7 +107,7 @@ mod tests {
 
     fn shown(decimal: &Decimal) -> String {
         let mut out = String::from(if decimal.is_negative() { "-" } else { "" });
-        decimal.write(true, &mut out);
+        decimal.write(Some('.'), ',', &mut out);
         out
     }
 

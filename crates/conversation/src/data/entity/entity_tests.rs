@@ -28,8 +28,12 @@ queries:
 empty: 'Não há dividendos de {tickers} {window}.'
 ";
 
+fn portuguese(subject: &str) -> EntityLanguage {
+    EntityLanguage::new(Language::Portuguese, None, vec![format!("{subject}s")])
+}
+
 fn decode(value: &Value) -> Result<Entity, DecodeError> {
-    Entity::decode("fiis_dividends", "ticker", value)
+    Entity::decode("fiis_dividends", &portuguese("ticker"), value)
 }
 
 /// The file with one field put in the place of another; null takes it away.
@@ -117,8 +121,8 @@ fn mistakes_are_named_with_their_path() {
 #[test]
 fn a_placeholder_is_named_after_the_subject() {
     let value = changed("/empty", json!("Não há {funds}."));
-    assert!(Entity::decode("a", "ticker", &value).is_err());
-    assert_eq!(Entity::decode("a", "fund", &value).unwrap_err().path, "queries.list.table.title");
+    assert!(Entity::decode("a", &portuguese("ticker"), &value).is_err());
+    assert_eq!(Entity::decode("a", &portuguese("fund"), &value).unwrap_err().path, "queries.list.table.title");
 }
 
 #[test]

@@ -1,7 +1,7 @@
-//! How values are written for people who read Portuguese.
+//! How values are written for people, in the way of a locale.
 
 use novelo_engine::decode::nearest;
-use novelo_language::BRAZIL;
+use novelo_language::{Language, Locale};
 use serde_json::Value;
 
 use super::decimal::Decimal;
@@ -59,39 +59,72 @@ impl Format {
     }
 
     /// The value as text. One that the format is not for is written as it is.
-    pub fn write(self, value: &Value, out: &mut String) {
+    pub fn write(self, value: &Value, manner: &Writing, out: &mut String) {
         if value.is_null() {
             return out.push_str(NOTHING);
         }
         let written = match self {
             Self::Text => None,
-            Self::Date => value.as_str().and_then(|text| write_day(text, out)),
-            Self::Month => value.as_str().and_then(|text| write_month(text, out)),
-            Self::YesNo => is_yes(value).map(|is_yes| out.push_str(if is_yes { BRAZIL.yes } else { BRAZIL.no })),
-            _ => Decimal::of(value).map(|number| self.write_number(number, out)),
+            Self::Date => value.as_str().and_then(|text| write_day(text, manner.locale, out)),
+            Self::Month => value.as_str().and_then(|text| write_month(text, manner.locale, out)),
+            Self::YesNo => {
+                is_yes(value).map(|is_yes| out.push_str(if is_yes { manner.locale.yes } else { manner.locale.no }))
+            }
+            _ => Decimal::of(value).map(|number| self.write_number(number, manner, out)),
         };
         if written.is_none() {
-            write_plain(value, out);
+            write_plain(value, manner.locale, out);
         }
     }
 
     /// The value as a text of its own.
-    pub fn written(self, value: &Value) -> String {
+    pub fn written(self, value: &Value, manner: &Writing) -> String {
         let mut written = String::new();
-        self.write(value, &mut written);
+        self.write(value, manner, &mut written);
         written
     }
 
-    fn write_number(self, number: Decimal, out: &mut String) {
+    fn write_number(self, number: Decimal, manner: &Writing, out: &mut String) {
+        let locale = manner.locale;
         match self {
-            Self::Number(decimals) => write_signed("", &number.round(decimals.into()), out),
+            Self::Number(decimals) => write_signed(&number.round(decimals.into()), locale, out),
             Self::Percent(decimals) => {
-                write_signed("", &number.round(decimals.into()), out);
-                out.push('%');
+                write_signed(&number.round(decimals.into()), locale, out);
+                out.push_str(locale.percent);
             }
-            Self::Money => write_signed(BRAZIL.currency, &number.round(2), out),
-            Self::MoneyShort => write_short(number, out),
-            _ => write_signed("", &number.round(0), out),
+            Self::Money => manner.write_amount(&number.round(2), "", out),
+            Self::MoneyShort => write_short(number, manner, out),
+            _ => write_signed(&number.round(0), locale, out),
+        }
+    }
+}
+
+/// The locale and the currency that values are written in.
+#[derive(Debug, Clone)]
+pub struct Writing {
+    pub language: Language,
+    locale: &'static Locale,
+    currency: String,
+}
+
+impl Writing {
+    /// The currency is that of the locale, where none is given.
+    pub fn new(language: Language, currency: Option<&str>) -> Self {
+        let locale = language.locale();
+        Self { language, locale, currency: currency.unwrap_or(locale.currency).to_owned() }
+    }
+
+    fn write_amount(&self, amount: &Decimal, scale: &str, out: &mut String) {
+        if amount.is_negative() {
+            out.push('-');
+        }
+        if self.locale.is_currency_first {
+            out.push_str(&self.currency);
+        }
+        amount.write(Some(self.locale.group_sign), self.locale.decimal_point, out);
+        out.push_str(scale);
+        if !self.locale.is_currency_first {
+            out.push_str(&self.currency);
         }
     }
 }
@@ -103,42 +136,40 @@ fn unknown(name: &str) -> String {
     }
 }
 
-fn write_signed(unit: &str, number: &Decimal, out: &mut String) {
+fn write_signed(number: &Decimal, locale: &Locale, out: &mut String) {
     if number.is_negative() {
         out.push('-');
     }
-    out.push_str(unit);
-    number.write(true, out);
+    number.write(Some(locale.group_sign), locale.decimal_point, out);
 }
 
 /// In thousands, millions or milliards: the least of them in which it has at most three digits before the
 /// point once it is rounded, so that 999 950 000 is 1,0 bi and not 1.000,0 mi.
-fn write_short(amount: Decimal, out: &mut String) {
+fn write_short(amount: Decimal, manner: &Writing, out: &mut String) {
     let plain = amount.clone().round(2);
     if plain.whole_digits() <= 3 {
-        return write_signed(BRAZIL.currency, &plain, out);
+        return manner.write_amount(&plain, "", out);
     }
-    for (n, (places, name)) in BRAZIL.scales.into_iter().enumerate() {
+    let scales = manner.locale.scales;
+    for (n, (places, name)) in scales.into_iter().enumerate() {
         let scaled = amount.clone().shift(places).round(1);
-        if scaled.whole_digits() <= 3 || n + 1 == BRAZIL.scales.len() {
-            write_signed(BRAZIL.currency, &scaled, out);
-            out.push(' ');
-            return out.push_str(name);
+        if scaled.whole_digits() <= 3 || n + 1 == scales.len() {
+            return manner.write_amount(&scaled, &format!(" {name}"), out);
         }
     }
 }
 
-fn write_day(text: &str, out: &mut String) -> Option<()> {
+fn write_day(text: &str, locale: &Locale, out: &mut String) -> Option<()> {
     let (year, month, day) = iso_day(text)?;
-    out.extend([day, "/", month, "/", year]);
+    out.push_str(&(locale.day)(year, month, day));
     Some(())
 }
 
 /// Of a day, or of a month such as `2025-01`.
-fn write_month(text: &str, out: &mut String) -> Option<()> {
+fn write_month(text: &str, locale: &Locale, out: &mut String) -> Option<()> {
     let (year, month) = iso_day(text).map(|(year, month, _)| (year, month)).or_else(|| iso_month(text))?;
     let number: usize = month.parse().ok()?;
-    out.extend([*BRAZIL.short_months.get(number.checked_sub(1)?)?, "/", year]);
+    out.extend([*locale.short_months.get(number.checked_sub(1)?)?, locale.month_joint, year]);
     Some(())
 }
 
@@ -176,12 +207,12 @@ fn is_yes(value: &Value) -> Option<bool> {
 }
 
 /// A number without groups, since nothing says that it counts something; all else as it is.
-fn write_plain(value: &Value, out: &mut String) {
+fn write_plain(value: &Value, locale: &Locale, out: &mut String) {
     match (value, Decimal::of(value)) {
         (Value::String(text), _) => out.push_str(text),
         (_, Some(number)) => {
             out.push_str(if number.is_negative() { "-" } else { "" });
-            number.write(false, out);
+            number.write(None, locale.decimal_point, out);
         }
         (other, None) => out.push_str(&other.to_string()),
     }

@@ -5,8 +5,32 @@ use super::*;
 
 fn written(format: &str, value: &Value) -> String {
     let mut out = String::new();
-    Format::parse(format).unwrap().write(value, &mut out);
+    Format::parse(format).unwrap().write(value, &Writing::new(Language::Portuguese, None), &mut out);
     out
+}
+
+#[test]
+fn other_locales_write_in_their_way() {
+    let written = |language: Language, format: &str, value: Value| {
+        let mut out = String::new();
+        Format::parse(format).unwrap().write(&value, &Writing::new(language, None), &mut out);
+        out
+    };
+    for (format, value, english, russian) in [
+        ("number", json!(1234567.891), "1,234,567.89", "1\u{a0}234\u{a0}567,89"),
+        ("percent:1", json!(12.34), "12.3%", "12,3\u{a0}%"),
+        ("money", json!(-1234.5), "-$1,234.50", "-1\u{a0}234,50\u{a0}₽"),
+        ("money_short", json!(2_500_000), "$2.5 m", "2,5 млн\u{a0}₽"),
+        ("date", json!("2025-03-05"), "5 Mar 2025", "05.03.2025"),
+        ("month", json!("2025-03"), "Mar 2025", "мар 2025"),
+        ("yes_no", json!(1), "yes", "да"),
+    ] {
+        assert_eq!(written(Language::English, format, value.clone()), english);
+        assert_eq!(written(Language::Russian, format, value), russian);
+    }
+    let mut out = String::new();
+    Format::Money.write(&json!(5), &Writing::new(Language::English, Some("£")), &mut out);
+    assert_eq!(out, "£5.00");
 }
 
 fn check(format: &str, cases: &[(Value, &str)]) {

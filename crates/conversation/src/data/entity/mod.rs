@@ -18,8 +18,9 @@ use novelo_engine::decode::{DecodeError, nearest};
 use novelo_engine::limits::{
     ENTITY_CACHE_S_MAX, ENTITY_QUERIES_MAX, QUERY_WAIT_MS_MAX, ROWS_MAX, SQL_BYTES_MAX, TEMPLATE_BYTES_MAX,
 };
+use novelo_language::Language;
 use novelo_language::generated::{FactCell, FactColumn};
-use novelo_language::plan::{Condition, ConditionRule, Question};
+use novelo_language::plan::{Condition, ConditionRule, Ontology, Question};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -27,7 +28,7 @@ use crate::data::database::{Bounds, Database, Rows};
 use columns::{ColumnWire, Columns, check_name};
 use conditions::ConditionWire;
 pub use conditions::{LEFT, parameter};
-use format::Format;
+use format::{Format, Writing};
 use present::Manner;
 use template::{Names, Template};
 
@@ -36,7 +37,6 @@ pub const LIST: &str = "list";
 
 const ROWS_USUAL: u32 = 100;
 const WAIT_MS_USUAL: u32 = 500;
-const EMPTY_USUAL: &str = "Não há dados sobre isso.";
 
 /// Read from its file, checked when it is read.
 #[derive(Debug)]
@@ -56,6 +56,26 @@ pub struct Entity {
     columns: Columns,
     queries: BTreeMap<String, Query>,
     empty: Template,
+    writing: Writing,
+}
+
+/// What an entity has of its catalogue: how values are written, and what subjects are called.
+#[derive(Debug, Clone)]
+pub struct EntityLanguage {
+    writing: Writing,
+    /// What several subjects of each kind are called.
+    plurals: Vec<String>,
+}
+
+impl EntityLanguage {
+    pub fn new(language: Language, currency: Option<&str>, plurals: Vec<String>) -> Self {
+        Self { writing: Writing::new(language, currency), plurals }
+    }
+
+    pub fn of(ontology: &Ontology) -> Self {
+        let plurals = ontology.kinds().iter().map(|kind| kind.plural.clone()).collect();
+        Self::new(ontology.language(), ontology.currency(), plurals)
+    }
 }
 
 /// What is looked up for one aggregation.
@@ -71,7 +91,8 @@ struct Query {
 #[derive(Debug, Clone, Copy)]
 pub struct Spoken<'a> {
     pub aggregation: &'a str,
-    pub subjects: &'a [String],
+    /// Those of each kind, as they are shown.
+    pub subjects: &'a [Vec<String>],
     /// `nos últimos 12 meses`, or empty.
     pub window: &'a str,
     pub question: &'a Question,
@@ -147,8 +168,8 @@ struct TextWire {
 }
 
 impl Entity {
-    /// From what stands in its file, whose name it has. `subject` is what the wire calls what is asked about.
-    pub fn decode(name: &str, subject: &str, value: &Value) -> Result<Self, DecodeError> {
+    /// From what stands in its file, whose name it has.
+    pub fn decode(name: &str, words: &EntityLanguage, value: &Value) -> Result<Self, DecodeError> {
         let wire: EntityWire = serde_path_to_error::deserialize(value).map_err(|e| {
             let path = e.path().to_string();
             DecodeError::new(if path == "." { "" } else { &path }, e.into_inner().to_string())
@@ -160,13 +181,13 @@ impl Entity {
         if let Some(sql) = &wire.last_day {
             check_text("last_day", sql, SQL_BYTES_MAX, "SQL_BYTES_MAX")?;
         }
-        let columns = Columns::decode(wire.columns)?;
-        let conditions = conditions::decode(wire.conditions, &columns)?;
-        let subjects = format!("{subject}s");
-        let queries =
-            decode_queries(wire.queries, Names { subjects: &subjects, columns: &columns.names(), is_of_row: true })?;
-        let none = Names { subjects: &subjects, columns: &[], is_of_row: false };
-        let empty = template("empty", wire.empty.as_deref().unwrap_or(EMPTY_USUAL), none)?;
+        let language = words.writing.language;
+        let columns = Columns::decode(wire.columns, language)?;
+        let conditions = conditions::decode(wire.conditions, &columns, language)?;
+        let subjects = &words.plurals;
+        let queries = decode_queries(wire.queries, Names { subjects, columns: &columns.names(), is_of_row: true })?;
+        let none = Names { subjects, columns: &[], is_of_row: false };
+        let empty = template("empty", wire.empty.as_deref().unwrap_or(language.no_rows()), none)?;
         Ok(Self {
             name: name.to_owned(),
             about: wire.about.trim().to_owned(),
@@ -178,6 +199,7 @@ impl Entity {
             columns,
             queries,
             empty,
+            writing: words.writing.clone(),
         })
     }
 
@@ -239,8 +261,10 @@ impl Entity {
 
     /// The rows in words, as Markdown.
     pub fn present(&self, rows: &Rows, spoken: &Spoken<'_>) -> Presented {
-        let told = present::tell(&self.columns, &self.of(spoken.aggregation).manner, &self.empty, rows, spoken);
-        let remarks = present::tell_cut(rows).into_iter().chain(self.tell_conditions(spoken.conditions)).collect();
+        let manner = &self.of(spoken.aggregation).manner;
+        let told = present::tell(&self.columns, &self.writing, manner, &self.empty, rows, spoken);
+        let cut = present::tell_cut(rows, &self.writing);
+        let remarks = cut.into_iter().chain(self.tell_conditions(spoken.conditions)).collect();
         Presented { told, remarks }
     }
 
@@ -260,7 +284,7 @@ impl Entity {
             })
             .collect();
         let cell = |(value, formats): (&'a Value, &Vec<Format>)| {
-            let written = formats.iter().map(|format| format.written(value)).collect();
+            let written = formats.iter().map(|format| format.written(value, &self.writing)).collect();
             FactCell { value, written }
         };
         let cells = rows.rows.iter().map(|row| row.iter().zip(&formats).map(cell).collect());

@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::Spoken;
 use super::columns::{Column, Columns};
 use super::escape;
-use super::format::Format;
+use super::format::{Format, Writing};
 use super::template::{Slot, Template};
 use crate::data::database::Rows;
 
@@ -41,8 +41,15 @@ impl Manner {
 }
 
 /// The rows in this manner; `empty` where there is nothing to tell.
-pub fn tell(columns: &Columns, manner: &Manner, empty: &Template, rows: &Rows, spoken: &Spoken<'_>) -> String {
-    let teller = Teller { columns, rows, spoken };
+pub fn tell(
+    columns: &Columns,
+    writing: &Writing,
+    manner: &Manner,
+    empty: &Template,
+    rows: &Rows,
+    spoken: &Spoken<'_>,
+) -> String {
+    let teller = Teller { columns, writing, rows, spoken };
     let mut out = String::new();
     if rows.is_blank() {
         teller.write(empty, &[], &mut out);
@@ -63,13 +70,13 @@ pub fn tell(columns: &Columns, manner: &Manner, empty: &Template, rows: &Rows, s
 }
 
 /// What is said of rows that are not all.
-pub fn tell_cut(rows: &Rows) -> Option<String> {
-    let count = rows.rows.len();
-    rows.is_cut.then(|| format!("(Há mais do que isto: são as primeiras {count} linhas.)"))
+pub fn tell_cut(rows: &Rows, writing: &Writing) -> Option<String> {
+    rows.is_cut.then(|| writing.language.more_rows(rows.rows.len()))
 }
 
 struct Teller<'a> {
     columns: &'a Columns,
+    writing: &'a Writing,
     rows: &'a Rows,
     spoken: &'a Spoken<'a>,
 }
@@ -100,7 +107,7 @@ impl Teller<'_> {
             out.push('\n');
             for (at, column) in &shown {
                 text.clear();
-                column.format.write(row.get(*at).unwrap_or(&Value::Null), &mut text);
+                column.format.write(row.get(*at).unwrap_or(&Value::Null), self.writing, &mut text);
                 out.push_str("| ");
                 escape::cell(&text, out);
                 out.push(' ');
@@ -114,7 +121,7 @@ impl Teller<'_> {
             Some(item) => self.lines("- ", |row, out| self.write(item, row, out), out),
             None => {
                 let shown = self.columns.shown(self.rows, self.spoken.question);
-                self.lines("- ", |row, out| write_labelled(&shown, row, out), out);
+                self.lines("- ", |row, out| write_labelled(&shown, self.writing, row, out), out);
             }
         }
     }
@@ -138,41 +145,31 @@ impl Teller<'_> {
 
     fn write_slot(&self, slot: &Slot, row: &[Value], text: &mut String) {
         match slot {
-            Slot::Subjects => write_joined(self.spoken.subjects, text),
+            Slot::Subjects(kind) => {
+                let subjects = self.spoken.subjects.get(*kind).map_or(&[][..], Vec::as_slice);
+                text.push_str(&self.writing.language.join(subjects, true));
+            }
             Slot::Window => text.push_str(self.spoken.window),
             Slot::Count => text.push_str(&self.rows.rows.len().to_string()),
             Slot::Column { name, format } => {
                 let value = self.rows.position(name).and_then(|at| row.get(at)).unwrap_or(&Value::Null);
                 let own = self.columns.get(name).map_or(Format::Text, |column| column.format);
-                format.unwrap_or(own).write(value, text);
+                format.unwrap_or(own).write(value, self.writing, text);
             }
         }
     }
 }
 
 /// `Fundo: HGLG11; Fechamento: R$ 160,00`.
-fn write_labelled(shown: &[(usize, &Column)], row: &[Value], out: &mut String) {
+fn write_labelled(shown: &[(usize, &Column)], writing: &Writing, row: &[Value], out: &mut String) {
     let mut text = String::new();
     for (n, (at, column)) in shown.iter().enumerate() {
         out.push_str(if n == 0 { "" } else { "; " });
         escape::inline(&column.label, out);
         out.push_str(": ");
         text.clear();
-        column.format.write(row.get(*at).unwrap_or(&Value::Null), &mut text);
+        column.format.write(row.get(*at).unwrap_or(&Value::Null), writing, &mut text);
         escape::inline(&text, out);
-    }
-}
-
-/// `A, B e C`.
-fn write_joined(names: &[String], out: &mut String) {
-    for (n, name) in names.iter().enumerate() {
-        let before = match n {
-            0 => "",
-            n if n + 1 == names.len() => " e ",
-            _ => ", ",
-        };
-        out.push_str(before);
-        out.push_str(name);
     }
 }
 

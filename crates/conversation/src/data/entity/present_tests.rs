@@ -3,7 +3,12 @@ use proptest::prelude::*;
 use serde_json::json;
 
 use super::*;
-use crate::data::entity::Entity;
+use crate::data::entity::{Entity, EntityLanguage};
+use novelo_language::Language;
+
+fn portuguese(subject: &str) -> EntityLanguage {
+    EntityLanguage::new(Language::Portuguese, None, vec![format!("{subject}s")])
+}
 
 fn entity() -> Entity {
     let file = json!({
@@ -23,7 +28,7 @@ fn entity() -> Entity {
         },
         "empty": "Não há preços de {tickers} {window}.",
     });
-    Entity::decode("prices", "ticker", &file).unwrap()
+    Entity::decode("prices", &portuguese("ticker"), &file).unwrap()
 }
 
 fn rows(cells: Value) -> Rows {
@@ -36,8 +41,8 @@ fn two() -> Rows {
 }
 
 fn told(aggregation: &str, rows: &Rows, question: &str, subjects: &[&str], window: &str) -> String {
-    let subjects: Vec<String> = subjects.iter().map(|s| (*s).to_owned()).collect();
-    let question = Question::new(question, Vec::new());
+    let subjects = [subjects.iter().map(|s| (*s).to_owned()).collect()];
+    let question = Question::new(question, Language::Portuguese, Vec::new());
     entity()
         .present(rows, &Spoken { aggregation, subjects: &subjects, window, question: &question, conditions: &[] })
         .into_text()
@@ -133,7 +138,8 @@ proptest! {
         question in "\\PC{0,20}|máxima|preço",
     ) {
         let rows = Rows { columns: names.into(), rows: cells, is_cut: false };
-        let question = Question::new(&question, Vec::new());
+        let question = Question::new(&question, Language::Portuguese, Vec::new());
+        let subjects = [subjects];
         let spoken = Spoken { aggregation: &aggregation, subjects: &subjects, window: "", question: &question, conditions: &[] };
         let text = entity().present(&rows, &spoken).into_text();
         let above = match aggregation.as_str() {

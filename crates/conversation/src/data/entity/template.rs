@@ -28,8 +28,8 @@ pub enum Slot {
         name: String,
         format: Option<Format>,
     },
-    /// Those asked about, as `A, B e C`.
-    Subjects,
+    /// Those of a kind that were asked about, as `A, B e C`.
+    Subjects(usize),
     Window,
     /// How many rows there are.
     Count,
@@ -38,8 +38,8 @@ pub enum Slot {
 /// The names that a template may use.
 #[derive(Debug, Clone, Copy)]
 pub struct Names<'a> {
-    /// What the subjects are called when there are several.
-    pub subjects: &'a str,
+    /// What the subjects of each kind are called when there are several.
+    pub subjects: &'a [String],
     pub columns: &'a [&'a str],
     /// Whether a column wins where it is called like a word of templates.
     pub is_of_row: bool,
@@ -139,7 +139,7 @@ impl Names<'_> {
         let word = match name {
             "window" => Some(Slot::Window),
             "count" => Some(Slot::Count),
-            _ => (name == self.subjects).then_some(Slot::Subjects),
+            _ => self.subjects.iter().position(|kind| kind == name).map(Slot::Subjects),
         };
         let is_column = self.columns.contains(&name);
         match word {
@@ -156,7 +156,8 @@ impl Names<'_> {
     }
 
     fn unknown(self, name: &str) -> String {
-        let words = [self.subjects, "window", "count"].into_iter().filter(|word| !self.columns.contains(word));
+        let subjects = self.subjects.iter().map(String::as_str);
+        let words = subjects.chain(["window", "count"]).filter(|word| !self.columns.contains(word));
         let known: Vec<&str> = self.columns.iter().copied().chain(words).collect();
         match nearest(name, &known) {
             Some(near) => format!("names {{{name}}}, which is not known; did you mean {{{near}}}?"),

@@ -14,6 +14,7 @@ use serde_json::Value;
 use super::rules::{AggregationRule, ChoiceRule, LimitRule, Rule, SubjectRule, WindowRule};
 use super::said::{Spelling, Spoken};
 use super::{LIST, ParameterRules, Remark};
+use crate::Language;
 use crate::plan::ontology::Ontology;
 use crate::window::Window;
 
@@ -50,16 +51,20 @@ struct RemarkWire {
     name: Option<String>,
     pointer: Option<String>,
     unanswered: Option<String>,
+    ambiguous: Option<String>,
+    number: Option<String>,
 }
 
 impl RemarkWire {
-    fn read(self, path: &str) -> Result<Remark, DecodeError> {
+    fn read(self, path: &str, language: Language) -> Result<Remark, DecodeError> {
         Ok(Remark {
-            words: spellings(&format!("{path}.words"), &self.words)?,
+            words: spellings(&format!("{path}.words"), &self.words, language)?,
             say: ask(path, self.say)?,
             name: ask(path, self.name)?,
             pointer: ask(path, self.pointer)?,
             unanswered: ask(path, self.unanswered)?,
+            ambiguous: ask(path, self.ambiguous)?,
+            number: ask(path, self.number)?,
         })
     }
 }
@@ -135,80 +140,100 @@ impl ParameterRules {
     /// From what stands under the key `param_inference` of its file.
     pub fn decode(value: &Value, ontology: &Ontology) -> Result<Self, DecodeError> {
         let intents: Vec<&str> = ontology.intents().iter().map(|intent| intent.name.as_str()).collect();
-        Self::of(value, ontology.subject(), &intents)
+        let kinds: Vec<&str> = ontology.kinds().iter().map(|kind| kind.name.as_str()).collect();
+        Self::of(value, &kinds, &intents, ontology.language())
     }
 
-    /// The same by the names that matter here: what a subject is called, and the intents.
-    pub(super) fn of(value: &Value, subject: &str, intents: &[&str]) -> Result<Self, DecodeError> {
+    /// The same by the names that matter here: those of the kinds of subject, and of the intents.
+    pub(super) fn of(value: &Value, kinds: &[&str], intents: &[&str], language: Language) -> Result<Self, DecodeError> {
         let wire: Wire = read("", value)?;
         for name in wire.aggregations.keys() {
             check_name("aggregations", name)?;
         }
         let aggregations = &wire.aggregations;
-        let compare = spellings("compare", &wire.compare)?;
-        let (unread, conditions) = (wire.unread.read("unread")?, wire.conditions.read("conditions")?);
-        let mut rules = Self { subject: subject.to_owned(), compare, unread, conditions, intents: BTreeMap::new() };
+        let compare = spellings("compare", &wire.compare, language)?;
+        let (unread, conditions) =
+            (wire.unread.read("unread", language)?, wire.conditions.read("conditions", language)?);
+        let kind_names = kinds.iter().map(|kind| (*kind).to_owned()).collect();
+        let language_of = Some(language);
+        let mut rules =
+            Self { kinds: kind_names, language: language_of, compare, unread, conditions, intents: BTreeMap::new() };
+        let draft = RuleDraft { kinds, aggregations, language };
         for (name, value) in &wire.intents {
             let path = format!("intents.{name}");
             if !intents.contains(&name.as_str()) {
                 return Err(DecodeError::new(path, format!("is no intent of the ontology{}", hint(name, intents))));
             }
-            rules.intents.insert(name.clone(), Rule::of(&path, value, subject, aggregations)?);
+            rules.intents.insert(name.clone(), draft.rule(&path, value)?);
         }
         // Words of an aggregation that no intent allows are read, too.
-        words("aggregations", aggregations, |_| true)?;
+        words("aggregations", aggregations, language, |_| true)?;
         Ok(rules)
     }
 }
 
-impl Rule {
-    fn of(path: &str, value: &Value, subject: &str, aggregations: &Phrases) -> Result<Self, DecodeError> {
-        let known = [subject, "window", "aggregation", "limit", "choices"];
+/// What is known when the rules of an intent are read.
+struct RuleDraft<'r> {
+    kinds: &'r [&'r str],
+    aggregations: &'r Phrases,
+    language: Language,
+}
+
+impl RuleDraft<'_> {
+    fn rule(&self, path: &str, value: &Value) -> Result<Rule, DecodeError> {
+        let mut known = self.kinds.to_vec();
+        known.extend(["window", "aggregation", "limit", "choices"]);
         let mut members = value.as_object().into_iter().flat_map(|members| members.keys());
         if let Some(stranger) = members.find(|name| !known.contains(&name.as_str())) {
             let problem = format!("is not known{}", hint(stranger, &known));
             return Err(DecodeError::new(format!("{path}.{stranger}"), problem));
         }
         let mut value = value.clone();
-        let subject_value = value.as_object_mut().and_then(|members| members.remove(subject));
-        let wire: IntentWire = if value.is_null() { IntentWire::default() } else { read(path, &value)? };
         let at = |name: &str| format!("{path}.{name}");
-        Ok(Self {
-            subject: subject_value.map(|value| SubjectRule::of(&at(subject), &value)).transpose()?,
+        let mut subjects = Vec::new();
+        for (kind, name) in self.kinds.iter().enumerate() {
+            let own = value.as_object_mut().and_then(|members| members.shift_remove(*name));
+            if let Some(own) = own {
+                subjects.push((kind, self.subject(&at(name), &own)?));
+            }
+        }
+        let wire: IntentWire = if value.is_null() { IntentWire::default() } else { read(path, &value)? };
+        let aggregation = wire.aggregation.map(|it| it.rule(&at("aggregation"), self.aggregations, self.language));
+        Ok(Rule {
+            subjects,
             window: wire.window.map(|window| window.rule(&at("window"))).transpose()?,
-            aggregation: wire.aggregation.map(|it| it.rule(&at("aggregation"), aggregations)).transpose()?,
-            limit: wire.limit.map(|limit| limit.rule(&at("limit"))).transpose()?,
-            choices: choices(&at("choices"), wire.choices, subject)?,
+            aggregation: aggregation.transpose()?,
+            limit: wire.limit.map(|limit| limit.rule(&at("limit"), self.language)).transpose()?,
+            choices: self.choices(&at("choices"), wire.choices)?,
         })
     }
-}
 
-fn choices(
-    path: &str,
-    wire: BTreeMap<String, ChoiceWire>,
-    subject: &str,
-) -> Result<BTreeMap<String, ChoiceRule>, DecodeError> {
-    let taken = ["client_id", "from", "to", "limit", "today", "aggregation", "window", subject];
-    let mut choices = BTreeMap::new();
-    for (name, choice) in wire {
-        check_name(path, &name)?;
-        let path = format!("{path}.{name}");
-        if taken.contains(&name.as_str()) || name.strip_suffix('s') == Some(subject) {
-            return Err(DecodeError::new(path, "is a parameter that every query has; choose another name"));
+    fn choices(
+        &self,
+        path: &str,
+        wire: BTreeMap<String, ChoiceWire>,
+    ) -> Result<BTreeMap<String, ChoiceRule>, DecodeError> {
+        let taken = ["client_id", "from", "to", "limit", "today", "aggregation", "window"];
+        let mut choices = BTreeMap::new();
+        for (name, choice) in wire {
+            check_name(path, &name)?;
+            let path = format!("{path}.{name}");
+            let is_subject = |kind: &&str| *kind == name || name.strip_suffix('s') == Some(kind);
+            if taken.contains(&name.as_str()) || self.kinds.iter().any(is_subject) {
+                return Err(DecodeError::new(path, "is a parameter that every query has; choose another name"));
+            }
+            choices.insert(name, choice.rule(&path, self.language)?);
         }
-        choices.insert(name, choice.rule(&path)?);
+        Ok(choices)
     }
-    Ok(choices)
-}
 
-impl SubjectRule {
-    fn of(path: &str, value: &Value) -> Result<Self, DecodeError> {
+    fn subject(&self, path: &str, value: &Value) -> Result<SubjectRule, DecodeError> {
         let wire: SubjectWire = read(path, value)?;
-        Ok(Self {
+        Ok(SubjectRule {
             inherits: inherits(path, wire.source.as_deref())?,
             is_required: wire.required,
             ask: ask(path, wire.ask)?,
-            unless: spellings(&format!("{path}.unless"), &wire.unless)?,
+            unless: spellings(&format!("{path}.unless"), &wire.unless, self.language)?,
         })
     }
 }
@@ -225,7 +250,7 @@ impl WindowWire {
 }
 
 impl AggregationWire {
-    fn rule(self, path: &str, aggregations: &Phrases) -> Result<AggregationRule, DecodeError> {
+    fn rule(self, path: &str, aggregations: &Phrases, language: Language) -> Result<AggregationRule, DecodeError> {
         let mut known: Vec<&str> = aggregations.keys().map(String::as_str).collect();
         known.push(LIST);
         for (n, name) in self.allow.iter().enumerate() {
@@ -241,13 +266,14 @@ impl AggregationWire {
                 format!("is {default}, which allow does not hold"),
             ));
         }
-        let words = words("aggregations", aggregations, |name| self.allow.iter().any(|allowed| allowed == name))?;
+        let is_allowed = |name: &str| self.allow.iter().any(|allowed| allowed == name);
+        let words = words("aggregations", aggregations, language, is_allowed)?;
         Ok(AggregationRule { allow: self.allow, default, words })
     }
 }
 
 impl LimitWire {
-    fn rule(self, path: &str) -> Result<LimitRule, DecodeError> {
+    fn rule(self, path: &str, language: Language) -> Result<LimitRule, DecodeError> {
         let max = self.max.unwrap_or(LIMIT_MAX);
         if !(1..=LIMIT_MAX).contains(&max) {
             return Err(DecodeError::new(
@@ -258,13 +284,13 @@ impl LimitWire {
         if self.default.is_some_and(|default| !(1..=max).contains(&default)) {
             return Err(DecodeError::new(format!("{path}.default"), format!("must be a whole number from 1 to {max}")));
         }
-        let of = spellings(&format!("{path}.of"), &self.of)?;
+        let of = spellings(&format!("{path}.of"), &self.of, language)?;
         Ok(LimitRule { inherits: inherits(path, self.source.as_deref())?, default: self.default, max, of })
     }
 }
 
 impl ChoiceWire {
-    fn rule(self, path: &str) -> Result<ChoiceRule, DecodeError> {
+    fn rule(self, path: &str, language: Language) -> Result<ChoiceRule, DecodeError> {
         if self.values.is_empty() {
             return Err(DecodeError::new(format!("{path}.values"), "must hold a value"));
         }
@@ -278,7 +304,7 @@ impl ChoiceWire {
         Ok(ChoiceRule {
             inherits: inherits(path, self.source.as_deref())?,
             is_required: self.required,
-            words: words(&format!("{path}.values"), &self.values, |_| true)?,
+            words: words(&format!("{path}.values"), &self.values, language, |_| true)?,
             values: self.values.into_keys().collect(),
             default: self.default,
             ask: ask(path, self.ask)?,
@@ -306,25 +332,30 @@ fn ask(path: &str, ask: Option<String>) -> Result<Option<String>, DecodeError> {
 }
 
 /// Phrases and the names they speak for, the longest first.
-fn words(path: &str, phrases: &Phrases, is_wanted: impl Fn(&str) -> bool) -> Result<Vec<Spoken>, DecodeError> {
+fn words(
+    path: &str,
+    phrases: &Phrases,
+    language: Language,
+    is_wanted: impl Fn(&str) -> bool,
+) -> Result<Vec<Spoken>, DecodeError> {
     let mut words: Vec<Spoken> = Vec::new();
     for (name, list) in phrases.iter().filter(|(name, _)| is_wanted(name)) {
         let path = format!("{path}.{name}");
         if list.is_empty() {
             return Err(DecodeError::new(path, "must hold a word"));
         }
-        words.extend(spellings(&path, list)?.into_iter().map(|spelling| (spelling, name.clone())));
+        words.extend(spellings(&path, list, language)?.into_iter().map(|spelling| (spelling, name.clone())));
     }
     words.sort_by_key(|(spelling, _)| Reverse(spelling.words()));
     Ok(words)
 }
 
-fn spellings(path: &str, list: &[String]) -> Result<Vec<Spelling>, DecodeError> {
+fn spellings(path: &str, list: &[String], language: Language) -> Result<Vec<Spelling>, DecodeError> {
     if list.len() > PHRASES_MAX {
         return Err(DecodeError::new(path, format!("must hold at most {PHRASES_MAX} phrases")));
     }
     let spelling = |(n, text): (usize, &String)| {
-        Spelling::new(text).ok_or_else(|| DecodeError::new(format!("{path}[{n}]"), "holds no word"))
+        Spelling::new(text, language).ok_or_else(|| DecodeError::new(format!("{path}[{n}]"), "holds no word"))
     };
     list.iter().enumerate().map(spelling).collect()
 }

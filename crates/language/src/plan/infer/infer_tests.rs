@@ -53,13 +53,13 @@ fn wire() -> Value {
 }
 
 fn rules() -> ParameterRules {
-    ParameterRules::of(&wire(), "ticker", &INTENTS).unwrap()
+    ParameterRules::of(&wire(), &["ticker"], &INTENTS, Language::Portuguese).unwrap()
 }
 
 fn question(text: &str) -> Question {
     let is_subject = |word: &&str| word.len() == 6 && word.ends_with("11");
     let words = text.split(|c: char| !c.is_alphanumeric());
-    Question::new(text, words.filter(is_subject).map(str::to_owned).collect())
+    Question::new(text, Language::Portuguese, words.filter(is_subject).map(str::to_owned).collect())
 }
 
 fn infer(intent: &str, text: &str) -> Parameters {
@@ -77,7 +77,8 @@ fn taken(found: &Parameters, name: &str) -> Vec<Taken> {
 #[test]
 fn subjects_come_from_the_text_and_then_from_the_conversation() {
     let inherited = names(&["HGLG11", "KNRI11"]);
-    let given = Given { inherited: &inherited, ..Given::default() };
+    let own = [GivenSubjects { inherited: &inherited, ..GivenSubjects::default() }];
+    let given = Given { subjects: &own, ..Given::default() };
     let infer = |intent: &str, text: &str| rules().infer(intent, &question(text), &given);
 
     let found = infer("dividends", "dividendos do MXRF11");
@@ -114,7 +115,8 @@ fn a_comparison_with_one_side_is_joined_with_the_reference() {
     #[track_caller]
     fn check(text: &str, expect: &[&str]) {
         let reference = names(&["HGLG11", "KNRI11"]);
-        let given = Given { reference: &reference, ..Given::default() };
+        let own = [GivenSubjects { reference: &reference, ..GivenSubjects::default() }];
+        let given = Given { subjects: &own, ..Given::default() };
         let found = rules().infer("dividends", &question(text), &given);
         assert_eq!(found.subjects, expect, "{text}");
         let both = found.subjects.first().is_some_and(|first| first == "HGLG11") && expect.len() > 2;
@@ -133,7 +135,8 @@ fn a_comparison_with_one_side_is_joined_with_the_reference() {
     check("dividendos do XPML11", &["XPML11"]);
 
     let reference = names(&["HGLG11", "XPML11"]);
-    let given = Given { reference: &reference, ..Given::default() };
+    let own = [GivenSubjects { reference: &reference, ..GivenSubjects::default() }];
+    let given = Given { subjects: &own, ..Given::default() };
     assert_eq!(rules().infer("dividends", &question("compare com XPML11"), &given).subjects, reference);
     assert_eq!(rules().infer("rankings", &question("compare com MXRF11"), &given).subjects, ["MXRF11"]);
     assert_eq!(infer("dividends", "compare com XPML11").subjects, ["XPML11"]);
@@ -258,7 +261,7 @@ fn check_problem(pointer: &str, value: Value, expect: &str) {
     let mut wire = wire();
     let (parent, name) = pointer.rsplit_once('/').unwrap();
     wire.pointer_mut(parent).unwrap()[name] = value;
-    let error = ParameterRules::of(&wire, "ticker", &INTENTS).unwrap_err().to_string();
+    let error = ParameterRules::of(&wire, &["ticker"], &INTENTS, Language::Portuguese).unwrap_err().to_string();
     assert!(error.starts_with(expect), "{error}");
 }
 
@@ -320,7 +323,7 @@ fn limits_and_choices_of_a_broken_file_are_refused() {
     wire["compare"] = json!(&phrases[1..]);
     wire["intents"]["news"]["limit"]["max"] = json!(1000);
     wire["intents"]["news"]["ticker"]["ask"] = json!("x".repeat(decode::ASK_BYTES_MAX));
-    assert!(ParameterRules::of(&wire, "ticker", &INTENTS).is_ok());
+    assert!(ParameterRules::of(&wire, &["ticker"], &INTENTS, Language::Portuguese).is_ok());
     let too_long = json!("x".repeat(decode::ASK_BYTES_MAX + 1));
     check_problem("/intents/news/ticker/ask", too_long, "intents.news.ticker.ask must be");
 }

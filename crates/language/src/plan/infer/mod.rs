@@ -17,6 +17,7 @@ mod subject;
 mod unread;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
@@ -25,8 +26,9 @@ use self::rules::Rule;
 pub(super) use self::said::{QuestionWords, Spelling};
 use super::account::{Unread, UnreadKind};
 use super::condition::{self, Condition, ConditionRule};
+use super::subjects::Subject;
 use super::text::{Question, Subjects};
-use crate::portuguese::plan::{did_you_mean, sentence};
+use crate::Language;
 use crate::window::Window;
 
 /// What every intent can do, whatever its rules.
@@ -37,6 +39,7 @@ const OF_ALL: [&str; 5] = ["sum", "avg", "max", "min", "count"];
 const WINDOW: &str = "window";
 const LIMIT: &str = "limit";
 const CONDITION: &str = "condition";
+const NUMBER: &str = "number";
 /// What has no rows of its own to be about something else.
 const EXPLAIN: &str = "explain";
 /// Where a sentence quotes the question.
@@ -45,8 +48,9 @@ const WORDS: &str = "{words}";
 /// What each intent takes, and from where.
 #[derive(Debug, Clone, Default)]
 pub struct ParameterRules {
-    /// What the files and the wire call a subject.
-    subject: String,
+    /// What the files and the wire call a subject of each kind.
+    kinds: Vec<String>,
+    language: Option<Language>,
     compare: Vec<Spelling>,
     unread: Remark,
     conditions: Remark,
@@ -62,23 +66,15 @@ struct Remark {
     name: Option<String>,
     pointer: Option<String>,
     unanswered: Option<String>,
+    ambiguous: Option<String>,
+    number: Option<String>,
 }
 
 /// What the conversation has to offer; nothing, where its policy does not allow it.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Given<'a> {
-    /// Subjects that the question inherits, since it names none.
-    pub inherited: &'a [String],
-    /// The last subjects that were answered about, for a comparison with them.
-    pub reference: &'a [String],
-    /// Those of the last few answers, the oldest first.
-    pub recent: &'a [Vec<String>],
-    /// Those that the last answer listed without being asked about them.
-    pub listed: &'a [String],
-    /// Those of which one may be picked by its place.
-    pub several: &'a [String],
-    /// What was named since and not answered about.
-    pub unanswered: &'a [String],
+    /// Of each kind of subject, by its place.
+    pub subjects: &'a [GivenSubjects<'a>],
     /// The stretch of time of the last answer, whatever its intent.
     pub last_window: Option<Window>,
     /// The parameters of the last answer, where it had the same intent.
@@ -93,7 +89,38 @@ pub struct Given<'a> {
     pub elsewhere: &'a [ConditionRule],
 }
 
-impl Given<'_> {
+/// What the conversation has to offer of one kind of subject.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct GivenSubjects<'a> {
+    /// Subjects that the question inherits, since it names none.
+    pub inherited: &'a [String],
+    /// The last subjects that were answered about, for a comparison with them.
+    pub reference: &'a [String],
+    /// Those of the last few answers, the oldest first.
+    pub recent: &'a [Vec<String>],
+    /// Those that the last answer listed without being asked about them.
+    pub listed: &'a [String],
+    /// Those of which one may be picked by its place.
+    pub several: &'a [String],
+    /// What was named since and not answered about.
+    pub unanswered: &'a [String],
+    /// The turn of the last reference.
+    pub turn: Option<u64>,
+    /// Whether another kind was answered about since.
+    pub is_older: bool,
+}
+
+impl<'a> Given<'a> {
+    fn of(&self, kind: usize) -> GivenSubjects<'a> {
+        self.subjects.get(kind).copied().unwrap_or_default()
+    }
+
+    fn inherits_any(&self) -> bool {
+        self.subjects.iter().any(|subjects| !subjects.inherited.is_empty())
+    }
+}
+
+impl GivenSubjects<'_> {
     /// All subjects of the last few answers, each once, the last named last.
     fn mentioned(&self) -> Vec<String> {
         let mut all: Vec<String> = Vec::new();
@@ -109,7 +136,11 @@ impl Given<'_> {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Parameters {
+    /// Those of the first kind.
     pub subjects: Vec<String>,
+    /// Those of the other kinds, by its name.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub other_subjects: BTreeMap<String, Vec<String>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub window: Option<Window>,
     pub aggregation: String,
@@ -139,7 +170,37 @@ pub enum Taken {
     Default,
 }
 
+impl Parameters {
+    /// The subjects of a kind, by its place and its name.
+    pub fn subjects_of(&self, kind: usize, name: &str) -> &[String] {
+        match kind {
+            0 => &self.subjects,
+            _ => self.other_subjects.get(name).map_or(&[], Vec::as_slice),
+        }
+    }
+
+    /// Whether there are any, of whatever kind.
+    pub fn has_subjects(&self) -> bool {
+        !self.subjects.is_empty() || self.other_subjects.values().any(|subjects| !subjects.is_empty())
+    }
+
+    fn set_subjects(&mut self, kind: usize, name: &str, subjects: Vec<String>) {
+        match kind {
+            0 => self.subjects = subjects,
+            _ => _ = self.other_subjects.insert(name.to_owned(), subjects),
+        }
+    }
+}
+
 impl ParameterRules {
+    fn kind_name(&self, kind: usize) -> &str {
+        self.kinds.get(kind).map_or("", String::as_str)
+    }
+
+    fn language(&self) -> Language {
+        self.language.unwrap_or(Language::Portuguese)
+    }
+
     /// What an intent may be asked to reckon.
     pub fn aggregations(&self, intent: &str) -> &[String] {
         let rule = self.intents.get(intent).and_then(|rule| rule.aggregation.as_ref());
@@ -154,9 +215,10 @@ impl ParameterRules {
     /// What a question for a missing parameter says, where the rules have a sentence for it.
     pub fn sentence(&self, intent: &str, missing: &str) -> Option<&str> {
         let rule = self.intents.get(intent)?;
-        let ask = match missing {
-            missing if missing == self.subject => &rule.subject.as_ref()?.ask,
-            missing => &rule.choices.get(missing)?.ask,
+        let subject = rule.subjects.iter().find(|(kind, _)| self.kind_name(*kind) == missing);
+        let ask = match subject {
+            Some((_, rule)) => &rule.ask,
+            None => &rule.choices.get(missing)?.ask,
         };
         ask.as_deref()
     }
@@ -169,8 +231,11 @@ impl ParameterRules {
             UnreadKind::Condition => &self.conditions.say,
             UnreadKind::Pointer => &self.unread.pointer,
             UnreadKind::Unanswered => &self.unread.unanswered,
+            UnreadKind::Ambiguous => &self.unread.ambiguous,
+            UnreadKind::Number => &self.unread.number,
         };
-        let said = own.as_deref().unwrap_or_else(|| sentence(unread.kind));
+        let usual = self.language().questions().sentences.unread;
+        let said = own.as_deref().unwrap_or_else(|| usual(unread.kind));
         // A sentence that quotes nothing follows the words that it is about.
         match said.contains(WORDS) {
             true => said.replace(WORDS, &unread.words),
@@ -180,13 +245,24 @@ impl ParameterRules {
 
     /// Whether an intent is about subjects.
     pub fn takes_subject(&self, intent: &str) -> bool {
-        self.intents.get(intent).is_some_and(|rule| rule.subject.is_some())
+        self.intents.get(intent).is_some_and(|rule| !rule.subjects.is_empty())
     }
 
-    /// The known subject that a code may have meant.
+    /// The kinds of subject that an intent is about, by their places.
+    pub fn kinds_of(&self, intent: &str) -> Vec<usize> {
+        let rule = self.intents.get(intent);
+        rule.map(|rule| rule.subjects.iter().map(|(kind, _)| *kind).collect()).unwrap_or_default()
+    }
+
+    /// The known subject, or the few, that a code or a name may have meant.
     pub fn suggestion(&self, unread: &Unread, known: &Subjects) -> Option<String> {
-        let near = known.near(&unread.words).filter(|_| unread.kind == UnreadKind::Name)?;
-        Some(did_you_mean(near))
+        let near = match unread.kind {
+            UnreadKind::Name => known.near(&unread.words),
+            UnreadKind::Ambiguous => known.offered(&unread.subjects),
+            _ => Vec::new(),
+        };
+        let language = self.language();
+        (!near.is_empty()).then(|| (language.questions().sentences.did_you_mean)(&language.join(&near, false)))
     }
 
     /// Which words of a question an intent would take as parameters, by their numbers, and whether a
@@ -213,6 +289,7 @@ impl ParameterRules {
         let read = found.put_conditions(rule, question, &mut said, given);
         found.unread.extend(self.unread_condition(question, &said));
         found.unread.extend(unread::supposed(&said, question));
+        found.unread.extend(unclear(rule, question));
         self.subjects(rule, question, given, &said, &mut found);
         let words = unread::parameter_words(rule, &said);
         // `10 maiores` counts rows, and asks for no maximum.
@@ -222,8 +299,12 @@ impl ParameterRules {
         if found.aggregation != EXPLAIN {
             let read: Vec<_> = read.into_iter().chain(words).collect();
             found.unread.extend(unread::names(rule, question, &said, given, &read));
+            if found.unread.is_empty() {
+                found.unread.extend(unread::stray_number(rule, question, &said, &read));
+            }
         }
-        found.ask_back(&self.subject);
+        let kind = rule.subjects.first().map_or(0, |(kind, _)| *kind);
+        found.ask_back(self.kind_name(kind));
         found
     }
 
@@ -231,7 +312,7 @@ impl ParameterRules {
     fn unread_condition(&self, question: &Question, said: &QuestionWords<'_>) -> Option<Unread> {
         let place = |words: &Spelling| said.find(words).filter(|place| said.is_number(place.end));
         let words = self.conditions.words.iter().find_map(place)?;
-        Some(Unread { kind: UnreadKind::Condition, words: question.spelled(words.start..words.end + 1).to_owned() })
+        Some(Unread::new(UnreadKind::Condition, question.spelled(words.start..words.end + 1)))
     }
 
     /// The stretch of time that is named. One that is named and cannot be read, or that the intent has none
@@ -252,9 +333,15 @@ impl ParameterRules {
             return last;
         }
         let located = Window::among(&said.tokens);
+        let read = unread::parameter_words(rule, said);
+        let is_read = |words: &Range<usize>| read.iter().any(|it| it.start < words.end && words.start < it.end);
         let Some(of) = &rule.window else {
+            // `on saturday` may be a choice.
+            if located.as_ref().is_some_and(|(_, words)| is_read(words)) {
+                return None;
+            }
             let is_other = |window: &Window| !matches!(window, Window::Today | Window::This(_) | Window::Upcoming);
-            let words = located.filter(|(window, _)| is_other(window) && rule.subject.is_some());
+            let words = located.filter(|(window, _)| is_other(window) && !rule.subjects.is_empty());
             found.unread.extend(words.map(|(_, words)| unread::period(question, words)));
             said.take_window();
             return None;
@@ -271,7 +358,22 @@ impl ParameterRules {
             found.unread.extend((is_row || whole != words).then(|| unread::period(question, whole)));
             return Some(window);
         }
-        found.unread.extend(unread::stray_period(said, question, &self.unread.words));
+        let stray = unread::stray_period(said, question, &self.unread.words, &read);
+        found.unread.extend(stray);
         None
     }
+}
+
+/// Names that several subjects have which the intent can be about.
+fn unclear(rule: &Rule, question: &Question) -> Vec<Unread> {
+    let of_rule = |subject: &&Subject| rule.subjects.iter().any(|(kind, _)| *kind == subject.kind);
+    let one = |(words, candidates): (&Range<usize>, &[Subject])| {
+        let own: Vec<Subject> = candidates.iter().filter(of_rule).cloned().collect();
+        let candidates = if own.is_empty() { candidates.to_vec() } else { own };
+        let is_open = candidates.len() > 1 && !rule.subjects.is_empty();
+        let codes = candidates.iter().map(|subject| subject.code.clone()).collect();
+        let unread = Unread::new(UnreadKind::Ambiguous, question.spelled(words.clone()));
+        is_open.then_some(Unread { candidates: codes, subjects: candidates, ..unread })
+    };
+    question.unclear().filter_map(one).collect()
 }

@@ -2,14 +2,14 @@
 
 use std::ops::Range;
 
-use super::Given;
+use super::GivenSubjects;
 use super::said::QuestionWords;
 use crate::plan::text::Question;
-use crate::portuguese::plan::{ADD, OTHER, REMOVE, SWAP, THESE, counted_pointer, ordinal_pointer};
+use crate::window::holds;
 
 /// What a question points at.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Pointed {
+pub(crate) enum Pointed {
     Subjects(Vec<String>),
     /// These words point at none, or at too many.
     Unclear(Range<usize>),
@@ -19,41 +19,48 @@ pub enum Pointed {
 const REMOVE_WORDS_MAX: usize = 3;
 
 /// The subjects of a question that names some and points at others.
-pub fn with_named(said: &QuestionWords<'_>, question: &Question, given: &Given<'_>) -> Option<Pointed> {
-    let (last, named) = (given.reference, question.subjects.as_slice());
+pub(crate) fn with_named(
+    said: &QuestionWords<'_>,
+    question: &Question,
+    named: &[String],
+    given: &GivenSubjects<'_>,
+    takes_up: bool,
+) -> Option<Pointed> {
+    let last = given.reference;
+    let words = &said.grammar().pointers;
     let first = question.named().first()?;
-    let find = |words: &[&str], until: usize| (0..until).find(|at| said.tokens.is_one_of(*at, words));
+    let find = |words: &str, until: usize| (0..until).find(|at| said.tokens.is_in(*at, words));
     let has = |subject: &String| last.contains(subject);
-    if let (Some(at), [old, new]) = (find(&SWAP, first.start), named) {
+    if let (Some(at), [old, new]) = (find(words.swap, first.start), named) {
         let others = last.iter().filter(|subject| *subject != old && *subject != new).cloned();
         return Some(match has(old) {
             true => Pointed::Subjects(others.chain([new.clone()]).collect()),
             false => Pointed::Unclear(at..first.end),
         });
     }
-    if let Some(at) = find(&REMOVE, first.start).filter(|at| first.start - at <= REMOVE_WORDS_MAX) {
+    if let Some(at) = find(words.remove, first.start).filter(|at| first.start - at <= REMOVE_WORDS_MAX) {
         let left: Vec<String> = last.iter().filter(|subject| !named.contains(subject)).cloned().collect();
         let is_clear = named.iter().any(has) && !left.is_empty();
         return Some(if is_clear { Pointed::Subjects(left) } else { Pointed::Unclear(at..first.end) });
     }
-    let adds = given.takes_up && find(&ADD, said.tokens.len()).is_some() && !last.is_empty();
+    let adds = takes_up && find(words.add, said.tokens.len()).is_some() && !last.is_empty();
     adds.then(|| Pointed::Subjects(super::subject::each_once(last, named)))
 }
 
 /// The subjects of a question that names none.
-pub fn without_named(said: &QuestionWords<'_>, given: &Given<'_>) -> Option<Pointed> {
+pub(crate) fn without_named(said: &QuestionWords<'_>, given: &GivenSubjects<'_>) -> Option<Pointed> {
     let all = given.mentioned();
     for at in 0..said.tokens.len() {
         if !said.is_free(at) {
             continue;
         }
-        if let Some((count, next)) = counted_pointer(&said.tokens, at) {
+        if let Some((count, next)) = counted(said, at) {
             return Some(match newest(given, &all, count) {
                 Some(subjects) => Pointed::Subjects(subjects),
                 None => Pointed::Unclear(at..next),
             });
         }
-        if let Some((nth, next)) = ordinal_pointer(&said.tokens, at) {
+        if let Some((nth, next)) = ordinal(said, at) {
             let of = if given.several.is_empty() { &all } else { given.several };
             let one = match nth {
                 Some(nth) => nth.checked_sub(1).and_then(|nth| of.get(nth)),
@@ -61,11 +68,11 @@ pub fn without_named(said: &QuestionWords<'_>, given: &Given<'_>) -> Option<Poin
             };
             return Some(one.map_or(Pointed::Unclear(at..next), |one| Pointed::Subjects(vec![one.clone()])));
         }
-        if let Some(next) = OTHER.iter().find_map(|phrase| said.tokens.phrase(at, phrase)) {
+        if let Some(next) = other(said, at) {
             let other = all.iter().rev().find(|subject| !given.reference.contains(subject));
             return Some(other.map_or(Pointed::Unclear(at..next), |one| Pointed::Subjects(vec![one.clone()])));
         }
-        if said.tokens.is_one_of(at, &THESE) && !given.listed.is_empty() {
+        if said.tokens.is_in(at, said.grammar().pointers.these) && !given.listed.is_empty() {
             return Some(Pointed::Subjects(given.listed.to_vec()));
         }
     }
@@ -73,10 +80,55 @@ pub fn without_named(said: &QuestionWords<'_>, given: &Given<'_>) -> Option<Poin
 }
 
 /// So many subjects: those that were asked about together, or the last ones.
-fn newest(given: &Given<'_>, all: &[String], count: usize) -> Option<Vec<String>> {
+fn newest(given: &GivenSubjects<'_>, all: &[String], count: usize) -> Option<Vec<String>> {
     if given.reference.len() == count {
         return Some(given.reference.to_vec());
     }
     let from = all.len().checked_sub(count)?;
     all.get(from..).map(<[String]>::to_vec)
+}
+
+/// `os dois`, `both`: how many subjects, and where the words end.
+fn counted(said: &QuestionWords<'_>, at: usize) -> Option<(usize, usize)> {
+    let (tokens, words) = (&said.tokens, &said.grammar().pointers);
+    let count = |table: &[(&str, usize)], at: usize| {
+        let word = tokens.word(at);
+        table.iter().find(|(names, _)| holds(names, word)).map(|(_, count)| *count)
+    };
+    if let Some(many) = count(words.counts_alone, at) {
+        return Some((many, at + 1));
+    }
+    let many = count(words.counts, at + 1).filter(|_| tokens.is_in(at, words.count_leads))?;
+    is_alone(said, at + 2).then_some((many, at + 2))
+}
+
+/// `o primeiro`, `the second one`: which one, none for the last, and where the words end.
+fn ordinal(said: &QuestionWords<'_>, at: usize) -> Option<(Option<usize>, usize)> {
+    let (tokens, words) = (&said.tokens, &said.grammar().pointers);
+    let is_led = tokens.is_in(at, words.ordinal_leads);
+    if !is_led && !words.ordinal_leads.is_empty() {
+        return None;
+    }
+    let here = at + usize::from(is_led);
+    let word = tokens.word(here);
+    let (_, nth) = words.ordinals.iter().find(|(names, _)| holds(names, word))?;
+    let has_noun = tokens.is_in(here + 1, words.ordinal_nouns) || said.is_kind(here + 1);
+    let next = here + 1 + usize::from(has_noun);
+    is_alone(said, next).then_some((*nth, next))
+}
+
+/// `o outro`, `the other one`: where the words end.
+fn other(said: &QuestionWords<'_>, at: usize) -> Option<usize> {
+    let words = &said.grammar().pointers;
+    let next = words.other.iter().find_map(|phrase| said.tokens.phrase(at, phrase))?;
+    let has_noun = said.tokens.is_in(next, words.ordinal_nouns) || said.is_kind(next);
+    let next = next + usize::from(has_noun);
+    is_alone(said, next).then_some(next)
+}
+
+/// Whether nothing follows that a word would belong to.
+fn is_alone(said: &QuestionWords<'_>, next: usize) -> bool {
+    let tokens = &said.tokens;
+    let follows = tokens.is_in(next, said.grammar().pointers.follows) || said.is_kind(next);
+    next >= tokens.len() || follows || !tokens.gap(next).trim().is_empty()
 }

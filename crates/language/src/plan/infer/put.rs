@@ -5,12 +5,11 @@ use std::ops::Range;
 use super::limit;
 use super::rules::Rule;
 use super::said::QuestionWords;
-use super::{CONDITION, Given, LIMIT, LIST, OF_ALL, Parameters, Taken, WINDOW};
+use super::{CONDITION, Given, LIMIT, LIST, NUMBER, OF_ALL, Parameters, Taken, WINDOW};
 use crate::plan::account::{Unread, UnreadKind};
 use crate::plan::condition::{self, Condition};
 use crate::plan::text::Question;
-use crate::portuguese::plan::is_qualifier;
-use crate::window::Window;
+use crate::window::{Window, holds};
 
 /// A value, and where it came from.
 type Found<T> = Option<(T, Taken)>;
@@ -31,7 +30,7 @@ impl Parameters {
         said: &mut QuestionWords<'_>,
         given: &Given<'_>,
     ) -> Vec<Range<usize>> {
-        let takes = rule.subject.is_some() || !given.conditions.is_empty();
+        let takes = !rule.subjects.is_empty() || !given.conditions.is_empty();
         if !takes {
             return Vec::new();
         }
@@ -41,18 +40,16 @@ impl Parameters {
             found.read.iter().chain(&chosen).any(|read| read.start < words.end && words.start < read.end)
         };
         let elsewhere = condition::values_named(said, given.elsewhere).into_iter().filter(|words| !is_read(words));
-        let elsewhere: Vec<_> = elsewhere.filter(|words| is_qualifier(said.tokens.before(words.start))).collect();
-        self.unread.extend(
-            elsewhere
-                .iter()
-                .map(|words| Unread { kind: UnreadKind::Condition, words: question.spelled(words.clone()).to_owned() }),
-        );
+        let elsewhere: Vec<_> =
+            elsewhere.filter(|words| holds(said.grammar().qualifiers, said.tokens.before(words.start))).collect();
+        self.unread
+            .extend(elsewhere.iter().map(|words| Unread::new(UnreadKind::Condition, question.spelled(words.clone()))));
         let unread = found.unread.iter().map(|words| question.spelled(words.clone()).to_owned());
-        self.unread.extend(unread.map(|words| Unread { kind: UnreadKind::Condition, words }));
+        self.unread.extend(unread.map(|words| Unread::new(UnreadKind::Condition, words)));
         let is_other = |earlier: &&Condition| found.conditions.iter().all(|new| new.column != earlier.column);
         let is_declared = |earlier: &&Condition| given.conditions.iter().any(|rule| rule.column == earlier.column);
         // Of funds that were selected, one that is named is another question.
-        let goes_on = |earlier: &&Parameters| question.subjects.is_empty() || !earlier.subjects.is_empty();
+        let goes_on = |earlier: &&Parameters| question.all_subjects().is_empty() || earlier.has_subjects();
         let earlier = given.parameters.filter(|_| given.takes_up).filter(goes_on);
         let earlier = earlier.into_iter().flat_map(|earlier| &earlier.conditions);
         self.conditions = earlier.filter(is_other).filter(is_declared).cloned().collect();
@@ -128,6 +125,7 @@ impl Parameters {
             let name = match unread.kind {
                 UnreadKind::Period => WINDOW,
                 UnreadKind::Condition => CONDITION,
+                UnreadKind::Number => NUMBER,
                 _ => subject,
             };
             if !self.missing.iter().any(|missing| missing == name) {

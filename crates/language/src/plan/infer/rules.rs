@@ -8,7 +8,8 @@ use crate::window::Window;
 /// What one intent takes.
 #[derive(Debug, Clone, Default)]
 pub struct Rule {
-    pub subject: Option<SubjectRule>,
+    /// By the places of their kinds.
+    pub subjects: Vec<(usize, SubjectRule)>,
     pub window: Option<WindowRule>,
     pub aggregation: Option<AggregationRule>,
     pub limit: Option<LimitRule>,

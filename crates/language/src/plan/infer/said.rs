@@ -2,8 +2,9 @@
 
 use std::ops::Range;
 
+use crate::Language;
 use crate::plan::text::{Question, Word};
-use crate::portuguese::plan::DAY;
+use crate::question_grammar::QuestionGrammar;
 use crate::window::{Tokens, Window};
 
 /// Words that a star in a phrase may stand for.
@@ -21,6 +22,7 @@ pub type Spoken = (Spelling, String);
 #[derive(Debug)]
 pub struct QuestionWords<'q> {
     pub tokens: Tokens<'q>,
+    question: &'q Question,
     words: &'q [Word],
     free: Free,
 }
@@ -49,8 +51,8 @@ enum Alike {
 
 impl Spelling {
     /// None of a text without words.
-    pub fn new(text: &str) -> Option<Self> {
-        let parts = text.split('*').map(|part| Question::new(part, Vec::new()).words().to_vec());
+    pub fn new(text: &str, language: Language) -> Option<Self> {
+        let parts = text.split('*').map(|part| crate::plan::text::words(part, language));
         let parts: Vec<_> = parts.filter(|part| !part.is_empty()).collect();
         (!parts.is_empty()).then_some(Self { parts })
     }
@@ -63,10 +65,19 @@ impl Spelling {
 
 impl<'q> QuestionWords<'q> {
     pub fn new(question: &'q Question) -> Self {
-        let tokens = Tokens::new(&question.text);
+        let tokens = Tokens::new(&question.text, &question.grammar().window);
         let mut free = Free(vec![true; tokens.len()]);
         question.named().iter().for_each(|named| free.take(named.clone()));
-        Self { tokens, words: question.words(), free }
+        Self { tokens, question, words: question.words(), free }
+    }
+
+    pub fn grammar(&self) -> &'static QuestionGrammar {
+        self.question.grammar()
+    }
+
+    /// Whether a word is one for a kind of subject.
+    pub fn is_kind(&self, at: usize) -> bool {
+        self.question.is_kind(at)
     }
 
     /// The window that is named. Its words say nothing else, but those for what is to come, which may ask for
@@ -84,7 +95,7 @@ impl<'q> QuestionWords<'q> {
         let number = |at: usize| self.tokens.digits(at).is_some() && self.is_free(at);
         let joined = |at: usize| number(at) && matches!(self.tokens.joint(at), Some('/' | '-' | '.'));
         let is_date = |at: usize| number(at) && joined(at + 1) && joined(at + 2);
-        let is_day = |at: usize| self.tokens.word(at) == DAY && number(at + 1);
+        let is_day = |at: usize| self.tokens.is_in(at, self.grammar().times.day) && number(at + 1);
         let date = |at: usize| is_date(at).then_some(at..at + 3).or_else(|| is_day(at).then_some(at..at + 2));
         (0..self.tokens.len()).find_map(date)
     }

@@ -7,12 +7,13 @@ use novelo_engine::decode::{DecodeError, Fields, nearest};
 use rustc_hash::FxHashMap;
 use serde_json::{Map, Value};
 
-use super::super::subjects::Shape;
+use super::super::subjects::{Shape, SubjectKind};
 use super::super::text::{self, Word};
 use super::pattern::{Pattern, Reading, WINDOW_NAME};
 use super::score::{Kind, Signal, Target, Threshold, Unknown};
-use super::vocabulary::{FILLER, FOLLOW_UP, Id, TIME, Vocabulary};
+use super::vocabulary::{FILLER, FOLLOW_UP, Id, KINDS_MAX, TIME, Vocabulary};
 use super::{Intent, Ontology};
+use crate::Language;
 
 pub const INTENTS_MAX: usize = 200;
 pub const BUCKETS_MAX: usize = 50;
@@ -22,6 +23,8 @@ pub const ENTRIES_MAX: usize = 2000;
 pub const ENTRY_BYTES_MAX: usize = 1000;
 pub const NAME_BYTES_MAX: usize = 64;
 pub const WEIGHT_MAX: f64 = 100.0;
+pub(crate) const SHAPES_MAX: usize = 8;
+pub(crate) const CURRENCY_BYTES_MAX: usize = 8;
 
 /// Where the ontology stands in its file.
 const ROOT: &str = "ontology";
@@ -32,14 +35,16 @@ pub fn ontology(value: &Value) -> Decoded<Ontology> {
     let mut fields = Fields::from_value(ROOT, value)?;
     let threshold = threshold(&mut fields, Threshold::default())?;
     let unknown = unknown(&mut fields)?;
-    let (subject, shape, index) = subject(&mut fields)?;
-    let mut ontology = Ontology::new(subject, shape, index, threshold, unknown);
+    let language = language(&mut fields)?;
+    let kinds = kinds(&mut fields, language)?;
+    let mut ontology = Ontology::new(language, kinds, threshold, unknown);
+    ontology.currency = currency(&mut fields)?;
     let mut openers = Vec::new();
-    words(&mut fields, "openers", |word| openers.push(word.folded.clone()))?;
+    words(&mut fields, "openers", language, |word| openers.push(word.folded.clone()))?;
     ontology.openers = openers;
-    words(&mut fields, "ordinary", |word| ontology.vocabulary.learn_ordinary(word))?;
+    words(&mut fields, "ordinary", language, |word| ontology.vocabulary.learn_ordinary(word))?;
     for (name, kind) in [("times", TIME), ("fillers", FILLER), ("follow_ups", FOLLOW_UP)] {
-        words(&mut fields, name, |word| ontology.vocabulary.learn_kind(word, kind))?;
+        words(&mut fields, name, language, |word| ontology.vocabulary.learn_kind(word, kind))?;
     }
     synonyms(&mut fields, &mut ontology.vocabulary)?;
     let groups = groups(&mut fields, &mut ontology)?;
@@ -89,9 +94,46 @@ fn bounded(fields: &mut Fields<'_>, name: &'static str) -> Decoded<Option<f64>> 
     }
 }
 
-fn subject(fields: &mut Fields<'_>) -> Decoded<(String, Shape, Option<String>)> {
+fn language(fields: &mut Fields<'_>) -> Decoded<Language> {
+    let path = fields.path("locale");
+    let Some(code) = fields.string("locale")? else { return Ok(Language::Portuguese) };
+    Language::from_code(code).ok_or_else(|| DecodeError::new(path, format!("is {code}; locales are pt, en and ru")))
+}
+
+fn currency(fields: &mut Fields<'_>) -> Decoded<Option<String>> {
+    let path = fields.path("currency");
+    match fields.string("currency")? {
+        Some(sign) if sign.trim().is_empty() || sign.len() > CURRENCY_BYTES_MAX => {
+            Err(DecodeError::new(path, format!("must be a sign of 1 to {CURRENCY_BYTES_MAX} bytes")))
+        }
+        sign => Ok(sign.map(str::to_owned)),
+    }
+}
+
+/// What questions are about: one kind of subject, or a list of them.
+fn kinds(fields: &mut Fields<'_>, language: Language) -> Decoded<Vec<SubjectKind>> {
     let path = fields.path("subject");
     let value = fields.value("subject").ok_or_else(|| DecodeError::new(&path, "is missing"))?;
+    let Some(list) = value.as_array() else { return Ok(vec![kind(path, value, language)?]) };
+    if !(1..=KINDS_MAX).contains(&list.len()) {
+        return Err(DecodeError::new(path, format!("must be 1 to {KINDS_MAX} kinds")));
+    }
+    let mut kinds: Vec<SubjectKind> = Vec::with_capacity(list.len());
+    for (n, value) in list.iter().enumerate() {
+        let path = format!("{path}[{n}]");
+        let one = kind(path.clone(), value, language)?;
+        let is_taken = |other: &SubjectKind| {
+            [&other.name, &other.plural].into_iter().any(|name| *name == one.name || *name == one.plural)
+        };
+        if kinds.iter().any(is_taken) {
+            return Err(DecodeError::new(format!("{path}.name"), "is the name of another kind, or of several of it"));
+        }
+        kinds.push(one);
+    }
+    Ok(kinds)
+}
+
+fn kind(path: String, value: &Value, language: Language) -> Decoded<SubjectKind> {
     let mut fields = Fields::from_value(path, value)?;
     let name_path = fields.path("name");
     let name = fields.string("name")?.ok_or_else(|| DecodeError::new(&name_path, "is missing"))?;
@@ -99,21 +141,43 @@ fn subject(fields: &mut Fields<'_>) -> Decoded<(String, Shape, Option<String>)> 
     if name == WINDOW_NAME {
         return Err(DecodeError::new(name_path, "must not be window, which is a stretch of time"));
     }
+    let plural_path = fields.path("plural");
+    let plural = fields.string("plural")?.map_or_else(|| format!("{name}s"), str::to_owned);
+    check_name(&plural_path, &plural)?;
+    if plural == name {
+        return Err(DecodeError::new(plural_path, "must not be the name of one"));
+    }
     let shape_path = fields.path("shape");
-    let shape = fields.string("shape")?.map_or(Ok(Shape::default()), Shape::parse);
-    let shape = shape.map_err(|problem| DecodeError::new(shape_path, problem))?;
+    let shapes = match fields.value("shape") {
+        None => Vec::new(),
+        Some(Value::Array(list)) => list.iter().map(|shape| read_shape(&shape_path, shape)).collect::<Decoded<_>>()?,
+        Some(shape) => vec![read_shape(&shape_path, shape)?],
+    };
+    check_count(&shape_path, shapes.len(), SHAPES_MAX)?;
     let index = fields.string("index")?.map(str::to_owned);
+    let mut called = Vec::new();
+    words(&mut fields, "called", language, |word| called.push(word.folded.clone()))?;
     fields.finish()?;
-    Ok((name.to_owned(), shape, index))
+    Ok(SubjectKind { name: name.to_owned(), plural, shapes, index, called })
 }
 
-fn words(fields: &mut Fields<'_>, name: &'static str, mut each: impl FnMut(&Word)) -> Decoded<()> {
+fn read_shape(path: &str, value: &Value) -> Decoded<Shape> {
+    // YAML reads `9999` as a number.
+    let text = match value {
+        Value::String(text) => text.clone(),
+        Value::Number(number) => number.to_string(),
+        _ => return Err(DecodeError::new(path, "must be a shape such as AA99, or a list of them")),
+    };
+    Shape::parse(&text).map_err(|problem| DecodeError::new(path, problem))
+}
+
+fn words(fields: &mut Fields<'_>, name: &'static str, language: Language, mut each: impl FnMut(&Word)) -> Decoded<()> {
     let path = fields.path(name);
     let list = fields.list(name)?;
     check_count(&path, list.len(), ENTRIES_MAX)?;
     for (n, entry) in list.iter().enumerate() {
         let path = format!("{path}[{n}]");
-        match entry_words(&path, entry)?.as_slice() {
+        match entry_words(&path, entry, language)?.as_slice() {
             [word] => each(word),
             _ => return Err(DecodeError::new(path, "must be one word")),
         }
@@ -122,10 +186,11 @@ fn words(fields: &mut Fields<'_>, name: &'static str, mut each: impl FnMut(&Word
 }
 
 fn synonyms(fields: &mut Fields<'_>, vocabulary: &mut Vocabulary) -> Decoded<()> {
+    let language = vocabulary.language();
     let path = fields.path("synonyms");
     for (key, list) in map(fields, "synonyms", ENTRIES_MAX)? {
         let path = format!("{path}.{key}");
-        let key = text::words(key);
+        let key = text::words(key, language);
         let [key] = key.as_slice() else { return Err(DecodeError::new(path, "must be one word")) };
         let means = vocabulary.learn(key);
         if !vocabulary.is_itself(means) {
@@ -135,7 +200,7 @@ fn synonyms(fields: &mut Fields<'_>, vocabulary: &mut Vocabulary) -> Decoded<()>
         check_count(&path, list.len(), ENTRIES_MAX)?;
         for (n, entry) in list.iter().enumerate() {
             let path = format!("{path}[{n}]");
-            let words = entry_words(&path, entry)?;
+            let words = entry_words(&path, entry, language)?;
             let learnt = vocabulary.learn_synonym(&words, means);
             learnt.map_err(|()| DecodeError::new(path, "is already a synonym of another word"))?;
         }
@@ -146,11 +211,12 @@ fn synonyms(fields: &mut Fields<'_>, vocabulary: &mut Vocabulary) -> Decoded<()>
 /// Words that may stand for each other in one place of a phrase, by the name of that place.
 fn groups(fields: &mut Fields<'_>, ontology: &mut Ontology) -> Decoded<FxHashMap<String, Vec<Id>>> {
     let path = fields.path("groups");
+    let language = ontology.language();
     let mut groups = FxHashMap::default();
     for (name, list) in map(fields, "groups", GROUPS_MAX)? {
         let path = format!("{path}.{name}");
         check_name(&path, name)?;
-        if *name == ontology.subject || name == WINDOW_NAME {
+        if ontology.kinds.iter().any(|kind| kind.name == *name) || name == WINDOW_NAME {
             return Err(DecodeError::new(path, "has a name that stands for something else"));
         }
         let list = list.as_array().filter(|list| !list.is_empty());
@@ -159,7 +225,7 @@ fn groups(fields: &mut Fields<'_>, ontology: &mut Ontology) -> Decoded<FxHashMap
         let mut ids = Vec::with_capacity(list.len());
         for (n, entry) in list.iter().enumerate() {
             let path = format!("{path}[{n}]");
-            match ontology.vocabulary.fold(&entry_words(&path, entry)?).as_slice() {
+            match ontology.vocabulary.fold(&entry_words(&path, entry, language)?).as_slice() {
                 [id] => ids.push(*id),
                 _ => return Err(DecodeError::new(path, "must be one word")),
             }
@@ -243,8 +309,8 @@ impl Draft {
 
     fn pattern(&mut self, path: &str, key: &str) -> Decoded<Pattern> {
         check_length(path, key)?;
-        let Ontology { subject, vocabulary, .. } = &mut self.ontology;
-        let pattern = Pattern::parse(key, &mut Reading { subject, groups: &self.groups, vocabulary });
+        let Ontology { kinds, vocabulary, .. } = &mut self.ontology;
+        let pattern = Pattern::parse(key, &mut Reading { kinds, groups: &self.groups, vocabulary });
         pattern.map_err(|problem| DecodeError::new(path, problem))
     }
 }
@@ -285,7 +351,7 @@ pub(crate) fn map<'v>(
     Ok(members.into_iter().flatten())
 }
 
-pub(crate) fn entry_words(path: &str, entry: &Value) -> Decoded<Vec<Word>> {
+pub(crate) fn entry_words(path: &str, entry: &Value, language: Language) -> Decoded<Vec<Word>> {
     // YAML reads `12` and `no` as what they are not meant to be here.
     let spelled = match entry {
         Value::String(text) => text.clone(),
@@ -293,7 +359,7 @@ pub(crate) fn entry_words(path: &str, entry: &Value) -> Decoded<Vec<Word>> {
         _ => return Err(DecodeError::new(path, "must be a word")),
     };
     check_length(path, &spelled)?;
-    match text::words(&spelled) {
+    match text::words(&spelled, language) {
         words if words.is_empty() => Err(DecodeError::new(path, "has no word")),
         words => Ok(words),
     }

@@ -31,7 +31,7 @@ fn check(pointer: &str, value: Value, expect: &str) {
 fn a_good_one_is_read() {
     let ontology = Ontology::decode(&base()).unwrap();
     let intent = Intent { name: "price".into(), entity: "price".into(), bucket: Some("funds".into()) };
-    assert_eq!((ontology.intents(), ontology.subject(), ontology.index()), ([intent].as_slice(), "ticker", None));
+    assert_eq!((ontology.intents(), ontology.kinds()[0].name.as_str()), ([intent].as_slice(), "ticker"));
 }
 
 #[test]
@@ -107,10 +107,15 @@ fn problem_of_weight(weight: f64) -> Option<String> {
 #[test]
 fn a_subject_has_a_shape() {
     check("/subject", json!(null), "ontology.subject is missing");
-    check("/subject/shape", json!("AAx9"), "ontology.subject.shape must be made of A (a letter) and 9 (a digit)");
-    check("/subject/shape", json!("99"), "ontology.subject.shape must have a letter");
-    check("/subject/shape", json!("A".repeat(17)), "ontology.subject.shape must have at most 16 characters");
-    assert_eq!(problem("/subject/shape", json!("A".repeat(16))), None);
+    check(
+        "/subject/shape",
+        json!("AAx9"),
+        "ontology.subject.shape must be made of A (a letter), 9 (a digit), X (either), + (one or more of the one before) and the signs - / . _ : #",
+    );
+    check("/subject/shape", json!(""), "ontology.subject.shape must have a letter or a digit");
+    check("/subject/shape", json!("A".repeat(33)), "ontology.subject.shape must have at most 32 characters");
+    assert_eq!(problem("/subject/shape", json!("A".repeat(32))), None);
+    assert_eq!(problem("/subject/shape", json!(["AA-99", 9999])), None);
     check("/subject/name", json!("window"), "ontology.subject.name must not be window, which is a stretch of time");
     assert!(problem("/subject/name", json!("a b")).unwrap().contains("must be a name of letters"));
 }
@@ -166,4 +171,16 @@ fn counts_and_lengths_are_capped() {
     for name in ["a".repeat(NAME_BYTES_MAX + 1), "../x".to_owned(), String::new()] {
         assert!(problem("/intents/price/entity", json!(name)).unwrap().contains("must be a name of letters"));
     }
+}
+
+#[test]
+fn a_catalogue_has_a_locale_and_kinds() {
+    check("/locale", json!("fr"), "ontology.locale is fr; locales are pt, en and ru");
+    assert_eq!(problem("/locale", json!("ru")), None);
+    check("/currency", json!(""), "ontology.currency must be a sign of 1 to 8 bytes");
+    check("/subject", json!([]), "ontology.subject must be 1 to 8 kinds");
+    let two = json!([{"name": "ticker"}, {"name": "ticker"}]);
+    check("/subject", two, "ontology.subject[1].name is the name of another kind, or of several of it");
+    check("/subject/plural", json!("ticker"), "ontology.subject.plural must not be the name of one");
+    assert_eq!(problem("/subject", json!([{"name": "ticker"}, {"name": "manager", "called": ["gestora"]}])), None);
 }

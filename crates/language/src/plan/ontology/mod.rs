@@ -22,19 +22,22 @@ use serde_json::Value;
 
 use self::score::{Scorer, Sum, Threshold, Unknown, is_elliptical, newest};
 pub use self::typo::Typos;
-use self::vocabulary::{SUBJECT, Unit, Vocabulary};
+use self::vocabulary::{Unit, Vocabulary};
 use super::account;
-use super::subjects::{Search, Shape};
+use super::subjects::{Search, SubjectKind};
 use super::text::{Question, Subjects};
+use crate::Language;
 use crate::analyse::{QUESTION_WORDS_MAX, Spelled, Words};
+use crate::window::holds;
 
 /// Intents, scored by words. Read from data, checked when it is read.
 #[derive(Debug, Clone)]
 pub struct Ontology {
     intents: Vec<Intent>,
-    subject: String,
-    shape: Shape,
-    index: Option<String>,
+    /// What questions are about; the first is the main one.
+    kinds: Vec<SubjectKind>,
+    /// The sign of amounts, where it is not that of the language.
+    currency: Option<String>,
     vocabulary: Vocabulary,
     scorer: Scorer,
     /// Words that begin a question which takes up the one before it.
@@ -145,49 +148,60 @@ impl Ontology {
         decode::ontology(value)
     }
 
-    fn new(subject: String, shape: Shape, index: Option<String>, threshold: Threshold, unknown: Unknown) -> Self {
-        let scorer = Scorer::new(threshold, unknown);
+    fn new(language: Language, kinds: Vec<SubjectKind>, threshold: Threshold, unknown: Unknown) -> Self {
         Self {
             intents: Vec::new(),
-            subject,
-            shape,
-            index,
-            vocabulary: Vocabulary::default(),
-            scorer,
+            kinds,
+            currency: None,
+            vocabulary: Vocabulary::new(language),
+            scorer: Scorer::new(threshold, unknown),
             openers: Vec::new(),
         }
+    }
+
+    /// The language of questions and answers.
+    pub fn language(&self) -> Language {
+        self.vocabulary.language()
+    }
+
+    /// The sign of amounts, where it is not that of the language.
+    pub fn currency(&self) -> Option<&str> {
+        self.currency.as_deref()
     }
 
     pub fn intents(&self) -> &[Intent] {
         &self.intents
     }
 
-    /// What the wire calls a subject.
-    pub fn subject(&self) -> &str {
-        &self.subject
-    }
-
-    /// The query that lists the known subjects.
-    pub fn index(&self) -> Option<&str> {
-        self.index.as_deref()
+    /// The kinds of subject; the first is the main one.
+    pub fn kinds(&self) -> &[SubjectKind] {
+        &self.kinds
     }
 
     /// Whether a question takes up the one before it: by how it begins, or since its intent comes from there.
     pub fn takes_up(&self, question: &Question, routed: &Candidate) -> bool {
-        let begins = question.words().first().is_some_and(|word| self.openers.contains(&word.folded));
-        begins || routed.is_taken_up()
+        self.is_opened(question) || routed.is_taken_up()
+    }
+
+    fn is_opened(&self, question: &Question) -> bool {
+        let usual = self.language().questions().openers;
+        let is_opener = |folded: &String| match self.openers.is_empty() {
+            true => holds(usual, folded),
+            false => self.openers.contains(folded),
+        };
+        question.words().first().is_some_and(|word| is_opener(&word.folded))
     }
 
     /// The intents that a question asks for one beside the other, `preço e dy do HGLG11`, with the words that
     /// ask for each; none where it asks for one.
     pub fn several(&self, question: &Question) -> Vec<(Candidate, Range<usize>)> {
         let units = self.vocabulary.read(question);
-        let has_subject = units.iter().any(|unit| unit.id == SUBJECT);
+        let subjects: Vec<Unit> = units.iter().filter(|unit| unit.is_subject()).copied().collect();
         let mut found: Vec<(Candidate, Range<usize>)> = Vec::new();
         for words in account::parts(question) {
             let mut own: Vec<Unit> = units.iter().filter(|unit| words.contains(&unit.word)).copied().collect();
-            if has_subject && !own.iter().any(|unit| unit.id == SUBJECT) {
-                own.push(Unit::subject(words.end));
+            if !own.iter().any(|unit| unit.is_subject()) {
+                own.extend(subjects.iter().map(|unit| unit.at(words.end)));
             }
             let sums = self.scorer.sums(&own, &|_| String::new());
             if self.scorer.verdict(&sums) != Verdict::Routed {
@@ -205,8 +219,11 @@ impl Ontology {
         let words = Words::new(text, QUESTION_WORDS_MAX);
         let words: Vec<Spelled<'_>> = words.iter().collect();
         let is_ordinary = |folded: &str| self.vocabulary.is_ordinary(folded);
-        let search = Search { text, words: &words, shape: &self.shape, known, is_ordinary: &is_ordinary };
-        let mut question = Question::from_words(text, &words, search.run());
+        let language = self.language();
+        let search = Search { text, words: &words, language, kinds: &self.kinds, known, is_ordinary: &is_ordinary };
+        let mut question = Question::from_words(text, language, &words, search.run());
+        let called = |folded: &str| self.kinds.iter().position(|kind| kind.called.iter().any(|one| one == folded));
+        question.kind_words = words.iter().map(|word| called(word.folded)).collect();
         question.senses = self.vocabulary.senses(&question);
         question
     }
@@ -219,13 +236,13 @@ impl Ontology {
         let spelled = |at: usize| question.words().get(at).map(|word| word.folded.clone()).unwrap_or_default();
         let mut sums = self.scorer.sums(&units, &spelled);
         let mut verdict = self.scorer.verdict(&sums);
-        let names_subject = units.iter().any(|unit| unit.id == SUBJECT);
+        let names_subject = units.iter().any(|unit| unit.is_subject());
         if let Some((at, intent, earlier)) = newest(&self.intents, earlier, names_subject) {
             let names = account::name_words(question);
             let needs_more = is_elliptical(&units, &|word| earlier.reads(word) || names.contains(&word));
-            let adds = earlier.has_condition && question.subjects.is_empty();
+            let adds = earlier.has_condition && question.all_subjects().is_empty();
             let only_adds = adds && is_elliptical(&units, &|word| earlier.reads(word));
-            let is_opened = question.words().first().is_some_and(|word| self.openers.contains(&word.folded));
+            let is_opened = self.is_opened(question);
             let is_weak = is_opened && sums.first().is_some_and(|sum| sum.own < WEAK);
             if ((verdict != Verdict::Routed || is_weak) && needs_more) || only_adds {
                 self.scorer.look_back(&mut sums, at, &intent.name);

@@ -36,7 +36,10 @@ fn ontology() -> Ontology {
 }
 
 fn known() -> Subjects {
-    Subjects::new(vec![("HGLG11".to_owned(), None), ("XPML11".to_owned(), None)])
+    let mut known = Subjects::default();
+    let listed = ["HGLG11", "XPML11"].map(|code| (code.to_owned(), Vec::new())).to_vec();
+    known.add(0, &ontology().kinds()[0], listed, crate::Language::Portuguese);
+    known
 }
 
 fn earlier_intents<'a>(names: &[&'a str]) -> Vec<Earlier<'a>> {

@@ -7,8 +7,9 @@
 use novelo_engine::decode::nearest;
 use rustc_hash::FxHashMap;
 
+use super::super::subjects::SubjectKind;
 use super::super::text;
-use super::vocabulary::{FILLER, Id, SUBJECT, TIME, Unit, Vocabulary, WINDOW};
+use super::vocabulary::{FILLER, Id, TIME, Unit, Vocabulary, WINDOW, is_subject, subject_id};
 
 /// Words that may stand between two words of a phrase.
 const GAP_MAX: usize = 3;
@@ -33,8 +34,8 @@ type Element = Vec<Id>;
 
 /// What is known when patterns are read.
 pub struct Reading<'r> {
-    /// The name of the placeholder for a subject.
-    pub subject: &'r str,
+    /// The names of the placeholders for subjects, by the places of their kinds.
+    pub kinds: &'r [SubjectKind],
     pub groups: &'r FxHashMap<String, Vec<Id>>,
     pub vocabulary: &'r mut Vocabulary,
 }
@@ -58,7 +59,7 @@ impl Pattern {
 
     /// Whether each alternative is one word.
     pub fn is_words(&self) -> bool {
-        let is_word = |element: &Element| element.iter().all(|id| ![SUBJECT, WINDOW].contains(id));
+        let is_word = |element: &Element| element.iter().all(|id| *id != WINDOW && !is_subject(*id));
         let mut parts = self.alternatives.iter().map(|it| it.parts.as_slice());
         parts.all(|parts| matches!(parts, [part] if matches!(part.as_slice(), [element] if is_word(element))))
     }
@@ -134,12 +135,13 @@ impl Reading<'_> {
     }
 
     fn words(&mut self, text: &str) -> impl Iterator<Item = Element> + use<> {
-        self.vocabulary.fold(&text::words(text)).into_iter().map(|id| vec![id])
+        let words = text::words(text, self.vocabulary.language());
+        self.vocabulary.fold(&words).into_iter().map(|id| vec![id])
     }
 
     fn placeholder(&self, name: &str) -> Result<Element, String> {
-        if name == self.subject {
-            return Ok(vec![SUBJECT]);
+        if let Some(kind) = self.kinds.iter().position(|kind| kind.name == name) {
+            return Ok(vec![subject_id(kind)]);
         }
         if name == WINDOW_NAME {
             return Ok(vec![WINDOW]);
@@ -147,7 +149,8 @@ impl Reading<'_> {
         if let Some(group) = self.groups.get(name) {
             return Ok(group.clone());
         }
-        let mut known: Vec<&str> = self.groups.keys().map(String::as_str).chain([self.subject, WINDOW_NAME]).collect();
+        let mut known: Vec<&str> = self.groups.keys().map(String::as_str).chain([WINDOW_NAME]).collect();
+        known.extend(self.kinds.iter().map(|kind| kind.name.as_str()));
         known.sort_unstable();
         Err(match nearest(name, &known) {
             Some(near) => format!("has @{name}, which is not known; did you mean @{near}?"),

@@ -6,7 +6,7 @@
 use rustc_hash::FxHashMap;
 
 use super::pattern::{Fit, Pattern};
-use super::vocabulary::{FILLER, FOLLOW_UP, Id, SUBJECT, TIME, Unit, WINDOW};
+use super::vocabulary::{FILLER, FOLLOW_UP, Id, TIME, Unit, WINDOW};
 use super::{Because, Earlier, HISTORY, Intent, Verdict};
 
 /// What is left of the weight of a misspelt word.
@@ -153,7 +153,7 @@ impl Scorer {
     }
 
     fn strange(&self, units: &[Unit]) -> Option<Because> {
-        if units.iter().any(|unit| unit.id == SUBJECT) {
+        if units.iter().any(|unit| unit.is_subject()) {
             return None;
         }
         let count = units.iter().filter(|unit| unit.is_strange()).count();
@@ -200,7 +200,7 @@ impl Scorer {
 
 /// Whether a question holds nothing but what leans on an earlier one, which reads some of its words.
 pub fn is_elliptical(units: &[Unit], reads: &dyn Fn(usize) -> bool) -> bool {
-    let leans = |unit: &Unit| unit.id == SUBJECT || unit.is(TIME | FOLLOW_UP) || reads(unit.word);
+    let leans = |unit: &Unit| unit.is_subject() || unit.is(TIME | FOLLOW_UP) || reads(unit.word);
     units.iter().any(leans) && units.iter().all(|unit| leans(unit) || unit.is(FILLER))
 }
 

@@ -6,9 +6,6 @@ use super::super::text::Word;
 use super::vocabulary::Id;
 use crate::analyse::fingerprint;
 
-/// Shorter words have too many neighbours.
-pub const LETTERS_MIN: usize = 5;
-
 /// Known spellings, by what is left of them when any one letter is: two words that are one slip apart share a
 /// print.
 #[derive(Debug, Clone, Default)]
@@ -18,6 +15,9 @@ pub struct Typos {
 }
 
 impl Typos {
+    /// Shorter words have too many neighbours.
+    pub const LETTERS_MIN: usize = 5;
+
     pub fn learn(&mut self, word: &Word, id: Id) {
         for spelling in [&word.folded, &word.stem] {
             self.learn_spelling(spelling, id);
@@ -49,24 +49,34 @@ impl Typos {
     }
 
     /// The same of a spelling as it stands.
-    pub fn near(&self, spelling: &str) -> Option<Id> {
-        let mut best: Option<u32> = None;
+    fn near(&self, spelling: &str) -> Option<Id> {
+        let at = self.places(spelling).into_iter().min()?;
+        self.spellings.get(at as usize).map(|(_, id)| *id)
+    }
+
+    /// All known words that a spelling may have been meant to be.
+    pub fn all_near(&self, spelling: &str) -> Vec<Id> {
+        self.places(spelling).iter().filter_map(|at| self.spellings.get(*at as usize)).map(|(_, id)| *id).collect()
+    }
+
+    fn places(&self, spelling: &str) -> Vec<u32> {
+        let mut found: Vec<u32> = Vec::new();
         if is_long(spelling) {
             prints(spelling, |print| {
                 for at in self.by_print.get(&print).into_iter().flatten() {
                     let known = self.spellings.get(*at as usize);
-                    if best.is_none_or(|best| *at < best) && known.is_some_and(|(known, _)| one_slip(known, spelling)) {
-                        best = Some(*at);
+                    if !found.contains(at) && known.is_some_and(|(known, _)| one_slip(known, spelling)) {
+                        found.push(*at);
                     }
                 }
             });
         }
-        best.and_then(|at| self.spellings.get(at as usize)).map(|(_, id)| *id)
+        found
     }
 }
 
 fn is_long(word: &str) -> bool {
-    word.len() >= LETTERS_MIN && word.bytes().all(|byte| byte.is_ascii_lowercase())
+    word.chars().count() >= Typos::LETTERS_MIN && word.chars().all(char::is_alphabetic)
 }
 
 /// The prints of a word and of what is left without any one of its letters.
@@ -81,16 +91,16 @@ fn prints(word: &str, mut each: impl FnMut(u64)) {
         }
         left.clear();
         left.push_str(word.get(..at).unwrap_or_default());
-        left.push_str(word.get(at + 1..).unwrap_or_default());
+        left.push_str(word.get(at + letter.len_utf8()..).unwrap_or_default());
         each(fingerprint(&left));
     }
 }
 
 /// Whether two different words are one slip apart.
 fn one_slip(a: &str, b: &str) -> bool {
-    let (a, b) = (a.as_bytes(), b.as_bytes());
-    let same = a.iter().zip(b).take_while(|(a, b)| a == b).count();
-    let [a, b] = [a, b].map(|word| word.get(same..).unwrap_or_default());
+    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
+    let same = a.iter().zip(&b).take_while(|(a, b)| a == b).count();
+    let [a, b] = [&a, &b].map(|word| word.get(same..).unwrap_or_default());
     let same = a.iter().rev().zip(b.iter().rev()).take_while(|(a, b)| a == b).count();
     let [a, b] = [a, b].map(|word| word.get(..word.len() - same).unwrap_or_default());
     match (a, b) {
@@ -107,8 +117,8 @@ mod tests {
     #[track_caller]
     fn check(known: &[&str], word: &str, expect: Option<Id>) {
         let mut typos = Typos::default();
-        (3..).zip(known).for_each(|(id, known)| typos.learn(&Word::new(known), id));
-        assert_eq!(typos.find(&Word::new(word)), expect, "{word}");
+        (3..).zip(known).for_each(|(id, known)| typos.learn(&Word::new(known, crate::Language::Portuguese), id));
+        assert_eq!(typos.find(&Word::new(word, crate::Language::Portuguese)), expect, "{word}");
     }
 
     #[test]

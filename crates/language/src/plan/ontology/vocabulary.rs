@@ -8,14 +8,23 @@ use rustc_hash::FxHashMap;
 
 use super::super::text::{Question, Sense, Word};
 use super::typo::Typos;
-use crate::plan::LANGUAGE;
-use crate::portuguese::chat::{is_chat, is_cry, is_of_people};
+use crate::Language;
+use crate::plan::subjects::FoundSubject;
+use crate::window::holds;
 
-/// A known word. The first three are no words.
+/// A known word. The first few are no words: nothing known, a stretch of time, and a subject of each kind.
 pub type Id = u32;
 pub const UNKNOWN: Id = 0;
-pub const SUBJECT: Id = 1;
-pub const WINDOW: Id = 2;
+pub const WINDOW: Id = 1;
+const SUBJECT: Id = 2;
+/// Kinds of subject that an ontology may have.
+pub(crate) const KINDS_MAX: usize = 8;
+const NO_WORDS: Id = SUBJECT + KINDS_MAX as Id;
+
+/// What stands for a subject of a kind.
+pub(crate) fn subject_id(kind: usize) -> Id {
+    SUBJECT + Id::try_from(kind.min(KINDS_MAX - 1)).unwrap_or_default()
+}
 
 /// What is known of a word, as bits.
 pub const TIME: u8 = 1;
@@ -25,6 +34,7 @@ const ORDINARY: u8 = 8;
 
 #[derive(Debug, Clone)]
 pub struct Vocabulary {
+    language: Language,
     /// By their stems.
     ids: FxHashMap<String, Id>,
     /// By their spelling, words that are not stemmed: ordinary ones, and stop words (`como` and `com` have
@@ -53,23 +63,25 @@ pub struct Unit {
     kind: u8,
 }
 
-impl Default for Vocabulary {
-    fn default() -> Self {
-        let known = [UNKNOWN, SUBJECT, WINDOW].map(|means| Known { means, kind: 0 });
+impl Vocabulary {
+    pub fn new(language: Language) -> Self {
         Self {
+            language,
             ids: FxHashMap::default(),
             whole: FxHashMap::default(),
-            known: known.to_vec(),
+            known: (0..NO_WORDS).map(|means| Known { means, kind: 0 }).collect(),
             typos: Typos::default(),
             phrases: FxHashMap::default(),
         }
     }
-}
 
-impl Vocabulary {
+    pub fn language(&self) -> Language {
+        self.language
+    }
+
     /// The number of a word, which is given one where it has none. The caller has a use for the word.
     pub fn learn(&mut self, word: &Word) -> Id {
-        let is_stop = LANGUAGE.is_stop(&word.folded);
+        let is_stop = self.language.is_stop(&word.folded);
         let is_whole = is_stop || self.whole.contains_key(&word.folded);
         let id = if is_whole { self.add_whole(&word.folded) } else { self.add_stem(&word.stem) };
         if let Some(known) = self.known.get_mut(id as usize) {
@@ -160,17 +172,23 @@ impl Vocabulary {
     pub fn read(&self, question: &Question) -> Vec<Unit> {
         let words = question.words();
         let found: Vec<(Id, bool)> = words.iter().map(|word| self.find(word)).collect();
-        let mut named = question.named().iter().peekable();
+        let mut named = question.named_subjects().iter().peekable();
+        let talk = &self.language.questions().talk;
         let mut units = Vec::with_capacity(words.len());
         let mut at = 0;
         while let (Some(word), Some((id, is_typo))) = (words.get(at), found.get(at).copied()) {
-            if let Some(subject) = named.next_if(|named| named.start <= at) {
-                units.push(Unit { id: SUBJECT, word: at, is_typo: false, kind: 0 });
-                at = subject.end.max(at + 1);
+            if let Some(subject) = named.next_if(|named| named.words.start <= at) {
+                let kind = match &subject.found {
+                    FoundSubject::Known(subject) => subject.kind,
+                    FoundSubject::Stranger(kind) => *kind,
+                    FoundSubject::OneOf(subjects) => subjects.first().map_or(0, |subject| subject.kind),
+                };
+                units.push(Unit { id: subject_id(kind), word: at, is_typo: false, kind: 0 });
+                at = subject.words.end.max(at + 1);
                 continue;
             }
-            let is_of_people = words.get(at + 1).is_some_and(|next| is_of_people(&word.folded, &next.folded));
-            if is_of_people || (is_cry(&word.folded) && question.begins(at + 1)) {
+            let is_of_people = words.get(at + 1).is_some_and(|next| talk.is_of_people(&word.folded, &next.folded));
+            if is_of_people || (holds(talk.cries, &word.folded) && question.begins(at + 1)) {
                 units.push(Unit { id: UNKNOWN, word: at, is_typo: false, kind: FILLER });
                 at += 1;
                 continue;
@@ -184,10 +202,11 @@ impl Vocabulary {
             }
             let id = self.means(id);
             let timed = if question.is_timed(at) { TIME } else { 0 };
-            let is_talk = (id == UNKNOWN || self.kind(id) & ORDINARY != 0) && is_chat(&word.folded);
-            let talk = if is_talk { FILLER } else { 0 };
+            let is_talk = (id == UNKNOWN || self.kind(id) & ORDINARY != 0) && talk.is_chat(&word.folded);
+            let talk_kind = if is_talk { FILLER } else { 0 };
             let kind = if is_talk { 0 } else { self.kind(id) };
-            units.push(Unit { id, word: at, is_typo, kind: kind | kind_of(&word.folded) | timed | talk });
+            let usual = self.usual_kind(&word.folded, id, question.is_kind(at));
+            units.push(Unit { id, word: at, is_typo, kind: kind | usual | timed | talk_kind });
             at += 1;
         }
         units
@@ -212,8 +231,8 @@ impl Vocabulary {
 
     /// Whether a folded word is one that an ontology uses, or that everybody does.
     pub fn is_ordinary(&self, folded: &str) -> bool {
-        let is_whole = self.whole.contains_key(folded) || LANGUAGE.is_stop(folded);
-        is_whole || self.ids.contains_key(&LANGUAGE.stem(folded))
+        let is_whole = self.whole.contains_key(folded) || self.language.is_stop(folded);
+        is_whole || self.ids.contains_key(&self.language.stem(folded))
     }
 
     /// A word's number, and whether that is a guess.
@@ -222,8 +241,9 @@ impl Vocabulary {
             return (*id, false);
         }
         match self.ids.get(&word.stem) {
-            _ if LANGUAGE.is_stop(&word.folded) => (UNKNOWN, false),
+            _ if self.language.is_stop(&word.folded) => (UNKNOWN, false),
             Some(id) => (*id, false),
+            None if self.language.questions().uses(&word.folded) => (UNKNOWN, false),
             None => self.typos.find(word).map_or((UNKNOWN, false), |id| (id, true)),
         }
     }
@@ -235,6 +255,21 @@ impl Vocabulary {
         phrases.iter().find(|(phrase, _)| stands(phrase)).map(|(phrase, means)| (*means, phrase.len()))
     }
 
+    /// What any word shows by itself: numbers tell a time, stop words fill. What the language knows of a word
+    /// counts where the ontology knows nothing.
+    fn usual_kind(&self, folded: &str, id: Id, is_called: bool) -> u8 {
+        let words = self.language.questions();
+        let is_number = folded.starts_with(|c: char| c.is_ascii_digit());
+        let is_unknown = id == UNKNOWN;
+        // `Bom dia` tells no time.
+        let is_time = is_unknown && words.is_time(folded) && !words.talk.is_chat(folded);
+        let time = if is_number || is_time { TIME } else { 0 };
+        let is_filler = self.language.is_stop(folded) || (is_unknown && (is_called || holds(words.fillers, folded)));
+        let filler = if is_filler { FILLER } else { 0 };
+        let follow_up = if is_unknown && holds(words.follow_ups, folded) { FOLLOW_UP } else { 0 };
+        time | filler | follow_up
+    }
+
     fn means(&self, id: Id) -> Id {
         self.known.get(id as usize).map_or(UNKNOWN, |known| known.means)
     }
@@ -244,17 +279,18 @@ impl Vocabulary {
     }
 }
 
-/// What any word shows by itself: numbers tell a time, stop words fill.
-fn kind_of(folded: &str) -> u8 {
-    let time = if folded.starts_with(|c: char| c.is_ascii_digit()) { TIME } else { 0 };
-    let filler = if LANGUAGE.is_stop(folded) { FILLER } else { 0 };
-    time | filler
+pub(crate) fn is_subject(id: Id) -> bool {
+    (SUBJECT..NO_WORDS).contains(&id)
 }
 
 impl Unit {
-    /// A subject that stands somewhere else.
-    pub fn subject(word: usize) -> Self {
-        Self { id: SUBJECT, word, is_typo: false, kind: 0 }
+    /// The same at another word.
+    pub fn at(self, word: usize) -> Self {
+        Self { word, ..self }
+    }
+
+    pub(crate) fn is_subject(self) -> bool {
+        is_subject(self.id)
     }
 
     pub fn fits(self, id: Id) -> bool {

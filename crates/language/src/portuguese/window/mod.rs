@@ -1,45 +1,351 @@
 //! Stretches of time as Portuguese names them, and as English words in a Portuguese question do.
-//!
-//! Refuses what only looks like one: `DY de 12 meses` names a metric, `vencimento em 6-9 meses` a band, and
-//! 31/02/2025 no day.
 
-mod counted;
-mod date;
-mod dated;
-mod named;
-mod number;
-mod read;
 #[cfg(test)]
 mod tests;
 mod words;
 
-use std::ops::Range;
+pub(super) use self::words::in_words;
+use super::analysis::MONTHS;
+use crate::english;
+use crate::window::{
+    CountWords, DateBound, DateWords, MonthName, NameWords, Period, TimeUnit, Window, WindowWords, YearOf, holds,
+};
 
-use crate::window::{Tokens, Window};
+/// Rows of a recent history.
+const RECENT_ROWS: u32 = 10;
 
-pub(crate) use self::counted::{is_time_unit, is_unit};
-pub(crate) use self::date::is_sure_month;
-pub(crate) use self::number::number;
+pub(crate) const WORDS: WindowWords = WindowWords {
+    numbers: &NUMBERS,
+    number_joint: "e",
+    ordinals: [
+        "primeiro primeira 1o 1a first 1st",
+        "segundo segunda 2o 2a second 2nd",
+        "terceiro terceira 3o 3a third 3rd",
+        "quarto quarta 4o 4a fourth 4th",
+    ],
+    first_day: "primeiro",
+    counts: COUNTS,
+    names: NAMES,
+    dates: DATES,
+    leads: "em no na nos nas de do da dos das o a os as entre between durante longo ao dia mes ano in on the from of over",
+};
 
-impl Window {
-    /// The window that a text names, with the bytes that name it.
-    pub fn locate(text: &str) -> Option<(Self, Range<usize>)> {
-        let tokens = Tokens::new(text);
-        Self::among(&tokens).map(|(window, words)| (window, tokens.range(words)))
-    }
+const COUNTS: CountWords = CountWords {
+    units: &[
+        ("dia dias day days", TimeUnit::Days(1)),
+        ("semana semanas week weeks", TimeUnit::Days(7)),
+        ("quinzena quinzenas", TimeUnit::Days(15)),
+        ("mes meses month months", TimeUnit::Months(1)),
+        ("bimestre bimestres", TimeUnit::Months(2)),
+        ("trimestre trimestres quarter quarters", TimeUnit::Months(3)),
+        ("quadrimestre quadrimestres", TimeUnit::Months(4)),
+        ("semestre semestres", TimeUnit::Months(6)),
+        ("ano anos year years", TimeUnit::Months(12)),
+        ("decada decade", TimeUnit::Months(120)),
+        ("pregao pregoes sessao sessoes session sessions fechamento fechamentos", TimeUnit::Rows),
+    ],
+    unit_phrases: &[
+        ("dias uteis", TimeUnit::Rows),
+        ("dia util", TimeUnit::Rows),
+        ("trading days", TimeUnit::Rows),
+        ("trading day", TimeUnit::Rows),
+        ("business days", TimeUnit::Rows),
+        ("business day", TimeUnit::Rows),
+    ],
+    short_units: &[
+        ("d", TimeUnit::Days(1)),
+        ("m", TimeUnit::Months(1)),
+        ("a", TimeUnit::Months(12)),
+        ("y", TimeUnit::Months(12)),
+    ],
+    last: "ultimos ultimas ultimo ultima last past previous",
+    last_is_previous: "last past previous",
+    next: "proximos proximas proximo proxima next",
+    recent_ends: &["mais recentes", "anteriores", "passados", "passadas", "para ca", "pra ca"],
+    ago_before: "ha faz",
+    ago_after: "atras ago",
+    within: "em nos nas durante in over within",
+    within_of: "de das dos of",
+    metrics: "dy yield yields",
+    stretched: "maxima minima maximo minimo media medio historico serie variacao rentabilidade retorno total soma
+        dividendos proventos rendimentos evolucao",
+    stretched_begin: "acumulad",
+    due_begin: "venc recebiv praz",
+    bounds_begin: "acima abaixo mais menos maior menor superior inferior ate apos daqui venc prazo entre",
+    is_many: |word| word.ends_with('s') && word != "mes",
+};
 
-    /// The words of a text that name a window, by their numbers.
-    pub(crate) fn words(text: &str) -> Range<usize> {
-        Self::among(&Tokens::new(text)).map_or(0..0, |(_, words)| words)
-    }
+const NAMES: NameWords = NameWords {
+    days: &DAYS,
+    phrases: &PHRASES,
+    periods: &[
+        ("semana week", Period::Week),
+        ("mes month", Period::Month),
+        ("trimestre quarter", Period::Quarter),
+        ("semestre", Period::Half),
+        ("ano year", Period::Year),
+    ],
+    this_before: "este esta esse essa neste nesta nesse nessa deste desta desse dessa this presente atual",
+    previous_before: "last previous past",
+    next_before: "proximo proxima next",
+    this_after: "atual corrente vigente",
+    previous_after: "passado passada anterior",
+    bare_before: "no na do da",
+    bare_parts: "inicio comeco fim final meio meados resto restante dia dias vez vezes mes semana cada",
+    goes_on: "de do da a em que por retrasado retrasada",
+    of_day: &["do dia", "no dia"],
+    until: "ate until",
+    day_letter: "d",
+    weekdays: &[
+        ("segunda", 1, false),
+        ("terca", 2, false),
+        ("quarta", 3, false),
+        ("quinta", 4, false),
+        ("sexta", 5, false),
+        ("monday", 1, true),
+        ("tuesday", 2, true),
+        ("wednesday", 3, true),
+        ("thursday", 4, true),
+        ("friday", 5, true),
+        ("sabado saturday", 6, true),
+        ("domingo sunday", 7, true),
+    ],
+    weekday_last: "ultima ultimo last",
+    weekday_noun: "feira",
+    weekday_after: "passada passado",
+};
 
-    /// The window that a count alone names, with the numbers of its words.
-    pub(crate) fn counted_alone(tokens: &Tokens<'_>) -> Option<(Self, Range<usize>)> {
-        (0..tokens.len()).find_map(|at| counted::bare(tokens, at).map(|(window, next)| (window, at..next)))
-    }
+const DATES: DateWords = DateWords {
+    month,
+    is_day_first: true,
+    before: "em no na de do da desde ate a e ao entre para apos ano anos mes dia in on since until from to of and between after before for",
+    counted: "cotas cota reais unidades pontos imoveis fundos fiis metros m2 mil milhoes mi bi dias meses anos semanas clientes cotistas pregoes acoes",
+    bounds: "acima abaixo maior menor mais menos cerca superior inferior above below over",
+    of: "de do da of",
+    day_endings: &["st", "nd", "rd", "th", "o"],
+    year_phrases: &YEAR_PHRASES,
+    year_of: &["do ano de"],
+    year_nouns: "",
+    part_last: "ultimo last",
+    halves: "semestre sem half semester",
+    quarters: "trimestre tri quarter",
+    months: "mes",
+    quarter_letters: "tq",
+    half_letters: "sh",
+    limits: &LIMITS,
+    fillers: "o a de do da em no dia mes ano inicio comeco fim final meados the",
+    last_year: &["ano passado", "ano anterior", "last year"],
+    this_year: &["este ano", "esse ano", "ano atual", "this year"],
+    links: "a ate ao e para com vs versus to and until till through",
+    onward: &[
+        "para ca",
+        "pra ca",
+        "em diante",
+        "ate hoje",
+        "ate agora",
+        "ate o momento",
+        "ate ontem",
+        "ate aqui",
+        "onwards",
+        "to date",
+        "until now",
+    ],
+    day_leads: "de do dia dias entre from between",
+    day_fillers: "dia o os dias",
+    first: "primeiros first",
+    first_months: "meses months",
+    of_this_year: &["do ano"],
+};
 
-    /// The window that these words name, with the numbers of the words that name it.
-    pub(crate) fn among(tokens: &Tokens<'_>) -> Option<(Self, Range<usize>)> {
-        read::window(tokens)
-    }
+/// Portuguese names, and the English ones that are mixed with them.
+fn month(word: &str) -> Option<MonthName> {
+    let months = MONTHS.iter().zip(&english::MONTHS).zip(1..);
+    let number = match word {
+        "mai" => 5,
+        "set" => 9,
+        _ => months.into_iter().find(|((own, english), _)| holds(own, word) || holds(english, word))?.1,
+    };
+    let is_english = english::MONTHS.iter().any(|names| names.split(' ').next() == Some(word));
+    let is_short = (word.len() <= 3 || word == "sept") && !is_english;
+    let is_sure = !is_short && !matches!(word, "march" | "may" | "marco");
+    Some(MonthName { number, leads_day: is_english, is_short, is_sure })
 }
+
+const NUMBERS: [(&str, u32); 52] = [
+    ("um", 1),
+    ("uma", 1),
+    ("dois", 2),
+    ("duas", 2),
+    ("tres", 3),
+    ("quatro", 4),
+    ("cinco", 5),
+    ("seis", 6),
+    ("sete", 7),
+    ("oito", 8),
+    ("nove", 9),
+    ("dez", 10),
+    ("onze", 11),
+    ("doze", 12),
+    ("treze", 13),
+    ("quatorze", 14),
+    ("catorze", 14),
+    ("quinze", 15),
+    ("dezesseis", 16),
+    ("dezessete", 17),
+    ("dezoito", 18),
+    ("dezenove", 19),
+    ("cem", 100),
+    ("one", 1),
+    ("two", 2),
+    ("three", 3),
+    ("four", 4),
+    ("five", 5),
+    ("six", 6),
+    ("seven", 7),
+    ("eight", 8),
+    ("nine", 9),
+    ("ten", 10),
+    ("eleven", 11),
+    ("twelve", 12),
+    ("fifteen", 15),
+    ("eighteen", 18),
+    ("twenty", 20),
+    ("thirty", 30),
+    ("sixty", 60),
+    ("ninety", 90),
+    ("vinte", 20),
+    ("trinta", 30),
+    ("quarenta", 40),
+    ("cinquenta", 50),
+    ("sessenta", 60),
+    ("setenta", 70),
+    ("oitenta", 80),
+    ("noventa", 90),
+    ("forty", 40),
+    ("fifty", 50),
+    ("hundred", 100),
+];
+
+const DAYS: [(&str, Window); 13] = [
+    ("hoje", Window::Today),
+    ("agora", Window::Today),
+    ("neste momento", Window::Today),
+    ("nesse momento", Window::Today),
+    ("no momento", Window::Today),
+    ("today", Window::Today),
+    ("now", Window::Today),
+    ("ontem", Window::Yesterday),
+    ("yesterday", Window::Yesterday),
+    ("vespera", Window::Yesterday),
+    ("anteontem", Window::DaysAgo(2)),
+    ("antes de ontem", Window::DaysAgo(2)),
+    ("day before yesterday", Window::DaysAgo(2)),
+];
+
+const PHRASES: [(&str, Window); 62] = [
+    ("historico recente", Window::Rows(RECENT_ROWS)),
+    ("ytd", Window::This(Period::Year)),
+    ("year to date", Window::This(Period::Year)),
+    ("desde o inicio do ano", Window::This(Period::Year)),
+    ("desde o comeco do ano", Window::This(Period::Year)),
+    ("ano todo", Window::This(Period::Year)),
+    ("ano inteiro", Window::This(Period::Year)),
+    ("mtd", Window::This(Period::Month)),
+    ("month to date", Window::This(Period::Month)),
+    ("desde o inicio do mes", Window::This(Period::Month)),
+    ("desde o comeco do mes", Window::This(Period::Month)),
+    ("mes que vem", Window::Next(Period::Month)),
+    ("ano que vem", Window::Next(Period::Year)),
+    ("semana que vem", Window::Next(Period::Week)),
+    ("proximo pagamento", Window::Upcoming),
+    ("proximos pagamentos", Window::Upcoming),
+    ("proximo dividendo", Window::Upcoming),
+    ("proximos dividendos", Window::Upcoming),
+    ("proximo provento", Window::Upcoming),
+    ("proximos proventos", Window::Upcoming),
+    ("proximo rendimento", Window::Upcoming),
+    ("proximos rendimentos", Window::Upcoming),
+    ("proxima distribuicao", Window::Upcoming),
+    ("proximas distribuicoes", Window::Upcoming),
+    ("proxima data", Window::Upcoming),
+    ("proximas datas", Window::Upcoming),
+    ("next payment", Window::Upcoming),
+    ("next payments", Window::Upcoming),
+    ("next dividend", Window::Upcoming),
+    ("next dividends", Window::Upcoming),
+    ("upcoming", Window::Upcoming),
+    ("vai pagar", Window::Upcoming),
+    ("vao pagar", Window::Upcoming),
+    ("pagara", Window::Upcoming),
+    ("pagarao", Window::Upcoming),
+    ("daqui para frente", Window::Upcoming),
+    ("daqui pra frente", Window::Upcoming),
+    ("de agora em diante", Window::Upcoming),
+    ("a partir de hoje", Window::Upcoming),
+    ("todo o historico", Window::All),
+    ("todo historico", Window::All),
+    ("historico completo", Window::All),
+    ("historico inteiro", Window::All),
+    ("historico todo", Window::All),
+    ("toda a serie", Window::All),
+    ("serie completa", Window::All),
+    ("ao longo do tempo", Window::All),
+    ("todos os tempos", Window::All),
+    ("desde sempre", Window::All),
+    ("desde o inicio", Window::All),
+    ("desde o comeco", Window::All),
+    ("desde o ipo", Window::All),
+    ("desde o lancamento", Window::All),
+    ("desde a criacao", Window::All),
+    ("desde a estreia", Window::All),
+    ("desde a listagem", Window::All),
+    ("desde a fundacao", Window::All),
+    ("desde sua criacao", Window::All),
+    ("desde a sua criacao", Window::All),
+    ("since inception", Window::All),
+    ("all time", Window::All),
+    ("over time", Window::All),
+];
+
+const YEAR_PHRASES: [(&str, YearOf); 16] = [
+    ("do ano passado", YearOf::Last),
+    ("do ano anterior", YearOf::Last),
+    ("ano passado", YearOf::Last),
+    ("of last year", YearOf::Last),
+    ("last year", YearOf::Last),
+    ("deste ano", YearOf::This),
+    ("desse ano", YearOf::This),
+    ("neste ano", YearOf::This),
+    ("nesse ano", YearOf::This),
+    ("este ano", YearOf::This),
+    ("do ano atual", YearOf::This),
+    ("do ano corrente", YearOf::This),
+    ("of this year", YearOf::This),
+    ("this year", YearOf::This),
+    ("passado", YearOf::Newest),
+    ("ultimo", YearOf::Newest),
+];
+
+const LIMITS: [(&str, DateBound); 21] = [
+    ("desde", DateBound::Since),
+    ("since", DateBound::Since),
+    ("from", DateBound::Since),
+    ("a partir de", DateBound::Since),
+    ("a partir do", DateBound::Since),
+    ("a partir da", DateBound::Since),
+    ("ate", DateBound::Until),
+    ("until", DateBound::Until),
+    ("till", DateBound::Until),
+    ("up to", DateBound::Until),
+    ("through", DateBound::Until),
+    ("apos", DateBound::After),
+    ("depois de", DateBound::After),
+    ("depois do", DateBound::After),
+    ("posterior a", DateBound::After),
+    ("after", DateBound::After),
+    ("antes de", DateBound::Before),
+    ("antes do", DateBound::Before),
+    ("anterior a", DateBound::Before),
+    ("anteriores a", DateBound::Before),
+    ("before", DateBound::Before),
+];

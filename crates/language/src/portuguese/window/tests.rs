@@ -2,12 +2,15 @@
 
 use proptest::prelude::*;
 
+use super::words::named;
 use super::*;
 use crate::calendar;
-use crate::window::{Part, Period, Point, YearOf};
+use crate::window::{Part, Point};
+
+static TABLE: WindowWords = WORDS;
 
 fn code(text: &str) -> String {
-    Window::locate(text).map(|(window, _)| window.to_string()).unwrap_or_default()
+    Window::locate(text, &TABLE).map(|(window, _)| window.to_string()).unwrap_or_default()
 }
 
 /// Lines of a question and the code of its window.
@@ -257,10 +260,10 @@ fn what_only_looks_like_a_window_is_none() {
 #[test]
 fn the_words_of_a_window_are_known_by_their_place() {
     let text = "Total do VISC11 nos últimos 6 meses, por favor";
-    let (_, range) = Window::locate(text).unwrap();
+    let (_, range) = Window::locate(text, &TABLE).unwrap();
     assert_eq!(&text[range], "nos últimos 6 meses");
     let text = "e de 16/12/2024 a 20/12/2024?";
-    assert_eq!(&text[Window::locate(text).unwrap().1], "de 16/12/2024 a 20/12/2024");
+    assert_eq!(&text[Window::locate(text, &TABLE).unwrap().1], "de 16/12/2024 a 20/12/2024");
 }
 
 /// The days of a code, seen from a last day of data and a today.
@@ -383,7 +386,7 @@ fn windows_read_well_after_a_noun() {
         ("until:2025-06", "até junho de 2025"),
         ("all", "em todo o histórico"),
     ] {
-        assert_eq!(code.parse::<Window>().unwrap().in_words(), expect, "{code}");
+        assert_eq!(named(code.parse::<Window>().unwrap()), expect, "{code}");
     }
 }
 
@@ -487,12 +490,12 @@ proptest! {
         if let (Some(from), Some(to)) = (&span.from, &span.to) {
             prop_assert!(from <= to, "{} {:?}", window, span);
         }
-        prop_assert!(window == Window::Today || !window.in_words().is_empty());
+        prop_assert!(window == Window::Today || !named(window).is_empty());
     }
 
     #[test]
     fn any_text_is_read(text in ".{0,80}") {
-        if let Some((window, range)) = Window::locate(&text) {
+        if let Some((window, range)) = Window::locate(&text, &TABLE) {
             prop_assert!(text.get(range).is_some());
             prop_assert_eq!(window.to_string().parse::<Window>(), Ok(window));
         }
@@ -505,7 +508,7 @@ proptest! {
         Just("9999"), Just("0"), Just("dez"), Just("D"), Just("1º"), Just("semestre"), Just("há"), Just("e"), Just(".")
     ], 0..12), tight: bool) {
         let text = words.join(if tight { "" } else { " " });
-        if let Some((window, range)) = Window::locate(&text) {
+        if let Some((window, range)) = Window::locate(&text, &TABLE) {
             prop_assert!(text.get(range).is_some());
             prop_assert_eq!(window.to_string().parse::<Window>(), Ok(window));
             window.span(20_000, 20_000);

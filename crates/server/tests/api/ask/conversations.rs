@@ -8,14 +8,33 @@ use crate::support::asking::{ask, serve};
 use crate::support::{Server, Value, json};
 
 #[derive(Debug, Default)]
-struct Score {
-    right: usize,
-    asked_back: usize,
+pub struct Score {
+    pub right: usize,
+    pub asked_back: Vec<String>,
     /// Answered about something else than was asked.
-    wrong: Vec<String>,
+    pub wrong: Vec<String>,
 }
 
-enum Outcome {
+impl Score {
+    pub fn add(&mut self, outcome: Outcome, turn: &str, answer: &Value) {
+        match outcome {
+            Outcome::Right => self.right += 1,
+            Outcome::AskedBack => self.asked_back.push(format!("{turn}: {}", answer["answer"])),
+            Outcome::Wrong(why) => self.wrong.push(format!("{turn}: {why}")),
+        }
+    }
+
+    pub fn turns(&self) -> usize {
+        self.right + self.asked_back.len() + self.wrong.len()
+    }
+
+    /// In percent.
+    pub fn share(&self, part: usize) -> f64 {
+        100.0 * part as f64 / self.turns() as f64
+    }
+}
+
+pub enum Outcome {
     Right,
     AskedBack,
     Wrong(String),
@@ -29,12 +48,11 @@ fn hard_conversations_are_right_or_asked_back() {
         ("held out", include_str!("conversations/held_out.txt")),
     ] {
         let score = run(&server, name, text);
-        let turns = score.right + score.asked_back + score.wrong.len();
-        let share = |part: usize| 100.0 * part as f64 / turns as f64;
-        let (right, wrong) = (share(score.right), share(score.wrong.len()));
+        let turns = score.turns();
+        let (right, wrong) = (score.share(score.right), score.share(score.wrong.len()));
         println!(
             "{name}: {turns} turns, {right:.1} % right, {} asked back, {wrong:.1} % silently wrong",
-            score.asked_back
+            score.asked_back.len()
         );
         assert!(right >= 75.0 && wrong <= 4.0, "{name}: {score:#?}");
     }
@@ -49,11 +67,7 @@ fn run(server: &Server, name: &str, text: &str) -> Score {
         }
         let Some((question, expected)) = line.split_once(" => ") else { continue };
         let answer = ask(server, "demo", &conversation, question);
-        match judge(&answer, expected) {
-            Outcome::Right => score.right += 1,
-            Outcome::AskedBack => score.asked_back += 1,
-            Outcome::Wrong(why) => score.wrong.push(format!("{conversation}: {question}: {why}")),
-        }
+        score.add(judge(&answer, expected), &format!("{conversation}: {question}"), &answer);
     }
     score
 }
@@ -106,7 +120,7 @@ fn fits(answer: &Value, part: &str, intents: &[&str]) -> bool {
     }
 }
 
-fn has_condition(parameters: &Value, wanted: &str) -> bool {
+pub fn has_condition(parameters: &Value, wanted: &str) -> bool {
     let (column, test) = wanted.split_at(wanted.find(['<', '>']).unwrap_or(wanted.len()));
     let number: Option<f64> = test.get(1..).and_then(|number| number.parse().ok());
     let is_it = |condition: &Value| {

@@ -3,6 +3,7 @@
 mod bounds;
 mod broken;
 mod canaries;
+mod catalogues;
 mod concurrent;
 mod conversations;
 mod follow_ups;

@@ -1,6 +1,8 @@
 //! What the words of a question state, in whatever language: amounts, bounds, and kinds of what was not
 //! understood. The folders of the languages fill these types; `plan` uses them.
 
+mod read;
+
 use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
@@ -19,6 +21,10 @@ pub enum UnreadKind {
     Pointer,
     /// A subject that was named before and not answered about.
     Unanswered,
+    /// A name that several subjects have.
+    Ambiguous,
+    /// A number that counts nothing that is known.
+    Number,
 }
 
 /// What is counted.
@@ -55,4 +61,29 @@ pub(crate) struct StatedCondition {
     pub words: Range<usize>,
     pub unit: AmountUnit,
     pub tests: Vec<(NumberBound, f64)>,
+}
+
+/// How a language states conditions. Lists of words are separated by blanks.
+#[derive(Debug)]
+pub(crate) struct ConditionWords {
+    pub bounds: &'static [(&'static str, NumberBound)],
+    /// Between a bound and its number.
+    pub fillers: &'static str,
+    pub between: &'static str,
+    pub between_links: &'static str,
+    /// The same of `de 8 a 10 reais`, where the number has a unit.
+    pub from: &'static str,
+    pub from_links: &'static str,
+    /// Signs of money, and letters that stand before a dollar sign.
+    pub signs: &'static [&'static str],
+    pub sign_letters: &'static [&'static str],
+    pub money: &'static str,
+    pub percent: &'static [&'static str],
+    pub zero: &'static str,
+    pub scales: &'static [(&'static str, f64)],
+    /// Between a scale and what is counted: `milhões de reais`.
+    pub of: &'static str,
+    /// Between groups of three digits, and before decimals.
+    pub groups: &'static [&'static str],
+    pub points: &'static [&'static str],
 }
