@@ -20,8 +20,8 @@ const COUNTED: &str = "novelo_bench::instructions::counted";
 const COMMITTER: &str = "novelo_store::local::committer::Committer::group";
 const GROWTH_PERCENT: u64 = 5;
 
-/// Counts by operation.
-type Counts = BTreeMap<String, u64>;
+/// Instructions by operation.
+type OperationCounts = BTreeMap<String, u64>;
 
 /// How the example is built.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,7 +61,7 @@ pub fn renew(profile: Profile) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn compare(budgets: &Counts, counts: &Counts, mut report: impl FnMut(String)) -> Vec<String> {
+fn compare(budgets: &OperationCounts, counts: &OperationCounts, mut report: impl FnMut(String)) -> Vec<String> {
     let mut failures = Vec::new();
     for (name, count) in counts {
         let budget = budgets.get(name).copied();
@@ -106,8 +106,8 @@ fn read_file(root: &Path) -> anyhow::Result<String> {
 }
 
 /// Sections of `[key]` and lines of `name count`.
-fn read(text: &str) -> anyhow::Result<BTreeMap<String, Counts>> {
-    let mut sections: BTreeMap<String, Counts> = BTreeMap::new();
+fn read(text: &str) -> anyhow::Result<BTreeMap<String, OperationCounts>> {
+    let mut sections: BTreeMap<String, OperationCounts> = BTreeMap::new();
     let mut section = None;
     let lines = text.lines().enumerate().filter(|(_, line)| !line.is_empty() && !line.starts_with('#'));
     for (at, line) in lines {
@@ -124,7 +124,7 @@ fn read(text: &str) -> anyhow::Result<BTreeMap<String, Counts>> {
     Ok(sections)
 }
 
-fn text(budgets: &BTreeMap<String, Counts>) -> String {
+fn text(budgets: &BTreeMap<String, OperationCounts>) -> String {
     let mut text = "# Instructions of the main operations, counted by `make instructions`. Written by\n\
         # `cargo run -p xtask -- instructions --renew`; a commit that raises one says why.\n"
         .to_owned();
@@ -135,13 +135,13 @@ fn text(budgets: &BTreeMap<String, Counts>) -> String {
     text
 }
 
-fn count_all(root: &Path, profile: Profile) -> anyhow::Result<Counts> {
+fn count_all(root: &Path, profile: Profile) -> anyhow::Result<OperationCounts> {
     let valgrind = Command::new("valgrind").arg("--version").stdout(Stdio::null()).status();
     ensure!(valgrind.is_ok_and(|status| status.success()), "valgrind is missing: install Debian's valgrind");
     let program = build(root, profile)?;
     let names: Vec<String> = output(&mut Command::new(&program))?.lines().map(str::to_owned).collect();
     let at_once = std::thread::available_parallelism().map_or(1, usize::from);
-    let mut counts = Counts::new();
+    let mut counts = OperationCounts::new();
     for names in names.chunks(at_once) {
         let running: Vec<_> =
             names.iter().map(|name| Running::start(root, &program, name)).collect::<Result<_, _>>()?;
@@ -153,8 +153,8 @@ fn count_all(root: &Path, profile: Profile) -> anyhow::Result<Counts> {
     Ok(counts)
 }
 
-/// Builds the example. In the profile of the tests, the whole workspace decides the features of what all need,
-/// so that little is built twice.
+/// Builds the example. In the profile of the tests, the whole workspace decides the features of what all
+/// need, so that little is built twice.
 fn build(root: &Path, profile: Profile) -> anyhow::Result<PathBuf> {
     let mut build = cargo();
     build.args(["build", "--quiet", "--locked", "--example", EXAMPLE]).current_dir(root);
@@ -209,7 +209,7 @@ impl Running {
 mod tests {
     use super::*;
 
-    fn counts(of: &[(&str, u64)]) -> Counts {
+    fn counts(of: &[(&str, u64)]) -> OperationCounts {
         of.iter().map(|(name, count)| ((*name).to_owned(), *count)).collect()
     }
 

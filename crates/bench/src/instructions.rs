@@ -33,7 +33,7 @@ pub const NAMES: [&str; 9] =
 const REPEATS: usize = 20;
 const MESSAGES: usize = 100;
 const AGENT_MESSAGES: usize = 1_000;
-const MEMORIES: usize = 2_000;
+const MEMORIES: usize = 400;
 const HITS: usize = 10;
 /// Nothing is there, so the shipped policies are in force.
 const NO_POLICIES: &str = "/nonexistent";

@@ -54,6 +54,11 @@ pub(crate) struct TalkWords {
     pub spelled_verbs: &'static str,
     /// Whether a word, behind another, is a form of a verb.
     pub is_verb: fn(&str, &str) -> bool,
+    /// What begins a supposition, unless one of the courtesies follows: `se puder`.
+    pub supposes: &'static str,
+    pub courtesies: &'static str,
+    /// What begins the question itself.
+    pub asks: &'static str,
 }
 
 /// Words that point at subjects of the last few answers, or change them.
@@ -102,6 +107,8 @@ pub(crate) struct TimeWords {
     /// Before a stretch of time they take a part of it, and behind it they move it.
     pub parts: &'static str,
     pub moves: &'static str,
+    /// Phrases for the stretch of time of the answer before.
+    pub same: &'static [&'static str],
 }
 
 /// What is said about a question.

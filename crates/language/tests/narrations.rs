@@ -1,7 +1,7 @@
 //! Narrations of rows, good and bad, in three languages: the good ones are accepted, the bad ones are not.
 //!
-//! The table was written before the rules. The rules were made on its even lines. Of the 65 odd ones they judged 63
-//! right when these were looked at for the first time.
+//! The table was written before the rules. The rules were made on its even lines. Of the 65 odd ones they
+//! judged 63 right when these were looked at for the first time.
 
 use novelo_language::generated::{FactCell, FactColumn, NarrationFacts, accept_narration};
 use serde::Deserialize;

@@ -76,6 +76,9 @@ const TALK: TalkWords = TalkWords {
         let may_be = !holds(TALK.prepositions, before) || matches!(before, "to" | "and" | "or");
         matches!(before, "to" | "i" | "you" | "we" | "they" | "please") || (may_be && ends(&["ing", "ly"]))
     },
+    supposes: "if suppose supposing",
+    courtesies: "possible not you please so",
+    asks: "how what which who where when why",
 };
 
 const POINTERS: PointerWords = PointerWords {
@@ -113,6 +116,15 @@ const TIMES: TimeWords = TimeWords {
     tells_begin: "early late mid end start beginning middle",
     parts: "early late mid end start beginning middle part half rest same",
     moves: "before earlier after later following ago",
+    same: &[
+        "the same period",
+        "same period",
+        "the same time",
+        "that period",
+        "this period",
+        "in that time",
+        "the same months",
+    ],
 };
 
 const SENTENCES: Sentences = Sentences {

@@ -1,8 +1,8 @@
 //! Whether the numbers of a narration stay with their rows and columns.
 //!
-//! A clause that names one row speaks of that row. Where it names several, each number belongs to the one named
-//! before it, or, if the clause begins with a number, to the one named after it. A number that follows the name
-//! of a column directly is of that column. What is said in other ways is not judged.
+//! A clause that names one row speaks of that row. Where it names several, each number belongs to the one
+//! named before it, or, if the clause begins with a number, to the one named after it. A number that
+//! follows the name of a column directly is of that column. What is said in other ways is not judged.
 
 use std::ops::Range;
 

@@ -16,7 +16,7 @@ const BLANKS: [char; 4] = [' ', '\u{a0}', '\u{202f}', '\u{2009}'];
 const MINUSES: [char; 4] = ['-', '−', '–', '‐'];
 /// Signs of currencies. A letter may stand before the first: `R$`, `US$`.
 const CURRENCY_SIGNS: [(char, &str); 4] = [('$', "USD"), ('€', "EUR"), ('£', "GBP"), ('₽', "RUB")];
-/// The names of months are told by so many letters in `out/2025`.
+/// The names of months are recognised by so many letters in `out/2025`.
 const SHORT_MONTH_CHARS: usize = 3;
 
 /// A text with its words and figures.
@@ -113,7 +113,7 @@ fn is_named(text: &str, range: &Range<usize>) -> bool {
     text.get(range.clone()).is_some_and(|text| text.chars().any(char::is_alphabetic))
 }
 
-type Read = (FigureKind, Range<usize>, usize);
+type ReadFigure = (FigureKind, Range<usize>, usize);
 
 struct FigureReader<'a> {
     text: &'a str,
@@ -122,7 +122,7 @@ struct FigureReader<'a> {
 }
 
 impl FigureReader<'_> {
-    fn read(&mut self, at: usize) -> Option<Read> {
+    fn read(&mut self, at: usize) -> Option<ReadFigure> {
         let word = self.word(at)?;
         if !word.contains(|c: char| c.is_ascii_digit()) {
             return self.month_and_year(at).or_else(|| self.spelled(at));
@@ -162,7 +162,7 @@ impl FigureReader<'_> {
     }
 
     /// `31/10/2025`, `2025-10-31`, `31.10.2025`, `31/10`, `10/2025`, `2025-10`.
-    fn calendar_day(&self, at: usize) -> Option<Read> {
+    fn calendar_day(&self, at: usize) -> Option<ReadFigure> {
         let first = self.digits(at)?;
         let (mark, second) = (self.gap(at), self.digits(at + 1)?);
         let third = self.digits(at + 2).filter(|_| self.gap(at + 1) == mark);
@@ -194,7 +194,7 @@ impl FigureReader<'_> {
     }
 
     /// `out/2025`.
-    fn month_and_year(&self, at: usize) -> Option<Read> {
+    fn month_and_year(&self, at: usize) -> Option<ReadFigure> {
         let word = self.word(at)?;
         let (year, 4) = self.digits(at + 1).filter(|_| self.gap(at) == "/")? else { return None };
         let short = |language: Language| {
@@ -208,7 +208,7 @@ impl FigureReader<'_> {
     }
 
     /// `1.` or `1)` at the beginning of a line.
-    fn list_item(&self, at: usize) -> Option<Read> {
+    fn list_item(&self, at: usize) -> Option<ReadFigure> {
         let (number, 1..=2) = self.digits(at)? else { return None };
         let range = self.words.get(at)?.range.clone();
         let line = self.text.get(..range.start)?.rsplit('\n').next().unwrap_or("");
@@ -219,7 +219,7 @@ impl FigureReader<'_> {
     }
 
     /// A number in digits, with what stands before and after it.
-    fn number(&self, at: usize) -> Option<Read> {
+    fn number(&self, at: usize) -> Option<ReadFigure> {
         let mut parts = vec![self.word(at)?];
         let mut marks: Vec<char> = Vec::new();
         let mut last = at;
@@ -266,7 +266,7 @@ impl FigureReader<'_> {
     }
 
     /// A number in words. `um` alone is an article.
-    fn spelled(&self, at: usize) -> Option<Read> {
+    fn spelled(&self, at: usize) -> Option<ReadFigure> {
         let language = Language::ALL.into_iter().find(|it| is_number_word(*it, self.word(at).unwrap_or("")))?;
         if self.word(at) == Some("cento") && at.checked_sub(1).and_then(|at| self.word(at)) == Some("por") {
             return None;
@@ -307,7 +307,7 @@ impl FigureReader<'_> {
     }
 
     /// A number whose last word is at a place, with its sign and unit.
-    fn quantity(&self, value: f64, range: Range<usize>, last: usize) -> Read {
+    fn quantity(&self, value: f64, range: Range<usize>, last: usize) -> ReadFigure {
         let (sign, currency, start) = self.before(range.start);
         let (scaled, unit, end, next) = self.after(value, last);
         let unit = currency.map_or(unit, FigureUnit::Money);

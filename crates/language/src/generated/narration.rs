@@ -1,8 +1,8 @@
 //! Whether a model's words for the rows of a query say what the rows say.
 //!
-//! Owns what a narration may contain: each figure stands in the rows, in the question, or in what the catalogue
-//! declares; each code and name too; a figure stays with its row, its column and its sign. Refuses what it
-//! cannot find, also if that is true: the plain answer is shown then.
+//! Owns what a narration may contain: each figure stands in the rows, in the question, or in what the
+//! catalogue declares; each code and name too; a figure stays with its row, its column and its sign.
+//! Refuses what it cannot find, also if that is true: the plain answer is shown then.
 
 use serde_json::Value;
 
@@ -146,8 +146,8 @@ impl<'a> KnownFacts<'a> {
         self.cells.extend(exact.map(|value| CellNumber { row, column, value, unit }));
     }
 
-    /// What the question and the declarations state. A figure of the plain answer that is a value of the rows is
-    /// judged as such.
+    /// What the question and the declarations state. A figure of the plain answer that is a value of the
+    /// rows is judged as such.
     fn read_texts(&mut self) {
         let mut texts = self.sources.clone();
         texts.truncate(2 + self.facts.texts.len() + self.facts.columns.iter().map(|it| it.words.len()).sum::<usize>());

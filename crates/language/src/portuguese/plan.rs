@@ -73,11 +73,15 @@ const TALK: TalkWords = TalkWords {
     inside: "de do da dos das",
     spelled_verbs: "é",
     is_verb,
+    supposes: "se",
+    courtesies: "possivel puder pudesse der quiser for nao",
+    asks: "quanto quanta quantos quantas qual quais quem como onde quando",
 };
 
 const POINTERS: PointerWords = PointerWords {
     remove: "tira tire tirar tirando remove remova exclui exclua retira retire sem menos",
-    add: "tambem tb tbm tbem inclui inclua incluir adiciona adicione acrescenta acrescente junta junto coloca",
+    add: "tambem tb tbm tbem inclui inclua incluir adiciona adicione acrescenta acrescente junta junto coloca
+        coloque colocar poe ponha bota bote botar",
     swap: "troca troque trocar substitui substitua substituir",
     other: &["o outro", "a outra", "do outro", "da outra", "no outro", "pro outro", "outro fundo", "esse outro"],
     these: "deles delas desses dessas destes destas esses essas eles nesses",
@@ -110,6 +114,16 @@ const TIMES: TimeWords = TimeWords {
     tells_begin: "retras",
     parts: "fim final comeco inicio meados meio metade mesmo mesma resto",
     moves: "antes depois seguinte seguintes retrasado retrasada",
+    same: &[
+        "mesmo periodo",
+        "nesse periodo",
+        "neste periodo",
+        "esse periodo",
+        "mesmo intervalo",
+        "nesse intervalo",
+        "mesma janela",
+        "nesse meio tempo",
+    ],
 };
 
 const SENTENCES: Sentences = Sentences {

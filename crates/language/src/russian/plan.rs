@@ -70,6 +70,9 @@ const TALK: TalkWords = TalkWords {
     inside: "и в на о из у",
     spelled_verbs: "",
     is_verb,
+    supposes: "если",
+    courtesies: "можно возможно не нет",
+    asks: "сколько какой какая какое какие каков кто где когда как почему",
 };
 
 const POINTERS: PointerWords = PointerWords {
@@ -108,6 +111,7 @@ const TIMES: TimeWords = TimeWords {
     tells_begin: "начал конц конец середин через",
     parts: "начало начале начала конец конце конца середина середине середины половина половине первая остаток тот",
     moves: "раньше позже спустя",
+    same: &["тот же период", "том же периоде", "этот период", "это время", "то же время", "тот период"],
 };
 
 const SENTENCES: Sentences = Sentences {

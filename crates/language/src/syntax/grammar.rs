@@ -115,8 +115,8 @@ pub struct GeneratedWords {
     pub abbreviations: &'static str,
 }
 
-/// How a language writes figures, and the words around them. All words are folded; `queda*` is every word that
-/// begins so.
+/// How a language writes figures, and the words around them. All words are folded; `queda*` is every word
+/// that begins so.
 #[derive(Debug)]
 pub struct FigureWords {
     /// The mark before decimals.

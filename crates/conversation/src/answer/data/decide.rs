@@ -6,13 +6,21 @@ use novelo_engine::reference::{
 use novelo_language::plan::{Candidate, Given, GivenSubjects, Parameters, Question, Unread, UnreadKind};
 
 use super::DataStatus;
-use super::past::Past;
+use super::past::{Meta, Past};
 use super::run::{Planned, Understood, Work};
 use crate::telemetry::now;
 
 /// What a query of many rows is read as where its rows are selected one by one.
 const COUNT: &str = "count";
 const LIST: &str = "list";
+
+/// A question that no intent wins. A code in it that nothing knows is quoted all the same.
+fn unrouted(question: &Question, resolved: ResolvedReference) -> Planned {
+    let strangers = question.strangers().into_iter().map(|words| Unread::new(UnreadKind::Name, words));
+    let parameters = Parameters { unread: strangers.collect(), ..Parameters::default() };
+    let status = if parameters.unread.is_empty() { DataStatus::Unroutable } else { DataStatus::Incomplete };
+    Planned { status, chosen: None, resolved, parameters }
+}
 
 impl Work<'_> {
     /// Takes the subjects from the text, else from the conversation, and the parameters of the intent that
@@ -35,9 +43,7 @@ impl Work<'_> {
         let Some(chosen) = routed.cloned() else {
             let subjects = question.subjects(0);
             let named = ReferenceQuestion { entity, bucket, subjects: &subjects, turns };
-            let resolved = past.references.resolve(&self.policy, &named);
-            let parameters = Parameters::default();
-            return Planned { status: DataStatus::Unroutable, chosen: None, resolved, parameters };
+            return unrouted(question, past.references.resolve(&self.policy, &named));
         };
         let may_look_back = self.policy.planner.allows(entity);
         // A question that says what it is about says all that it means: only one that takes up another takes
@@ -55,8 +61,10 @@ impl Work<'_> {
         let subjects: Vec<GivenSubjects<'_>> = kinds.iter().map(|kind| kind.given(may_look_back, newest)).collect();
         let given = Given {
             subjects: &subjects,
+            last_window: understood.answers.first().filter(|_| may_look_back).and_then(Meta::window),
             parameters: earlier.filter(|_| may_look_back).and_then(|meta| meta.parameters.as_ref()),
             takes_up: chosen.is_taken_up(),
+            is_one_of_several: understood.several.len() > 1,
             conditions: self.catalogue.entity(&chosen.entity).map_or(&[], |entity| &entity.conditions),
             elsewhere: &self.catalogue.conditions,
         };

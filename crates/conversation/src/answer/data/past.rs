@@ -5,7 +5,7 @@ use novelo_engine::path::{DocumentPath, PathError};
 use novelo_engine::policy::{Line, Policy};
 use novelo_engine::reference::References;
 use novelo_engine::{Role, scope};
-use novelo_language::plan::{Candidate, Parameters};
+use novelo_language::plan::{Candidate, Parameters, Window};
 use novelo_store::{Op, PutTerms, Range};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -39,6 +39,11 @@ impl Meta {
     pub fn new(asked: &DataQuestion, routed: Option<&Candidate>) -> Self {
         let (intent, entity) = routed.map(|routed| (routed.intent.clone(), routed.entity.clone())).unzip();
         Self { request_id: asked.request_id.clone(), intent, entity, ..Self::default() }
+    }
+
+    /// The stretch of time that it was about.
+    pub fn window(&self) -> Option<Window> {
+        self.parameters.as_ref().and_then(|parameters| parameters.window)
     }
 }
 
@@ -86,9 +91,9 @@ impl Past {
         metas.filter(|meta| policy.planner.allows(meta.entity.as_deref())).collect()
     }
 
-    /// The part of the conversation that goes into a model's prompt; none if the policy does not allow it for
-    /// this entity. Turns about entities that are kept from models are left out, and so is what turns say about
-    /// themselves.
+    /// The part of the conversation that goes into a model's prompt; none if the policy does not allow it
+    /// for this entity. Turns about entities that are kept from models are left out, and so is what turns
+    /// say about themselves.
     pub(crate) fn to_wire(&self, policy: &Policy, entity: &str, is_told: impl Fn(&str) -> bool) -> Option<Value> {
         let of = |line: &Line| Meta::deserialize(&line.meta).ok().and_then(|meta| meta.entity);
         let told = self.recent.iter().filter(|line| of(line).is_none_or(|entity| is_told(&entity))).cloned();

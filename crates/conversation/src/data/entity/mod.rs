@@ -103,8 +103,7 @@ pub struct Spoken<'a> {
 #[derive(Debug)]
 pub struct Presented {
     pub told: String,
-    /// What is said beside them, whoever puts them into words: that there are more, and what they were selected
-    /// by.
+    /// Shown below the rows and below a narration of them: that there are more, and what they were selected by.
     pub remarks: Vec<String>,
 }
 

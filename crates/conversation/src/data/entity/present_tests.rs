@@ -139,6 +139,7 @@ proptest! {
     ) {
         let rows = Rows { columns: names.into(), rows: cells, is_cut: false };
         let question = Question::new(&question, Language::Portuguese, Vec::new());
+        let subjects = [subjects];
         let spoken = Spoken { aggregation: &aggregation, subjects: &subjects, window: "", question: &question, conditions: &[] };
         let text = entity().present(&rows, &spoken).into_text();
         let above = match aggregation.as_str() {

@@ -57,8 +57,8 @@ fn values_are_not_read_again() {
 fn what_is_wrong_is_named() {
     let error = |text: &str| Template::parse(text, names()).unwrap_err();
     assert_eq!(error("{tikers}"), "names {tikers}, which is not known; did you mean {tickers}?");
-    let names = "{ticker}, {total}, {count}, {tickers}, {window}";
-    assert_eq!(error("{something_else}"), format!("names {{something_else}}, which is not known; there are {names}"));
+    let known = "{ticker}, {total}, {count}, {tickers}, {window}";
+    assert_eq!(error("{something_else}"), format!("names {{something_else}}, which is not known; there are {known}"));
     assert_eq!(error("{total|mony}"), "names {total|mony}: mony is no format; did you mean money?");
     assert_eq!(error("{window|money}"), "gives {window} a format; only columns have one");
     for text in ["{total", "total}", "{", "a {b"] {

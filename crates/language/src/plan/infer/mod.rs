@@ -75,10 +75,14 @@ struct Remark {
 pub struct Given<'a> {
     /// Of each kind of subject, by its place.
     pub subjects: &'a [GivenSubjects<'a>],
+    /// The stretch of time of the last answer, whatever its intent.
+    pub last_window: Option<Window>,
     /// The parameters of the last answer, where it had the same intent.
     pub parameters: Option<&'a Parameters>,
     /// Whether the intent comes from the conversation.
     pub takes_up: bool,
+    /// Whether the question asks for other intents too: its subjects may be for those.
+    pub is_one_of_several: bool,
     /// What the entity can be selected by.
     pub conditions: &'a [ConditionRule],
     /// What any entity can be selected by: a value that only others know is a condition all the same.
@@ -279,11 +283,12 @@ impl ParameterRules {
         let mut found = Parameters { aggregation: LIST.to_owned(), ..Parameters::default() };
         let Some(rule) = self.intents.get(intent) else { return found };
         let mut said = QuestionWords::new(question);
-        let window = self.window(rule, &mut said, question, &mut found);
+        let window = self.window(rule, &mut said, question, given, &mut found);
         found.put_window(rule, window, given);
         found.put_choices(rule, &said, given);
         let read = found.put_conditions(rule, question, &mut said, given);
         found.unread.extend(self.unread_condition(question, &said));
+        found.unread.extend(unread::supposed(&said, question));
         found.unread.extend(unclear(rule, question));
         self.subjects(rule, question, given, &said, &mut found);
         let words = unread::parameter_words(rule, &said);
@@ -317,8 +322,16 @@ impl ParameterRules {
         rule: &Rule,
         said: &mut QuestionWords<'_>,
         question: &Question,
+        given: &Given<'_>,
         found: &mut Parameters,
     ) -> Option<Window> {
+        if let Some(words) = unread::same_period(said) {
+            let takes = |last: &Window| rule.window.as_ref().is_some_and(|it| it.takes_rows || last.rows().is_none());
+            let last = given.last_window.filter(takes);
+            found.unread.extend(last.is_none().then(|| unread::period(question, words.clone())));
+            said.take(words);
+            return last;
+        }
         let located = Window::among(&said.tokens);
         let read = unread::parameter_words(rule, said);
         let is_read = |words: &Range<usize>| read.iter().any(|it| it.start < words.end && words.start < it.end);

@@ -115,6 +115,12 @@ impl Parameters {
 
     /// What was not understood makes the parameter missing that it may have meant.
     pub(super) fn ask_back(&mut self, subject: &str) {
+        let mut quoted: Vec<String> = Vec::new();
+        self.unread.retain(|unread| {
+            let is_new = !quoted.contains(&unread.words);
+            quoted.extend(is_new.then(|| unread.words.clone()));
+            is_new
+        });
         for unread in &self.unread {
             let name = match unread.kind {
                 UnreadKind::Period => WINDOW,

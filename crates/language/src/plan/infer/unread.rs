@@ -21,6 +21,24 @@ pub(crate) fn parameter_words(rule: &Rule, said: &QuestionWords<'_>) -> Vec<Rang
     words
 }
 
+/// Words that mean the stretch of time of the answer before.
+pub(crate) fn same_period(said: &QuestionWords<'_>) -> Option<Range<usize>> {
+    let same = said.grammar().times.same;
+    let phrase = |at: usize| same.iter().find_map(|phrase| said.tokens.phrase(at, phrase));
+    (0..said.tokens.len()).find_map(|at| phrase(at).map(|end| at..end))
+}
+
+/// What is only supposed: `se a selic cair para 10%, …`. No row says what would be.
+pub(crate) fn supposed(said: &QuestionWords<'_>, question: &Question) -> Option<Unread> {
+    let (tokens, count, talk) = (&said.tokens, said.tokens.len(), &said.grammar().talk);
+    let is_first = |at: usize| question.begins(at) || (at == 1 && holds(said.grammar().openers, tokens.before(at)));
+    let supposes = |at: usize| holds(talk.supposes, tokens.word(at)) && !holds(talk.courtesies, tokens.word(at + 1));
+    let from = (0..count.saturating_sub(1)).find(|at| is_first(*at) && supposes(*at))?;
+    let ends = |at: &usize| question.begins(*at) || holds(talk.asks, tokens.word(*at));
+    let end = (from + 1..count).find(ends).unwrap_or(count);
+    Some(Unread::new(UnreadKind::Condition, question.spelled(from..end)))
+}
+
 pub(crate) fn period(question: &Question, words: Range<usize>) -> Unread {
     Unread::new(UnreadKind::Period, question.spelled(words))
 }
@@ -107,12 +125,13 @@ pub(crate) fn names(
     // What is about no subject answers nothing about one that is named.
     let is_of_rule = |kind: usize| rule.subjects.iter().any(|(own, _)| *own == kind);
     let others = question.named_subjects().iter().filter(|named| named.known().is_some_and(|it| !is_of_rule(it.kind)));
-    let others = others.filter(|_| given.takes_up || !rule.subjects.is_empty());
-    let others = others.map(|named| question.spelled(named.words.clone()).to_owned());
-    let strangers = question.strangers().into_iter().chain(others);
-    let strangers = strangers.map(|words| Unread::new(UnreadKind::Name, words));
+    let others = others.filter(|_| !given.is_one_of_several || !rule.subjects.is_empty());
+    // Where it takes none, what is named is selected by.
+    let kind = if rule.subjects.is_empty() { UnreadKind::Condition } else { UnreadKind::Name };
+    let others = others.map(|named| Unread::new(kind, question.spelled(named.words.clone())));
+    let strangers = question.strangers().into_iter().map(|words| Unread::new(UnreadKind::Name, words));
     let phrases = phrases.iter().filter(counts).map(unread);
-    let mut all: Vec<Unread> = strangers.chain(phrases).collect();
+    let mut all: Vec<Unread> = strangers.chain(others).chain(phrases).collect();
     for words in question.quoted().filter(|_| !rule.subjects.is_empty()) {
         let is_known = words.clone().all(|at| is_taken(at) || question.sense(at) == Sense::Telling);
         let words = question.spelled(words);
