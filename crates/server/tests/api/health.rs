@@ -55,7 +55,10 @@ fn a_request_id_is_given_back_or_made() {
 fn a_log_line_has_the_request_id() {
     let server = Home::new().serve_with(&[("NOVELO_LOG_LEVEL", "info"), ("NOVELO_LOG_FORMAT", "json")]);
     server.with("x-request-id", "find-me").get("/health/live").ok();
-    let log = std::fs::read_to_string(server.home.path("stderr.log")).unwrap();
+    let log = || std::fs::read_to_string(server.home.path("stderr.log")).unwrap();
+    // Lines of requests go out together, a moment later.
+    assert!(crate::support::eventually(|| log().lines().any(|line| line.contains("find-me") && line.ends_with('}'))));
+    let log = log();
     let line = log.lines().find(|line| line.contains("find-me")).unwrap();
     let line: serde_json::Value = serde_json::from_str(line).unwrap();
     assert_eq!(
