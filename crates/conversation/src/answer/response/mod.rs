@@ -268,9 +268,9 @@ impl StoredResponse {
     /// How far it is. One that has not ended and is not being made was lost with its process.
     pub fn state(&self, app: &Shared, id: &ResponseId) -> ResponseState {
         match &self.end {
-            Some(end) => ResponseState::Ended(end.clone()),
+            Some(end) => ResponseState::Ended(Box::new(end.clone())),
             None if app.replies.is_running(&id.reply_name()) => ResponseState::Running,
-            None => ResponseState::Ended(ResponseEnd::lost()),
+            None => ResponseState::Ended(Box::new(ResponseEnd::lost())),
         }
     }
 
@@ -298,7 +298,7 @@ impl StoredResponse {
 #[derive(Debug, Clone, PartialEq)]
 pub enum ResponseState {
     Running,
-    Ended(ResponseEnd),
+    Ended(Box<ResponseEnd>),
 }
 
 /// The response of this id.

@@ -165,15 +165,18 @@ impl AssistantTurn {
         if self.text.is_none() && self.refusal.is_none() && self.calls.is_empty() {
             return None;
         }
-        let mut message = json!({"role": "assistant", "content": self.text});
-        if let Some(refusal) = &self.refusal {
-            message["refusal"] = refusal.clone().into();
-        }
-        if !self.calls.is_empty() {
-            message["tool_calls"] = self.calls.clone().into();
-        }
-        Some(message)
+        let refusal = self.refusal.as_ref().map(|refusal| ("refusal", json!(refusal)));
+        let calls = (!self.calls.is_empty()).then(|| ("tool_calls", json!(self.calls)));
+        Some(with(json!({"role": "assistant", "content": self.text}), refusal.into_iter().chain(calls)))
     }
+}
+
+/// An object with more members.
+fn with<'n>(mut object: Value, more: impl IntoIterator<Item = (&'n str, Value)>) -> Value {
+    if let Some(members) = object.as_object_mut() {
+        members.extend(more.into_iter().map(|(name, value)| (name.to_owned(), value)));
+    }
+    object
 }
 
 fn text_member<'m>(members: &'m Map<String, Value>, at: &str, name: &str) -> Result<&'m str> {
@@ -212,18 +215,15 @@ fn chat_part(at: &str, part: &Value) -> Result<Value> {
         }
         Some("input_image") => {
             let problem = "is missing: an image is given by its address or as a data URL; there is no file store";
-            let mut image = json!({"url": text("image_url").ok_or_else(|| missing("image_url", problem))?});
-            if let Some(detail) = text("detail").filter(|detail| *detail != "auto") {
-                image["detail"] = detail.into();
-            }
+            let image = json!({"url": text("image_url").ok_or_else(|| missing("image_url", problem))?});
+            let detail = text("detail").filter(|detail| *detail != "auto");
+            let image = with(image, detail.map(|detail| ("detail", json!(detail))));
             Ok(json!({"type": "image_url", "image_url": image}))
         }
         Some("input_file") => {
             let problem = "is missing: a file is given as data; there is no file store, and none is fetched";
-            let mut file = json!({"file_data": text("file_data").ok_or_else(|| missing("file_data", problem))?});
-            if let Some(name) = text("filename") {
-                file["filename"] = name.into();
-            }
+            let file = json!({"file_data": text("file_data").ok_or_else(|| missing("file_data", problem))?});
+            let file = with(file, text("filename").map(|name| ("filename", json!(name))));
             Ok(json!({"type": "file", "file": file}))
         }
         Some("input_audio") => Ok(part.clone()),

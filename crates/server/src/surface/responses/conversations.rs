@@ -210,7 +210,10 @@ async fn put(
         let before = document(app, user, thread).await?;
         let created_at = match if_version {
             Some(_) => now() as u64,
-            None => show(app, user, thread).await?["created_at"].as_u64().unwrap_or_default(),
+            None => {
+                let shown = show(app, user, thread).await?;
+                shown.get("created_at").and_then(Value::as_u64).unwrap_or_default()
+            }
         };
         let mut members = members(before.as_ref());
         members.insert(CONVERSATION.to_owned(), json!({"created_at": created_at, "metadata": metadata}));

@@ -149,7 +149,9 @@ fn chosen(choice: &Value, tools: &mut Vec<Value>) -> Result<Value> {
         Some("allowed_tools") => {
             let allowed: Vec<String> =
                 choice.get("tools").and_then(Value::as_array).into_iter().flatten().filter_map(named).collect();
-            tools.retain(|tool| allowed.iter().any(|name| tool["function"]["name"] == name.as_str()));
+            let is_allowed =
+                |tool: &Value| tool.get("function").and_then(named).is_some_and(|name| allowed.contains(&name));
+            tools.retain(is_allowed);
             match choice.get("mode").and_then(Value::as_str) {
                 Some(mode @ ("auto" | "required")) => Ok(mode.into()),
                 _ => Err(Error::invalid("tool_choice.mode", "must be auto or required")),

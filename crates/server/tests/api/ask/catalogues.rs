@@ -19,7 +19,7 @@ use crate::support::{Home, Server, Value, json};
 pub fn catalogue(name: &str) -> (Arc<Home>, Server) {
     if name == "library" {
         let home = Home::new();
-        let server = home.serve_with(&[("NOVELO_ASK_CATALOGUE", "library")]);
+        let server = home.serve_with(&[("NOVELO_ASK_DATABASE", "sample"), ("NOVELO_ASK_CATALOGUE", "library")]);
         return (home, server);
     }
     let home = home(
