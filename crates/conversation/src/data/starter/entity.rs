@@ -206,14 +206,15 @@ fn write_conditions(parts: &EntityParts<'_>, out: &mut String) {
 
 fn write_queries(parts: &EntityParts<'_>, table: &SchemaTable, out: &mut String) {
     let EntityParts { from, wanted, day, .. } = parts;
-    let list: Vec<String> = parts.shown.iter().map(|shown| format!("{} AS {}", shown.sql, shown.name)).collect();
+    let list: Vec<String> =
+        parts.shown.iter().map(|shown| format!("{} AS {}", shown.sql, quoted(&shown.name))).collect();
     let list = list.join(", ");
     let keys = parts.subjects.join(", ");
     let named: Vec<String> = parts
         .shown
         .iter()
         .take_while(|shown| shown.of.is_none())
-        .map(|shown| format!("{} AS {}", shown.sql, shown.name))
+        .map(|shown| format!("{} AS {}", shown.sql, quoted(&shown.name)))
         .collect();
     let grouped: Vec<String> =
         parts.shown.iter().take_while(|shown| shown.of.is_none()).map(|shown| shown.sql.clone()).collect();
@@ -235,7 +236,7 @@ fn write_queries(parts: &EntityParts<'_>, table: &SchemaTable, out: &mut String)
         let sql = match parts.is_own || keys.is_empty() {
             true => format!("SELECT {list} FROM {from}{wanted} ORDER BY {day} DESC LIMIT coalesce(:limit, 1)"),
             false => {
-                let names: Vec<&str> = parts.shown.iter().map(|shown| shown.name.as_str()).collect();
+                let names: Vec<String> = parts.shown.iter().map(|shown| quoted(&shown.name)).collect();
                 let age = format!("row_number() OVER (PARTITION BY {keys} ORDER BY {day} DESC) AS newest");
                 format!(
                     "SELECT {} FROM (SELECT {list}, {age} FROM {from}{wanted}) WHERE newest = 1 ORDER BY 1",
@@ -254,8 +255,8 @@ fn write_queries(parts: &EntityParts<'_>, table: &SchemaTable, out: &mut String)
     let named = if parts.is_own { Vec::new() } else { named };
     for (name, function) in [("avg", "avg"), ("sum", "sum"), ("max", "max"), ("min", "min")] {
         let computed = measures.iter().map(|shown| match name {
-            "avg" => format!("avg({}) AS {}", shown.sql, average(shown)),
-            _ => format!("{function}({}) AS {}", shown.sql, shown.name),
+            "avg" => format!("avg({}) AS {}", shown.sql, quoted(&average(shown))),
+            _ => format!("{function}({}) AS {}", shown.sql, quoted(&shown.name)),
         });
         let columns: Vec<String> = named.iter().cloned().chain(computed).collect();
         let group = if by.is_empty() { String::new() } else { format!(" GROUP BY {} ORDER BY 1", by.join(", ")) };

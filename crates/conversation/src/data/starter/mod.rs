@@ -13,6 +13,7 @@ mod words;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail, ensure};
+use novelo_language::Language;
 
 use self::column::ColumnKind;
 use self::schema::SchemaTable;
@@ -67,6 +68,16 @@ impl StarterLocale {
     /// By its code: pt, en or ru.
     pub fn parse(code: &str) -> Option<Self> {
         [Self::Portuguese, Self::English, Self::Russian].into_iter().find(|it| it.code() == code)
+    }
+
+    /// What the ontology takes a folded word for.
+    fn stem(self, folded: &str) -> String {
+        let language = match self {
+            Self::Portuguese => Language::Portuguese,
+            Self::English => Language::English,
+            Self::Russian => Language::Russian,
+        };
+        novelo_language::plan::stem(folded, language)
     }
 
     fn aggregations(self) -> &'static str {

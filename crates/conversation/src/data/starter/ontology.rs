@@ -124,7 +124,7 @@ pub(super) fn write(plan: &CataloguePlan, schema: &Schema, locale: StarterLocale
     out.push_str("\n  intents:\n");
     let used = words_used(schema);
     for (at, table) in schema.tables.iter().enumerate() {
-        write_intent(plan, schema, at, table, &used, &mut out);
+        write_intent(plan, schema, at, table, &used, locale, &mut out);
     }
     out
 }
@@ -189,9 +189,12 @@ fn write_intent(
     at: usize,
     table: &SchemaTable,
     used: &BTreeMap<String, usize>,
+    locale: StarterLocale,
     out: &mut String,
 ) {
-    let (mut tokens, mut phrases) = (BTreeMap::new(), BTreeMap::new());
+    // By stem, since the ontology takes words of one stem for one word.
+    let mut tokens: BTreeMap<String, (String, f64)> = BTreeMap::new();
+    let mut phrases: BTreeMap<String, f64> = BTreeMap::new();
     let is_own = table.identity.is_some_and(|identity| !identity.is_category);
     let mut add = |name: &str, alone: f64, shared: f64| {
         let words = asking(name);
@@ -203,7 +206,7 @@ fn write_intent(
             let weight = if is_only { alone } else { shared };
             let weight = if words.len() > 1 { weight * 0.7 } else { weight };
             let weight = (weight * 100.0).round() / 100.0;
-            let known = tokens.entry(fold(word)).or_insert(weight);
+            let (_, known) = tokens.entry(locale.stem(&fold(word))).or_insert_with(|| (fold(word), weight));
             *known = known.max(weight);
             if table.date().is_some() && !is_own && !is_only {
                 phrases.insert(format!("@window + {}", fold(word)), 1.2);
@@ -217,12 +220,12 @@ fn write_intent(
     for subject in plan.subjects_of(schema, at) {
         phrases.insert(format!("@{}", subject.name), if subject.table == at { 1.0 } else { 0.3 });
     }
-    let list = |words: &BTreeMap<String, f64>| {
-        words.iter().map(|(word, weight)| format!("{}: {weight}", yaml(word))).collect::<Vec<_>>().join(", ")
-    };
+    let row = |word: &str, weight: f64| format!("{}: {weight}", yaml(word));
+    let tokens: Vec<String> = tokens.values().map(|(word, weight)| row(word, *weight)).collect();
+    let phrases: Vec<String> = phrases.iter().map(|(words, weight)| row(words, *weight)).collect();
     _ = writeln!(out, "    {}:", plan.entity(at));
-    _ = writeln!(out, "      tokens: {{{}}}", list(&tokens));
-    _ = writeln!(out, "      phrases: {{{}}}", list(&phrases));
+    _ = writeln!(out, "      tokens: {{{}}}", tokens.join(", "));
+    _ = writeln!(out, "      phrases: {{{}}}", phrases.join(", "));
 }
 
 pub(super) fn write_rules(plan: &CataloguePlan, schema: &Schema, locale: StarterLocale) -> String {

@@ -13,7 +13,7 @@ use rusqlite::{Connection, OpenFlags};
 
 use super::column::{self, ColumnKind};
 use super::quoted;
-use super::words::{plain, singular, split};
+use super::words::{asking, plain, singular, split};
 
 /// Rows of a table that are looked at.
 const SAMPLE_ROWS: usize = 500;
@@ -35,6 +35,7 @@ pub(super) struct Schema {
     pub left_out: Vec<(String, String)>,
 }
 
+/// A table or view with what its rows show.
 #[derive(Debug)]
 pub(super) struct SchemaTable {
     pub name: String,
@@ -103,6 +104,9 @@ pub(super) fn read(path: &Path) -> anyhow::Result<Schema> {
             Ok(table) if table.columns.iter().all(|column| column.kind == ColumnKind::Other) => {
                 left_out.push((name, "it has no rows that say what its columns hold".to_owned()));
             }
+            Ok(table) if !table.can_be_asked_for() => {
+                left_out.push((name, "neither its name nor those of its columns have a word to ask for it".to_owned()));
+            }
             Ok(table) => tables.push(table),
             Err(error) => left_out.push((name, format!("{error:#}"))),
         }
@@ -114,6 +118,13 @@ pub(super) fn read(path: &Path) -> anyhow::Result<Schema> {
     let mut schema = Schema { tables, left_out };
     reader.relate(&mut schema)?;
     Ok(schema)
+}
+
+impl SchemaTable {
+    fn can_be_asked_for(&self) -> bool {
+        let names = std::iter::once(&self.name).chain(self.columns.iter().map(|column| &column.name));
+        names.into_iter().any(|name| !asking(name).is_empty())
+    }
 }
 
 struct SchemaReader {

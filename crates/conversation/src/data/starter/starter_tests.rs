@@ -13,9 +13,9 @@ fn starter(script: &str) -> (tempfile::TempDir, PathBuf, Starter) {
 fn what_is_made_fits_its_database() {
     for script in [
         "CREATE TABLE notes (body TEXT); INSERT INTO notes VALUES ('a'), ('b')",
-        "CREATE TABLE n (a INTEGER); INSERT INTO n VALUES (1), (2)",
         "CREATE TABLE \"limit\" (\"from\" TEXT PRIMARY KEY, \"order\" REAL); INSERT INTO \"limit\" VALUES ('x1', 2.5)",
-        "CREATE TABLE \"a \"\"b\"\" c\" (\"d e\" TEXT, \"f\"\"g\" REAL); INSERT INTO \"a \"\"b\"\" c\" VALUES ('h i', 1.5)",
+        "CREATE TABLE \"tall \"\"old\"\" trees\" (\"found in\" TEXT, \"f\"\"g\" REAL);
+         INSERT INTO \"tall \"\"old\"\" trees\" VALUES ('h i', 1.5)",
         "CREATE TABLE people (name TEXT, born TEXT, pct REAL, year INTEGER, made_at INTEGER);
          INSERT INTO people VALUES ('Ana', '1990-02-03', 4.5, 2001, 1700000000000), ('Rui', '1980-01-01', 3, 2002, 1700000100000)",
         "CREATE TABLE a (id INTEGER PRIMARY KEY, name TEXT); CREATE TABLE b (id INTEGER PRIMARY KEY, a_id INTEGER, n INTEGER);
@@ -24,6 +24,16 @@ fn what_is_made_fits_its_database() {
         let (_dir, path, made) = starter(script);
         made.check(&path).unwrap_or_else(|error| panic!("{script}: {error:#}\n{:#?}", made.files));
     }
+}
+
+#[test]
+fn a_table_without_words_is_left_out() {
+    let script = "CREATE TABLE n (a INTEGER); INSERT INTO n VALUES (1), (2);
+        CREATE TABLE notes (body TEXT); INSERT INTO notes VALUES ('a'), ('b')";
+    let (_dir, path, made) = starter(script);
+    let left_out: Vec<&str> = made.left_out.iter().map(|(name, _)| name.as_str()).collect();
+    assert_eq!((left_out, made.tables.len()), (vec!["n"], 1));
+    made.check(&path).unwrap();
 }
 
 #[test]
