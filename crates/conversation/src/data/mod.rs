@@ -10,6 +10,7 @@ pub mod entity;
 pub mod shipped;
 #[cfg(test)]
 mod shipped_tests;
+pub mod starter;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -17,7 +17,7 @@ pub use condition::{AmountUnit, Condition, ConditionRule};
 pub use infer::{Given, GivenSubjects, LIMIT_MAX, ParameterRules, Parameters, Taken};
 pub use ontology::{Because, Candidate, Earlier, Intent, Ontology, Scores, Verdict};
 pub use subjects::{Shape, Subject};
-pub use text::{Phrase, Question, SubjectKind, Subjects};
+pub use text::{Phrase, Question, SubjectKind, Subjects, stem};
 
 use crate::{Language, Locale};
 

@@ -216,8 +216,8 @@ impl Word {
     }
 }
 
-/// The stem of a folded word.
-pub(crate) fn stem(folded: &str, language: Language) -> String {
+/// What a folded word is compared by: words of one stem are one word of an ontology.
+pub fn stem(folded: &str, language: Language) -> String {
     language.stem((language.questions().stemmed_form)(folded))
 }
 

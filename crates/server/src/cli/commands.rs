@@ -60,6 +60,7 @@ async fn dispatch(command: Command, client: &Client, out: &Output) -> anyhow::Re
         Command::Key(command) => key(client, command, out).await,
         Command::Serve(_)
         | Command::Config
+        | Command::AskInit(_)
         | Command::Doctor
         | Command::Measure(_)
         | Command::ReadFile { .. }

@@ -1,8 +1,8 @@
 //! The command line.
 //!
-//! Owns the commands and their output. Every command but `serve`, `config`, `migrate`, `eval` and `bench` is
-//! a client of the API: of the running server if there is one, else of a server opened within this process.
-//! So the command line behaves as the API does. Exit codes: 0 done, 1 refused or failed, 2 wrong usage, 130
+//! Owns the commands and their output. Every command but `serve`, `config`, `ask-init`, `migrate`, `eval` and
+//! `bench` is a client of the API: of the running server if there is one, else of a server opened within this
+//! process. So the command line behaves as the API does. Exit codes: 0 done, 1 refused or failed, 2 wrong usage, 130
 //! stopped by Ctrl-C.
 
 #![deny(clippy::print_stdout, clippy::print_stderr, reason = "a closed pipe would be a panic: use say! and complain!")]
@@ -11,6 +11,7 @@
 mod output;
 
 mod ask;
+mod ask_init;
 mod chat;
 mod client;
 mod commands;
@@ -62,6 +63,8 @@ enum Command {
     Serve(ServeArgs),
     /// Ask a question and have it answered from the documents
     Ask(ask::AskArgs),
+    /// Make a starting catalogue for /ask from the schema of a SQLite file
+    AskInit(ask_init::AskInitArgs),
     /// Talk in the terminal: questions, follow-ups, answers as they come
     Chat(ask::ThreadArgs),
     /// Show the context of a thread, and why each turn is in or out
@@ -240,6 +243,9 @@ fn run(cli: Cli) -> anyhow::Result<ExitCode> {
     let raw = RawSettings::gather(cli.config.as_deref(), |name| std::env::var(name).ok(), &flags)?;
     let settings = raw.parse()?;
     let out = Output { json: cli.json };
+    if let Command::AskInit(args) = &cli.command {
+        return ask_init::run(args, &settings, &out);
+    }
     runtime()?.block_on(async move {
         match cli.command {
             Command::Serve(_) => serve::run(settings).await.map(|()| ExitCode::SUCCESS),

@@ -9,6 +9,7 @@ mod conversations;
 mod follow_ups;
 mod forgotten;
 mod hostile;
+mod init;
 mod narrations;
 mod own;
 mod reasons;
