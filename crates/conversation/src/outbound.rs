@@ -54,7 +54,7 @@ impl Outbound {
     }
 
     /// The same where the key stands alone in a header of its own.
-    pub fn with_header(url: &str, name: &'static str, key: &str) -> anyhow::Result<Self> {
+    pub(crate) fn with_header(url: &str, name: &'static str, key: &str) -> anyhow::Result<Self> {
         let key = if key.is_empty() { None } else { Some((header::HeaderName::from_static(name), secret(key)?)) };
         Ok(Self { key, ..Self::new(url, "")? })
     }
@@ -162,7 +162,7 @@ impl Passing {
 }
 
 /// An error with what lies behind it, for people: without the words of our own client, and each cause once.
-pub fn causes(error: &(dyn std::error::Error + 'static)) -> String {
+pub(crate) fn causes(error: &(dyn std::error::Error + 'static)) -> String {
     let is_ours = |words: &str| words.starts_with("client error (") || words == "tcp connect error";
     let mut causes: Vec<String> = Vec::new();
     for cause in std::iter::successors(Some(error), |error| error.source()) {

@@ -19,7 +19,7 @@ use novelo_conversation::context::request::Request;
 const ROUNDS: usize = 401;
 
 /// W2: an agent's thread of 1,000 messages to 20,000 tokens, against copying and writing the same bytes.
-pub fn agent() -> anyhow::Result<Vec<BenchRow>> {
+pub(crate) fn agent() -> anyhow::Result<Vec<BenchRow>> {
     let mut sink = SocketSink::open()?;
     let turns: Vec<Turn> = agent_thread(1_000)
         .into_iter()
@@ -53,7 +53,7 @@ pub fn agent() -> anyhow::Result<Vec<BenchRow>> {
 }
 
 /// The filters of an agent that reads and writes files.
-pub fn agent_recipe() -> anyhow::Result<Recipe> {
+pub(crate) fn agent_recipe() -> anyhow::Result<Recipe> {
     let filters = json!([
         "fileContentsLimiter",
         {"name": "sizeLimiter", "options": {"maxTokens": 20_000}},
@@ -83,7 +83,7 @@ impl SocketSink {
 }
 
 /// `/v1/context` without the socket, for whole threads of growing length, against copying the same bytes.
-pub async fn sizes() -> anyhow::Result<Vec<BenchRow>> {
+pub(crate) async fn sizes() -> anyhow::Result<Vec<BenchRow>> {
     let dir = tempfile::tempdir()?;
     let (app, tasks) = open(dir.path()).await?;
     let mut rows = Vec::new();

@@ -20,7 +20,7 @@ const SUBJECT: &str = "HGLG11";
 const REMEMBERING: &str = "context: {enabled: true, last_reference: {enable_last_ticker: true}}\n";
 const FORGETFUL: &str = "context: {enabled: false}\n";
 
-pub async fn follow_up() -> anyhow::Result<Vec<BenchRow>> {
+pub(crate) async fn follow_up() -> anyhow::Result<Vec<BenchRow>> {
     let stored = measure(REMEMBERING, "e o preço?").await?;
     let unstored = measure(FORGETFUL, "qual o preço do HGLG11?").await?;
     let row = |what: &str, pairs: &[(f64, f64)]| {

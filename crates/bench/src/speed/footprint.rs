@@ -10,7 +10,7 @@ use super::{BenchRow, RatioTarget, median};
 const STARTS: usize = 7;
 
 /// Measures the `novelo` beside this program, on a data directory that has the sample in it.
-pub async fn measure() -> anyhow::Result<Vec<BenchRow>> {
+pub(crate) async fn measure() -> anyhow::Result<Vec<BenchRow>> {
     let dir = tempfile::tempdir()?;
     let mut starts_ms = Vec::new();
     let mut idle_mb = 0.0;

@@ -24,7 +24,7 @@ const LIMIT_US: f64 = 1_000.0;
 /// When the model was asked last.
 type LastCall = Arc<Mutex<Option<Instant>>>;
 
-pub async fn message() -> anyhow::Result<Vec<BenchRow>> {
+pub(crate) async fn message() -> anyhow::Result<Vec<BenchRow>> {
     let dir = tempfile::tempdir()?;
     let asked = LastCall::default();
     let (model, (stop_model, model_served)) = start(server(asked.clone())).await?;

@@ -48,7 +48,7 @@ const GROUP_MESSAGES: usize = 15;
 const ASK_TOPIC: &str = r#"{"userId":"bench","kala":{"kind":"Topic","topicId":"s"},"presetId":"TopicContext"}"#;
 
 /// HTTP: a context of a thread, the same one again and again, and another one each time.
-pub async fn context(time: Duration) -> anyhow::Result<Vec<BenchRow>> {
+pub(crate) async fn context(time: Duration) -> anyhow::Result<Vec<BenchRow>> {
     let dir = tempfile::tempdir()?;
     let (app, tasks) = open(dir.path()).await?;
     let role = |n: usize| if n.is_multiple_of(2) { "user" } else { "assistant" };
@@ -78,7 +78,7 @@ pub async fn context(time: Duration) -> anyhow::Result<Vec<BenchRow>> {
 }
 
 /// W5: the preset TopicContext over a session with collapsed groups.
-pub async fn topic(time: Duration) -> anyhow::Result<Vec<BenchRow>> {
+pub(crate) async fn topic(time: Duration) -> anyhow::Result<Vec<BenchRow>> {
     let dir = tempfile::tempdir()?;
     let (app, tasks) = open(dir.path()).await?;
     fill_session(&app).await?;
@@ -101,7 +101,7 @@ pub async fn topic(time: Duration) -> anyhow::Result<Vec<BenchRow>> {
     Ok(vec![row(&what, &again), row("the same, made anew each time", &anew)])
 }
 
-pub async fn fill_session(app: &App) -> anyhow::Result<()> {
+pub(crate) async fn fill_session(app: &App) -> anyhow::Result<()> {
     let named = |(n, raw)| NewDocument { id: NewId::Given(format!("m{n}").into()), ..document(raw) };
     let documents: Vec<NewDocument> = agent_thread(SESSION).into_iter().enumerate().map(named).collect();
     app.store.append(&scope::turns("bench", "s")?, documents, AppendTerms::default()).await?;
@@ -123,7 +123,7 @@ pub async fn fill_session(app: &App) -> anyhow::Result<()> {
 }
 
 /// Opens the application with a data directory in `dir`.
-pub async fn open(dir: &Path) -> anyhow::Result<(App, app::Tasks)> {
+pub(crate) async fn open(dir: &Path) -> anyhow::Result<(App, app::Tasks)> {
     let (data, policies) = (dir.join("data"), "/nonexistent".into());
     app::open(Settings { data, policies, ..Settings::default() }).await
 }
@@ -167,7 +167,7 @@ impl ServerPair {
 type RunningServer = (oneshot::Sender<()>, JoinHandle<()>);
 
 /// Starts a server of ours, which must know where it listens.
-pub async fn start_ours<R>(server: &Server, router: R) -> anyhow::Result<(String, RunningServer)>
+pub(crate) async fn start_ours<R>(server: &Server, router: R) -> anyhow::Result<(String, RunningServer)>
 where
     R: Service<Incoming, Response = Response, Error = Infallible> + Clone + Send + Sync + 'static,
     R::Future: Send,
@@ -208,9 +208,9 @@ fn same_bytes(server: Server, answer: Bytes) -> Router {
         .with_state(server)
 }
 
-pub type HttpClient = Client<hyper_util::client::legacy::connect::HttpConnector, Body>;
+pub(crate) type HttpClient = Client<hyper_util::client::legacy::connect::HttpConnector, Body>;
 
-pub fn client() -> HttpClient {
+pub(crate) fn client() -> HttpClient {
     Client::builder(TokioExecutor::new()).build_http()
 }
 
@@ -223,7 +223,7 @@ async fn throughput(at: &str, time: Duration, body: impl Fn(usize) -> String + C
     .await
 }
 
-pub async fn ask(client: &HttpClient, at: &str, body: String) -> anyhow::Result<Bytes> {
+pub(crate) async fn ask(client: &HttpClient, at: &str, body: String) -> anyhow::Result<Bytes> {
     let response = client.request(Request::post(at).body(Body::from(body))?).await?;
     anyhow::ensure!(response.status().is_success(), "answered {}", response.status());
     Ok(response.into_body().collect().await?.to_bytes())

@@ -4,15 +4,15 @@
 //! in the same run, in turns, and the median of the ratios counts: machines are noisy, ratios are less so.
 
 pub(crate) mod bare;
-pub mod context;
+pub(crate) mod context;
 mod data;
 mod footprint;
 mod guide;
-pub mod http;
+pub(crate) mod http;
 mod load;
 mod process;
 pub mod raw;
-pub mod recall;
+pub(crate) mod recall;
 mod redis;
 mod thread;
 mod turn_http;
@@ -25,7 +25,7 @@ use novelo_server::say;
 use serde_json::json;
 
 /// One line of the table.
-pub struct BenchRow {
+pub(crate) struct BenchRow {
     pub name: &'static str,
     pub what: String,
     /// Ours and the raw equivalent, in `unit`.
@@ -37,7 +37,7 @@ pub struct BenchRow {
 }
 
 #[derive(Clone, Copy)]
-pub enum RatioTarget {
+pub(crate) enum RatioTarget {
     AtLeast(f64),
     AtMost(f64),
 }
@@ -131,20 +131,20 @@ fn figure(value: f64) -> String {
     }
 }
 
-pub fn median(mut values: Vec<f64>) -> f64 {
+pub(crate) fn median(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);
     values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
 }
 
 /// Microseconds that one call takes.
-pub fn time_us<T>(work: impl FnOnce() -> T) -> f64 {
+pub(crate) fn time_us<T>(work: impl FnOnce() -> T) -> f64 {
     let started = Instant::now();
     std::hint::black_box(work());
     started.elapsed().as_secs_f64() * 1e6
 }
 
 /// The medians of pairs, and of their ratios.
-pub fn medians(pairs: &[(f64, f64)]) -> (f64, f64, f64) {
+pub(crate) fn medians(pairs: &[(f64, f64)]) -> (f64, f64, f64) {
     let of = |pick: fn(&(f64, f64)) -> f64| median(pairs.iter().map(pick).collect());
     (of(|p| p.0), of(|p| p.1), of(|p| p.0 / p.1))
 }

@@ -9,7 +9,7 @@ use tokio::sync::{mpsc, oneshot};
 
 /// A file with many writers and one flusher: the least that a durable log must do.
 #[derive(Clone)]
-pub struct RawLog {
+pub(crate) struct RawLog {
     jobs: mpsc::UnboundedSender<(Bytes, oneshot::Sender<()>)>,
     /// All that was appended, by thread, as a raw equivalent of reading it back.
     threads: Arc<Vec<Mutex<Vec<Bytes>>>>,
@@ -17,7 +17,7 @@ pub struct RawLog {
 
 impl RawLog {
     /// Starts the one writer; it ends when the last handle is gone.
-    pub fn create(path: &Path, threads: usize) -> anyhow::Result<Self> {
+    pub(crate) fn create(path: &Path, threads: usize) -> anyhow::Result<Self> {
         let mut file = std::fs::File::create(path)?;
         let (jobs, mut waiting) = mpsc::unbounded_channel::<(Bytes, oneshot::Sender<()>)>();
         std::thread::spawn(move || -> std::io::Result<()> {
@@ -37,7 +37,7 @@ impl RawLog {
         Ok(Self { jobs, threads: Arc::new((0..threads).map(|_| Mutex::default()).collect()) })
     }
 
-    pub async fn append(&self, thread: usize, bytes: Bytes) -> anyhow::Result<()> {
+    pub(crate) async fn append(&self, thread: usize, bytes: Bytes) -> anyhow::Result<()> {
         let (done, wait) = oneshot::channel();
         self.jobs.send((bytes.clone(), done))?;
         wait.await?;
@@ -47,7 +47,7 @@ impl RawLog {
         Ok(())
     }
 
-    pub fn last(&self, thread: usize, count: usize) -> Vec<Bytes> {
+    pub(crate) fn last(&self, thread: usize, count: usize) -> Vec<Bytes> {
         let Some(turns) = self.threads.get(thread) else { return Vec::new() };
         let turns = turns.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         turns.iter().skip(turns.len().saturating_sub(count)).cloned().collect()
@@ -58,13 +58,13 @@ const WORDS: &str = "the tide table says that high water comes a little later ea
     while the earth turns so the harbour master writes two times and a height for every day of the month ";
 
 /// A message of about 500 bytes.
-pub fn message(role: &str, n: usize) -> Bytes {
+pub(crate) fn message(role: &str, n: usize) -> Bytes {
     let text: String = WORDS.chars().cycle().skip(n * 37 % WORDS.len()).take(440).collect();
     format!(r#"{{"role":"{role}","content":"{n}: {text}"}}"#).into()
 }
 
 /// A conversation of an agent: questions, tool calls that read and write files, answers.
-pub fn agent_thread(messages: usize) -> Vec<Bytes> {
+pub(crate) fn agent_thread(messages: usize) -> Vec<Bytes> {
     let mut out = vec![Bytes::from_static(br#"{"role":"system","content":"You are a careful engineer."}"#)];
     let mut n = 0;
     while out.len() < messages {

@@ -27,7 +27,7 @@ const SYLLABLES: [&str; 24] = [
 ];
 
 /// Numbers that look random and are the same in every run.
-pub struct PseudoRandom(u64);
+pub(crate) struct PseudoRandom(u64);
 
 impl PseudoRandom {
     pub fn new() -> Self {
@@ -45,7 +45,7 @@ impl PseudoRandom {
         (self.next() >> 40) as f32 / (1 << 24) as f32
     }
 
-    pub fn word(&mut self) -> String {
+    pub(crate) fn word(&mut self) -> String {
         let rank = (self.unit().powi(3) * 8_000.0) as usize;
         let syllable = |n: usize| SYLLABLES.get(n % SYLLABLES.len()).copied().unwrap_or("");
         format!("{}{}{}", syllable(rank), syllable(rank / 24 + 7), syllable(rank / 576))
@@ -55,14 +55,14 @@ impl PseudoRandom {
         (0..20).map(|_| self.word()).collect::<Vec<_>>().join(" ")
     }
 
-    pub fn vector(&mut self) -> Vec<f32> {
+    pub(crate) fn vector(&mut self) -> Vec<f32> {
         let raw: Vec<f32> = (0..DIMENSIONS).map(|_| self.unit() - 0.5).collect();
         let length = raw.iter().map(|x| x * x).sum::<f32>().sqrt();
         raw.iter().map(|x| x / length).collect()
     }
 }
 
-pub async fn search_and_index() -> anyhow::Result<Vec<BenchRow>> {
+pub(crate) async fn search_and_index() -> anyhow::Result<Vec<BenchRow>> {
     let mut numbers = PseudoRandom::new();
     let texts: Vec<String> = (0..MEMORIES).map(|_| numbers.text()).collect();
     let vectors: Vec<Vec<f32>> = (0..MEMORIES).map(|_| numbers.vector()).collect();

@@ -38,7 +38,7 @@ enum UserSpread {
 }
 
 /// W1 with the documents in Redis; no rows if there is no server to measure.
-pub async fn cycle(settings: &Settings, time: Duration) -> anyhow::Result<Vec<BenchRow>> {
+pub(crate) async fn cycle(settings: &Settings, time: Duration) -> anyhow::Result<Vec<BenchRow>> {
     if settings.redis.url.source != ValueSource::Default {
         return measure(&settings.redis.url, time).await;
     }

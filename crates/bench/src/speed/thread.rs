@@ -13,12 +13,12 @@ use novelo_store::{AppendTerms, LocalOptions, NewDocument, NewId, Range, Store};
 use super::raw::{RawLog, message};
 use super::{BenchRow, RatioTarget, medians};
 
-pub const ROUNDS: usize = 5;
-pub const WRITERS: usize = 64;
-pub const LAST: usize = 20;
+pub(crate) const ROUNDS: usize = 5;
+pub(crate) const WRITERS: usize = 64;
+pub(crate) const LAST: usize = 20;
 
 /// W1: append a user turn, load the last 20, append the answer; 64 conversations at once.
-pub async fn cycle(time: Duration) -> anyhow::Result<Vec<BenchRow>> {
+pub(crate) async fn cycle(time: Duration) -> anyhow::Result<Vec<BenchRow>> {
     let dir = tempfile::tempdir()?;
     let mut pairs = Vec::new();
     for round in 0..ROUNDS {
@@ -39,7 +39,7 @@ pub async fn cycle(time: Duration) -> anyhow::Result<Vec<BenchRow>> {
 }
 
 /// Append throughput at 1, 8 and 64 writers.
-pub async fn appends(time: Duration) -> anyhow::Result<Vec<BenchRow>> {
+pub(crate) async fn appends(time: Duration) -> anyhow::Result<Vec<BenchRow>> {
     let dir = tempfile::tempdir()?;
     let mut rows = Vec::new();
     for writers in [1, 8, 64] {
@@ -61,7 +61,7 @@ pub async fn appends(time: Duration) -> anyhow::Result<Vec<BenchRow>> {
 }
 
 /// W3: a turn late in a long thread against one early in a short thread.
-pub async fn long_against_short() -> anyhow::Result<Vec<BenchRow>> {
+pub(crate) async fn long_against_short() -> anyhow::Result<Vec<BenchRow>> {
     const CYCLES: usize = 300;
     let dir = tempfile::tempdir()?;
     let store = open(&dir.path().join("store")).await?;
@@ -86,11 +86,11 @@ pub async fn long_against_short() -> anyhow::Result<Vec<BenchRow>> {
     Ok(vec![BenchRow { name: "W3", what, ours, raw, unit: "µs", ratio, target: Some(RatioTarget::AtMost(1.2)) }])
 }
 
-pub async fn open(dir: &Path) -> anyhow::Result<Store> {
+pub(crate) async fn open(dir: &Path) -> anyhow::Result<Store> {
     Ok(Store::open_local(dir, LocalOptions::default()).await?)
 }
 
-pub fn document(value: Bytes) -> NewDocument {
+pub(crate) fn document(value: Bytes) -> NewDocument {
     let id = NewId::Fresh(novelo_conversation::ids::fresh_text().into());
     NewDocument { id, create_time: novelo_conversation::telemetry::now(), value, expires_at: None }
 }
@@ -125,7 +125,7 @@ async fn append_raw(log: RawLog, writer: usize, n: usize) -> anyhow::Result<()> 
 }
 
 /// Calls per second of all writers together. A writer that fails stops, which lowers the rate.
-pub async fn rate<W>(
+pub(crate) async fn rate<W>(
     writers: usize,
     time: Duration,
     work: impl Fn(usize, usize) -> W + Clone + Send + Sync + 'static,

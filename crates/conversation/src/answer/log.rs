@@ -77,7 +77,6 @@ pub struct EventReader {
     log: Arc<EventLog>,
     count: watch::Receiver<usize>,
     next: usize,
-    resumes: bool,
 }
 
 impl EventLog {
@@ -125,7 +124,7 @@ impl EventLog {
             _ => after,
         };
         drop(events);
-        EventReader { log: self.clone(), count: self.count.subscribe(), next, resumes: after > 0 }
+        EventReader { log: self.clone(), count: self.count.subscribe(), next }
     }
 
     /// Milliseconds since the reply began.
@@ -138,12 +137,12 @@ impl EventLog {
         self.dismissed.send_replace(true);
     }
 
-    pub fn has_ended(&self) -> bool {
+    pub(crate) fn has_ended(&self) -> bool {
         self.lock().have_ended()
     }
 
     /// Whether there is a reader.
-    pub fn is_read(&self) -> bool {
+    pub(crate) fn is_read(&self) -> bool {
         !self.count.is_closed()
     }
 
@@ -153,7 +152,7 @@ impl EventLog {
     }
 
     /// Resolves when there was no reader for so long, or when a reader asks to stop.
-    pub async fn abandoned(&self, patience: Duration) {
+    pub(crate) async fn abandoned(&self, patience: Duration) {
         let mut dismissed = self.dismissed.subscribe();
         tokio::select! {
             () = self.unread(patience) => {}
@@ -284,11 +283,6 @@ impl EventReader {
     /// When the reply began, in seconds since 1970.
     pub fn started_at(&self) -> f64 {
         self.log.started_at
-    }
-
-    /// Whether it continues where another reader stopped.
-    pub fn resumes(&self) -> bool {
-        self.resumes
     }
 
     /// Stops the reply. Its last event follows soon.

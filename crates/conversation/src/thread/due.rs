@@ -221,7 +221,11 @@ mod tests {
             due.add("u", &n.to_string(), now);
             due.add("u", "0", now);
         }
-        assert_eq!((due.lock().resting.len(), due.lock().queue.len()), (THREADS_MAX, THREADS_MAX));
+        let lengths = {
+            let state = due.lock();
+            (state.resting.len(), state.queue.len())
+        };
+        assert_eq!(lengths, (THREADS_MAX, THREADS_MAX));
         assert_eq!(due.next(now), NextDue::At(now + REST));
         assert_eq!(due.next(now + REST), NextDue::Thread(name("0")));
         due.add("u", "0", now + REST);

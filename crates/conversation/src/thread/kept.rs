@@ -109,7 +109,7 @@ impl Kept {
     }
 
     /// The id of the question's turn.
-    pub fn question_id(&self) -> Option<&str> {
+    pub(crate) fn question_id(&self) -> Option<&str> {
         self.0.as_ref().map(|place| place.question.id())
     }
 
@@ -121,7 +121,7 @@ impl Kept {
     /// Adds the answer to a client that sends its conversation again. Where the thread has moved on
     /// meanwhile, the client has said what it heard of this answer by itself; what it did not wait for has no
     /// place there.
-    pub async fn add_relayed(&self, app: &Threads, message: Message, is_left: bool) -> Result<bool> {
+    pub(crate) async fn add_relayed(&self, app: &Threads, message: Message, is_left: bool) -> Result<bool> {
         let Some(place) = &self.0 else { return Ok(true) };
         let Newest { seq: last, at } = place.newest();
         let beside = Beside { expects: Some(at), ops: Vec::new() };
@@ -176,7 +176,7 @@ impl Kept {
 
     /// Adds a turn and, in the same write, operations that depend on its seq. Returns whether all were
     /// stored.
-    pub async fn add_with<I: IntoIterator<Item = Op>>(
+    pub(crate) async fn add_with<I: IntoIterator<Item = Op>>(
         &self,
         app: &Threads,
         turn: impl Into<NewTurn>,
@@ -220,7 +220,7 @@ impl Place {
 }
 
 /// What was stored; `None` where what it was made from is gone.
-pub fn unless_forgotten<T>(stored: Result<T>) -> Result<Option<T>> {
+pub(crate) fn unless_forgotten<T>(stored: Result<T>) -> Result<Option<T>> {
     match stored {
         Err(error) if error.code == Code::NotFound => Ok(None),
         stored => stored.map(Some),

@@ -16,7 +16,7 @@ const DEPTH_MAX: usize = 64;
 
 /// Whether a member that is null is the same as a missing one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Nulls {
+pub(crate) enum Nulls {
     Count,
     AreMissing,
 }
@@ -29,12 +29,12 @@ enum Numbers {
 }
 
 /// The fingerprint of a JSON text.
-pub fn json_fingerprint(text: &str, nulls: Nulls) -> Option<u128> {
+pub(crate) fn json_fingerprint(text: &str, nulls: Nulls) -> Option<u128> {
     Walk { nulls, numbers: Numbers::Decimals }.text(text)
 }
 
 /// The same with numbers as a reader sees them that has only doubles.
-pub fn fingerprint_of_doubles(text: &str) -> Option<u128> {
+pub(crate) fn fingerprint_of_doubles(text: &str) -> Option<u128> {
     Walk { nulls: Nulls::Count, numbers: Numbers::Doubles }.text(text)
 }
 

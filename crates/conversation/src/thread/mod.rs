@@ -30,7 +30,8 @@ use crate::telemetry::now;
 
 pub(crate) use repeated::repeats_unanswered;
 pub use unsaid::{Unsaid, unsaid};
-pub use words::{Words, is_text};
+pub use words::Words;
+pub(crate) use words::is_text;
 
 /// The room of threads.
 pub struct Threads {
@@ -112,14 +113,14 @@ pub async fn fork(app: &Threads, user: &str, thread: &str, at_seq: u64, to: &str
 
 /// What goes into one write with turns.
 #[derive(Debug, Default)]
-pub struct Beside {
+pub(crate) struct Beside {
     /// What must still be there: they were made from it.
     pub expects: Option<DocumentPath>,
     pub ops: Vec<Op>,
 }
 
 /// The same with what is written in one go with them; what was expected and is gone is `not_found`.
-pub async fn append_with(
+pub(crate) async fn append_with(
     app: &Threads,
     user: &str,
     thread: &str,

@@ -16,7 +16,7 @@ use crate::thread::refused::Refusals;
 
 /// Turns of a thread, and which of them a model refused.
 #[derive(Debug)]
-pub struct Tail {
+pub(crate) struct Tail {
     pub turns: Turns,
     pub refusals: Refusals,
     collection: CollectionPath,

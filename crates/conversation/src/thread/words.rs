@@ -68,7 +68,7 @@ impl Words {
 
     /// Whether a message that was sent says what this stored one says. An id that one of them lacks is no
     /// difference.
-    pub fn is_alike(&self, sent: &Self) -> bool {
+    pub(crate) fn is_alike(&self, sent: &Self) -> bool {
         let is_same = self.print == sent.print || (self.is_partial && self.was_heard_as(sent));
         let calls = self.calls.iter().zip(&sent.calls);
         is_same
@@ -78,12 +78,12 @@ impl Words {
     }
 
     /// Whether a client heard this answer, or its beginning.
-    pub fn was_heard_as(&self, sent: &Self) -> bool {
+    pub(crate) fn was_heard_as(&self, sent: &Self) -> bool {
         let texts = self.text.as_deref().zip(sent.text.as_deref());
         texts.is_some_and(|(said, heard)| !heard.is_empty() && said.starts_with(heard))
     }
 
-    pub fn are_an_answer(&self) -> bool {
+    pub(crate) fn are_an_answer(&self) -> bool {
         self.role == Some(Role::Assistant)
     }
 
@@ -181,7 +181,7 @@ fn part(part: &str) -> u128 {
 }
 
 /// Whether a message is words alone, without images, sounds and files.
-pub fn is_text(message: &Message) -> bool {
+pub(crate) fn is_text(message: &Message) -> bool {
     let content = present(message.as_str(), "content").unwrap_or("null");
     elements(content).all(|part| text_of(part.slice(content)).is_some())
 }

@@ -169,7 +169,7 @@ impl<'a> Belonging<'a> {
                 && said.iter().zip(&name).all(|(word, name)| word.folded == **name)
         };
         let columns = self.facts.columns.iter().enumerate();
-        let named = columns.filter(|(_, column)| column.words.iter().any(|text| ends(&text)));
+        let named = columns.filter(|(_, column)| column.words.iter().any(&ends));
         named.map(|(column, _)| column).filter(|column| has_numbers(*column)).collect()
     }
 

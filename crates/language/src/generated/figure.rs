@@ -353,11 +353,12 @@ impl FigureReader<'_> {
         for _ in 0..2 {
             let rest = self.text.get(..from).unwrap_or("");
             let close = rest.trim_end_matches(BLANKS);
-            if let Some(before) = rest.strip_suffix(MINUSES).or_else(|| rest.strip_suffix('+')) {
-                if sign == FigureSign::None && !before.ends_with(char::is_alphanumeric) {
-                    sign = if rest.ends_with('+') { FigureSign::Plus } else { FigureSign::Minus };
-                    from = before.len();
-                }
+            if let Some(before) = rest.strip_suffix(MINUSES).or_else(|| rest.strip_suffix('+'))
+                && sign == FigureSign::None
+                && !before.ends_with(char::is_alphanumeric)
+            {
+                sign = if rest.ends_with('+') { FigureSign::Plus } else { FigureSign::Minus };
+                from = before.len();
             }
             let rest = self.text.get(..from).unwrap_or("").trim_end_matches(BLANKS);
             if let (None, Some((code, before))) = (currency, currency_before(rest)) {

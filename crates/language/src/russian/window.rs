@@ -301,7 +301,7 @@ fn counted(lead: &str, n: u32, [one, many, few_unit, many_unit]: [&str; 4]) -> S
     }
 }
 
-fn plural<'w>(n: u32, [one, few, many]: [&'w str; 3]) -> &'w str {
+fn plural(n: u32, [one, few, many]: [&str; 3]) -> &str {
     match (n % 10, n % 100) {
         (_, 11..=14) => many,
         (1, _) => one,

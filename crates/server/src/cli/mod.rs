@@ -2,8 +2,8 @@
 //!
 //! Owns the commands and their output. Every command but `serve`, `config`, `ask-init`, `migrate`, `eval` and
 //! `bench` is a client of the API: of the running server if there is one, else of a server opened within this
-//! process. So the command line behaves as the API does. Exit codes: 0 done, 1 refused or failed, 2 wrong usage, 130
-//! stopped by Ctrl-C.
+//! process. So the command line behaves as the API does. Exit codes: 0 done, 1 refused or failed, 2 wrong
+//! usage, 130 stopped by Ctrl-C.
 
 #![deny(clippy::print_stdout, clippy::print_stderr, reason = "a closed pipe would be a panic: use say! and complain!")]
 

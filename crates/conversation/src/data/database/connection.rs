@@ -28,7 +28,7 @@ const PREPARED_MAX: usize = 256;
 const STEPS: i32 = 1_000;
 
 /// A long pattern of LIKE on a long text is slow within one step.
-pub const PATTERN_BYTES_MAX: usize = 256;
+pub(crate) const PATTERN_BYTES_MAX: usize = 256;
 
 /// How long a connection sleeps before it asks again for a file that a writer has locked.
 const RETRY: Duration = Duration::from_millis(2);

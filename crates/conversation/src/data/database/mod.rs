@@ -72,7 +72,7 @@ impl Database {
 
     /// A number that is another one after the file was written to or replaced; zero where there is none.
     /// Costs two looks at the directory.
-    pub fn generation(&self) -> u64 {
+    pub(crate) fn generation(&self) -> u64 {
         stamp::generation(&self.path)
     }
 

@@ -17,7 +17,7 @@ pub struct Rows {
 
 impl Rows {
     /// Whether there is nothing to tell: no rows, or none but nulls, as a sum over nothing answers.
-    pub fn is_blank(&self) -> bool {
+    pub(crate) fn is_blank(&self) -> bool {
         self.rows.iter().flatten().all(Value::is_null)
     }
 
@@ -33,7 +33,7 @@ impl Rows {
 }
 
 /// What a row takes in memory, about.
-pub fn row_bytes(row: &[Value]) -> usize {
+pub(crate) fn row_bytes(row: &[Value]) -> usize {
     row.iter().map(|cell| size_of::<Value>() + cell.as_str().map_or(0, str::len)).sum()
 }
 

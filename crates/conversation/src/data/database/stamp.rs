@@ -37,7 +37,7 @@ impl Stamp {
 
 /// A number that is another one when the database was written to or replaced; zero where there is none.
 /// Writes of a database with a write-ahead log are in the log first.
-pub fn generation(path: &Path) -> u64 {
+pub(crate) fn generation(path: &Path) -> u64 {
     let Ok(stamp) = Stamp::of(path) else { return 0 };
     let mut mixed = Xxh3::new();
     stamp.mix(&mut mixed);

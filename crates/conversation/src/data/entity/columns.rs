@@ -110,7 +110,7 @@ impl ColumnWire {
 }
 
 /// A name that can stand in a query and in a template.
-pub fn check_name(path: &str, name: &str) -> Result<(), DecodeError> {
+pub(crate) fn check_name(path: &str, name: &str) -> Result<(), DecodeError> {
     let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
     match !name.is_empty() && name.len() <= TEMPLATE_BYTES_MAX && name.chars().all(is_word) {
         true => Ok(()),

@@ -36,7 +36,7 @@ pub fn parameter(nth: usize) -> String {
 }
 
 /// The parameter for the most rows that are left.
-pub const LEFT: &str = "condition_limit";
+pub(crate) const LEFT: &str = "condition_limit";
 
 pub fn decode(
     wires: BTreeMap<String, ConditionWire>,
@@ -69,7 +69,7 @@ pub fn decode(
 
 impl Entity {
     /// The query for an aggregation, with these conditions on its rows.
-    pub fn selection(&self, aggregation: &str, conditions: &[Condition]) -> String {
+    pub(crate) fn selection(&self, aggregation: &str, conditions: &[Condition]) -> String {
         let sql = self.query(aggregation);
         if conditions.is_empty() {
             return sql.to_owned();
@@ -90,7 +90,7 @@ impl Entity {
     }
 
     /// Whether the rows of an aggregation have the columns of these conditions.
-    pub fn can_select(&self, aggregation: &str, conditions: &[Condition]) -> bool {
+    pub(crate) fn can_select(&self, aggregation: &str, conditions: &[Condition]) -> bool {
         let answered = &self.of(aggregation).answered;
         conditions.iter().all(|condition| answered.contains(&condition.column))
     }

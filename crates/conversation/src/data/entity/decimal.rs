@@ -9,7 +9,7 @@ use serde_json::Value;
 const DIGITS_MAX: usize = 400;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Decimal {
+pub(crate) struct Decimal {
     is_negative: bool,
     /// Each from 0 to 9, more of them than `scale`.
     digits: Vec<u8>,
@@ -64,7 +64,7 @@ impl Decimal {
     }
 
     /// A tenth of it, so many times.
-    pub fn shift(mut self, places: usize) -> Self {
+    pub(crate) fn shift(mut self, places: usize) -> Self {
         self.scale += places;
         let missing = (self.scale + 1).saturating_sub(self.digits.len());
         self.digits.splice(0..0, std::iter::repeat_n(0, missing));
@@ -72,13 +72,13 @@ impl Decimal {
     }
 
     /// How many digits it has before the point; none where that is zero.
-    pub fn whole_digits(&self) -> usize {
+    pub(crate) fn whole_digits(&self) -> usize {
         let zeros = self.digits.iter().take_while(|digit| **digit == 0).count();
         (self.digits.len() - self.scale).saturating_sub(zeros)
     }
 
     /// Below zero, and not only by a sign.
-    pub fn is_negative(&self) -> bool {
+    pub(crate) fn is_negative(&self) -> bool {
         self.is_negative && self.digits.iter().any(|digit| *digit != 0)
     }
 

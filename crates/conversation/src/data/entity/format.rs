@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::decimal::Decimal;
 
 /// What stands for nothing.
-pub const NOTHING: &str = "—";
+pub(crate) const NOTHING: &str = "—";
 
 /// Digits after the point that a format may have.
 const DECIMALS_MAX: u8 = 8;

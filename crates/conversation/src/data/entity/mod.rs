@@ -27,13 +27,13 @@ use serde_json::Value;
 use crate::data::database::{Bounds, Database, Rows};
 use columns::{ColumnWire, Columns, check_name};
 use conditions::ConditionWire;
-pub use conditions::{LEFT, parameter};
+pub(crate) use conditions::{LEFT, parameter};
 use format::{Format, Writing};
 use present::Manner;
 use template::{Names, Template};
 
 /// The query that an entity must have.
-pub const LIST: &str = "list";
+pub(crate) const LIST: &str = "list";
 
 const ROWS_USUAL: u32 = 100;
 const WAIT_MS_USUAL: u32 = 500;
@@ -101,21 +101,22 @@ pub struct Spoken<'a> {
 
 /// Rows in words.
 #[derive(Debug)]
-pub struct Presented {
+pub(crate) struct Presented {
     pub told: String,
-    /// Shown below the rows and below a narration of them: that there are more, and what they were selected by.
+    /// Shown below the rows and below a narration of them: that there are more, and what they were selected
+    /// by.
     pub remarks: Vec<String>,
 }
 
 impl Presented {
     /// All of it.
-    pub fn into_text(self) -> String {
+    pub(crate) fn into_text(self) -> String {
         with_remarks(self.told, &self.remarks)
     }
 }
 
 /// A text with remarks below it.
-pub fn with_remarks(mut text: String, remarks: &[String]) -> String {
+pub(crate) fn with_remarks(mut text: String, remarks: &[String]) -> String {
     for remark in remarks {
         text.push_str("\n\n");
         text.push_str(remark);
@@ -260,7 +261,7 @@ impl Entity {
     }
 
     /// The rows in words, as Markdown.
-    pub fn present(&self, rows: &Rows, spoken: &Spoken<'_>) -> Presented {
+    pub(crate) fn present(&self, rows: &Rows, spoken: &Spoken<'_>) -> Presented {
         let manner = &self.of(spoken.aggregation).manner;
         let told = present::tell(&self.columns, &self.writing, manner, &self.empty, rows, spoken);
         let cut = present::tell_cut(rows, &self.writing);

@@ -30,7 +30,7 @@ pub enum Manner {
 
 impl Manner {
     /// Its templates, with where they stand.
-    pub fn templates(&self) -> impl Iterator<Item = (&'static str, &Template)> {
+    pub(crate) fn templates(&self) -> impl Iterator<Item = (&'static str, &Template)> {
         let fields = match self {
             Self::Table { title } => [("table.title", title.as_ref()), ("", None)],
             Self::List { title, item } => [("list.title", title.as_ref()), ("list.item", item.as_ref())],
@@ -70,7 +70,7 @@ pub fn tell(
 }
 
 /// What is said of rows that are not all.
-pub fn tell_cut(rows: &Rows, writing: &Writing) -> Option<String> {
+pub(crate) fn tell_cut(rows: &Rows, writing: &Writing) -> Option<String> {
     rows.is_cut.then(|| writing.language.more_rows(rows.rows.len()))
 }
 

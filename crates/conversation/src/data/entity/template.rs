@@ -77,7 +77,7 @@ impl Template {
     }
 
     /// The columns that it names.
-    pub fn columns(&self) -> impl Iterator<Item = &str> {
+    pub(crate) fn columns(&self) -> impl Iterator<Item = &str> {
         self.parts.iter().filter_map(|part| match part {
             Part::Slot(Slot::Column { name, .. }) => Some(name.as_str()),
             _ => None,
@@ -85,7 +85,7 @@ impl Template {
     }
 
     /// The formats of its own that it gives a column.
-    pub fn formats<'t>(&'t self, column: &'t str) -> impl Iterator<Item = Format> + 't {
+    pub(crate) fn formats<'t>(&'t self, column: &'t str) -> impl Iterator<Item = Format> + 't {
         self.parts.iter().filter_map(move |part| match part {
             Part::Slot(Slot::Column { name, format }) if name == column => *format,
             _ => None,

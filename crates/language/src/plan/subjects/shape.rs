@@ -33,7 +33,7 @@ impl Shape {
         }
         match signs.len() {
             0 => Err("must have a letter or a digit".to_owned()),
-            ..=Self::CHARS_MAX => Ok(Self(signs)),
+            1..=Self::CHARS_MAX => Ok(Self(signs)),
             _ => Err(format!("must have at most {} characters", Self::CHARS_MAX)),
         }
     }

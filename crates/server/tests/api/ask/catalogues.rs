@@ -112,7 +112,7 @@ fn fits(answer: &Value, part: &str) -> bool {
         let wanted: Vec<String> = value.split(',').map(|one| one.replace('_', " ")).collect();
         let found: Vec<&str> = rows.iter().filter_map(|row| row[name].as_str()).collect();
         let is_wanted = |one: &&str| wanted.iter().any(|it| it == one);
-        return wanted.iter().all(|it| found.contains(&it.as_str())) && found.iter().all(|it| is_wanted(it));
+        return wanted.iter().all(|it| found.contains(&it.as_str())) && found.iter().all(is_wanted);
     }
     match name {
         "window" => parameters["window"] == value,
