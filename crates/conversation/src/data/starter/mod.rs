@@ -105,11 +105,11 @@ impl StarterLocale {
     }
 
     /// Words that ask for all, whatever was spoken of before.
-    fn all(self) -> &'static str {
+    fn all(self) -> [&'static str; 2] {
         match self {
-            Self::Portuguese => "[todos, todas]",
-            Self::English => "[all, every]",
-            Self::Russian => "[все, всех]",
+            Self::Portuguese => ["todos", "todas"],
+            Self::English => ["all", "every"],
+            Self::Russian => ["все", "всех"],
         }
     }
 }

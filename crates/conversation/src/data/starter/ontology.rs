@@ -238,7 +238,11 @@ pub(super) fn write_rules(plan: &CataloguePlan, schema: &Schema, locale: Starter
     for (at, table) in schema.tables.iter().enumerate() {
         _ = writeln!(out, "    {}:", plan.entity(at));
         for subject in plan.subjects_of(schema, at) {
-            _ = writeln!(out, "      {}: {{source: [text, context], unless: {}}}", subject.name, locale.all());
+            // `the products` are all of them, whichever was spoken of.
+            let many = asking(&table.name).into_iter().filter(|word| subject.table == at && singular(word) != *word);
+            let all = locale.all().into_iter().map(str::to_owned).chain(many);
+            let all: Vec<String> = all.map(|word| yaml(&word)).collect();
+            _ = writeln!(out, "      {}: {{source: [text, context], unless: [{}]}}", subject.name, all.join(", "));
         }
         if table.date().is_some() {
             out.push_str("      window: {source: [text, context], default: all, rows: false}\n");

@@ -58,6 +58,9 @@ fn a_shop_in_english_is_answered_about() {
     assert_eq!((&made["locale"], made["left_out"].as_array().unwrap().len()), (&json!("en"), 0), "{made}");
     check(&server, "list the products", "product", &[json!("CO-01"), json!("TE-01"), json!("TE-02")]);
     check(&server, "what is the price of TE-01?", "price", &[json!(4.5)]);
+    let follow_up = |question: &str| ask(&server, "demo", "one conversation", question);
+    assert_eq!(values(&follow_up("what is the price of the coffee beans?"), "price"), [json!(9.9)]);
+    assert_eq!(values(&follow_up("list the products"), "price").len(), 3, "all of them, not the one spoken of");
     check(&server, "price of Black Tea", "price", &[json!(3.25)]);
     check(&server, "latest sales of Green Tea", "sold_on", &[json!("2025-02-03")]);
     check(&server, "average quantity of sales of Green Tea in February 2025", "avg_of_quantity", &[json!(5.0)]);
