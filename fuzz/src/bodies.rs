@@ -3,7 +3,6 @@
 
 use std::cell::RefCell;
 
-
 use axum::body::Body;
 use axum::http::Request;
 use http_body_util::BodyExt;

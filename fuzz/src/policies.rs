@@ -5,8 +5,8 @@ use novelo_conversation::policy::{Answers, Preset};
 use novelo_conversation::yaml::Yaml;
 use novelo_engine::module::Manifest;
 use novelo_engine::policy::Policy;
-use novelo_language::decide::{self, Files};
 use novelo_language::Language;
+use novelo_language::decide::{self, Files};
 use novelo_language::plan::{Ontology, ParameterRules};
 use serde_json::{Value, json};
 
