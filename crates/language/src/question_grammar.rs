@@ -59,6 +59,11 @@ pub(crate) struct TalkWords {
     pub courtesies: &'static str,
     /// What begins the question itself.
     pub asks: &'static str,
+    /// Words of everyday things. One of them alone, in small letters, is part of a name only where a name
+    /// stands.
+    pub everyday: &'static str,
+    /// Words before a name, and not before a place or a time: `of`, `sobre`.
+    pub name_leads: &'static str,
 }
 
 /// Words that point at subjects of the last few answers, or change them.
@@ -82,6 +87,14 @@ pub(crate) struct PointerWords {
     pub follows: &'static str,
     /// Words between what is compared.
     pub links: &'static str,
+    /// Words before the second side of a comparison: `contra o ifix`.
+    pub against: &'static str,
+    /// Words that stand for what was spoken of: `isso`, `it`.
+    pub pronouns: &'static str,
+    /// Before a word that tells something, they point at the last answer: `nesse ranking`.
+    pub demonstratives: &'static str,
+    /// They keep the question before and change one thing of it: `só os 3 primeiros`, `by length instead`.
+    pub changes: &'static str,
 }
 
 /// How many rows are asked for.
@@ -147,6 +160,13 @@ impl QuestionGrammar {
     /// Whether a word is a unit of the calendar, a month or another word of time.
     pub(crate) fn is_time(&'static self, word: &str) -> bool {
         is_calendar_unit(word, &self.window) || is_month_name(word, &self.window) || holds(self.times.other, word)
+    }
+
+    /// Whether a word is a unit of amounts: `pounds`, `por cento`, `mil`.
+    pub(crate) fn is_amount(&self, folded: &str) -> bool {
+        let of = &self.conditions;
+        let is_scale = of.scales.iter().any(|(names, _)| holds(names, folded));
+        is_scale || holds(of.money, folded) || of.percent.iter().any(|phrase| holds(phrase, folded))
     }
 
     /// Whether the language itself has a use for a word, so that it is no slip of another.

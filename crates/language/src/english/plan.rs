@@ -1,6 +1,6 @@
 //! English words of questions about data. All words are folded.
 
-use super::{locale, window};
+use super::{locale, window, words};
 use crate::question_grammar::{PointerWords, QuestionGrammar, RowWords, Sentences, TalkWords, TimeWords};
 use crate::stated::{ConditionWords, NumberBound, UnreadKind};
 use crate::window::holds;
@@ -45,6 +45,7 @@ const TALK: TalkWords = TalkWords {
         do does did doing done go goes going gone come coming back again still also too already yet now then next thing
         things stuff one ones anything something everything nothing bit lot kind sort way much many more less very quite
         rather pretty enough exactly same different another else instead only even ever never always often usually here
+        together subject topic changing
         there everywhere mate pal dude guys folks friend sir madam dear love doctor professor
         is are was were be been being am have has had get gets got getting take takes took give gives gave make makes made
         it its he she they them his her their hers theirs this that these those who whom whose what which when where
@@ -79,6 +80,8 @@ const TALK: TalkWords = TalkWords {
     supposes: "if suppose supposing",
     courtesies: "possible not you please so",
     asks: "how what which who where when why",
+    everyday: words::EVERYDAY,
+    name_leads: "of about for by and or with against vs versus",
 };
 
 const POINTERS: PointerWords = PointerWords {
@@ -103,6 +106,10 @@ const POINTERS: PointerWords = PointerWords {
     follows: "and or in on of for since from has have had is was were does did please then too instead again now today
         yesterday during over before after what how by cost costs",
     links: "with to against vs versus and",
+    against: "against vs versus",
+    pronouns: "it its they them he she him",
+    demonstratives: "this that these those same",
+    changes: "only just instead switch change",
 };
 
 const TIMES: TimeWords = TimeWords {

@@ -202,6 +202,33 @@ impl Question {
         self.timed.contains(&word)
     }
 
+    /// Whether it says that one thing of the question before is another now: `só os 3 primeiros`.
+    pub fn changes(&self) -> bool {
+        self.words.iter().any(|word| holds(self.grammar().pointers.changes, &word.folded))
+    }
+
+    /// Whether it points at what was just answered: `nesse ranking`.
+    pub fn points_back(&self) -> bool {
+        let points = |at: usize| {
+            let is_pointer =
+                self.words.get(at).is_some_and(|word| holds(self.grammar().pointers.demonstratives, &word.folded));
+            is_pointer && self.sense(at + 1) == Sense::Telling && !self.is_kind(at + 1) && !self.is_named_at(at + 1)
+        };
+        (0..self.words.len().saturating_sub(1)).any(points)
+    }
+
+    /// Whether a subject is named here, so that what stands before tells which: `o de logística da Serra Clara`.
+    pub(super) fn describes_named(&self, word: usize) -> bool {
+        let talk = &self.grammar().talk;
+        let is_small = |word: &Word| holds(talk.inside, &word.folded) || holds(talk.articles, &word.folded);
+        let small = self.words.iter().skip(word).take_while(|word| is_small(word)).count();
+        self.is_named_at(word + small)
+    }
+
+    fn is_named_at(&self, word: usize) -> bool {
+        self.named_words.iter().any(|words| words.contains(&word))
+    }
+
     /// Whether it holds these words, in a row, whatever their endings.
     pub fn mentions(&self, phrase: &Phrase) -> bool {
         let wanted = &phrase.0;

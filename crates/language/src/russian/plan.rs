@@ -1,6 +1,6 @@
 //! Russian words of questions about data. All words are folded.
 
-use super::{locale, window};
+use super::{locale, window, words};
 use crate::question_grammar::{PointerWords, QuestionGrammar, RowWords, Sentences, TalkWords, TimeWords};
 use crate::stated::{ConditionWords, NumberBound, UnreadKind};
 use crate::window::holds;
@@ -50,7 +50,7 @@ const TALK: TalkWords = TalkWords {
         первый первая первое первую первого первой второй вторая второе вторую второго третий третья третью третьего
         последний последняя последнее последнюю последнего последней
         все всё всего всех весь вся каждый каждая каждого любой другой другая другую другого другое другие оба обе обоих
-        обеих же ли не ни
+        обеих же ли не ни вместе тема тему темы
     ",
     people: "шеф начальник сын дочь дочка отец мать мама папа дядя тетя бабушка дедушка муж жена сосед соседка коллега
         коллеги друг подруга учитель менеджер племянник племянница дети ребенок",
@@ -61,7 +61,7 @@ const TALK: TalkWords = TalkWords {
         made_of("ха") || made_of("хи") || matches!(folded, "лол")
     },
     kinds: "код кода номер",
-    articles: "этот эта это эту этого этой тот та ту того",
+    articles: "этот эта эту этого этой тот та ту того",
     prepositions: "о об обо про у в во на из с со от до по для к ко за над под при через без кроме между вместо против и или
         чем а",
     since: "с со до после раньше позже",
@@ -73,6 +73,8 @@ const TALK: TalkWords = TalkWords {
     supposes: "если",
     courtesies: "можно возможно не нет",
     asks: "сколько какой какая какое какие каков кто где когда как почему",
+    everyday: words::EVERYDAY,
+    name_leads: "о об обо про у и или с со против vs",
 };
 
 const POINTERS: PointerWords = PointerWords {
@@ -98,6 +100,10 @@ const POINTERS: PointerWords = PointerWords {
         "и а в во на за с со у по из сколько какой какая какое какие как что где когда есть был была было стоит тоже
         тогда сейчас сегодня вчера",
     links: "с со против и vs",
+    against: "против vs",
+    pronouns: "он она оно они его ее им ней нем",
+    demonstratives: "этот эта это эту этого этой этом этому этих этими том той того тех",
+    changes: "только лишь вместо поменяй смени",
 };
 
 const TIMES: TimeWords = TimeWords {

@@ -107,11 +107,25 @@ impl<'a> Work<'a> {
         let answers = past.answers(&self.policy);
         let earlier: Vec<Earlier<'_>> = answers.iter().filter_map(|meta| self.earlier(&question, meta)).collect();
         let mut scores = ontology.score(&question, &earlier);
+        self.prefer_last_kind(past, &question, &mut scores);
         let several = ontology.several(&question);
         if let Some((first, _)) = several.first() {
             scores.take_first_of(first);
         }
         Understood { question, scores, several, answers }
+    }
+
+    /// Of intents that are too close, the only one about the kind of subject that was spoken of last: `what has
+    /// she written`.
+    fn prefer_last_kind(&self, past: &Past, question: &Question, scores: &mut Scores) {
+        let kinds = (0..self.catalogue.ontology.kinds().len()).map(|kind| (kind, self.kind_name(kind)));
+        let turn = |name| past.references.of_kind(name).last.map(|last| last.turn_index);
+        let newest = kinds.filter_map(|(kind, name)| Some((turn(name)?, kind))).max();
+        let Some((_, newest)) = newest.filter(|_| !question.names_any()) else { return };
+        scores.take_only(self.catalogue.ontology.gap(), |one| {
+            let own = self.catalogue.rules.kinds_of(&one.intent);
+            (!own.is_empty()).then(|| own.contains(&newest))
+        });
     }
 
     /// What the intent of an earlier answer makes of a question.

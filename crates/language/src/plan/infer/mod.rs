@@ -83,6 +83,8 @@ pub struct Given<'a> {
     pub takes_up: bool,
     /// Whether the question asks for other intents too: its subjects may be for those.
     pub is_one_of_several: bool,
+    /// Whether the last answer was about subjects.
+    pub was_about_subjects: bool,
     /// What the entity can be selected by.
     pub conditions: &'a [ConditionRule],
     /// What any entity can be selected by: a value that only others know is a condition all the same.
@@ -290,8 +292,10 @@ impl ParameterRules {
         found.unread.extend(self.unread_condition(question, &said));
         found.unread.extend(unread::supposed(&said, question));
         found.unread.extend(unclear(rule, question));
+        found.unread.extend(self.other_side(rule, question, &said, given));
         self.subjects(rule, question, given, &said, &mut found);
         let words = unread::parameter_words(rule, &said);
+        pointer::removal(&said).into_iter().for_each(|words| said.take(words));
         // `10 maiores` counts rows, and asks for no maximum.
         found.put_limit(rule, &mut said, given);
         found.put_aggregation(rule, &said, given);

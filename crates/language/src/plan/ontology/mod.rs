@@ -136,6 +136,20 @@ impl Scores {
         self.verdict = Verdict::Routed;
     }
 
+    /// Of intents that are too close to each other, the only one that fits is the one.
+    pub fn take_only(&mut self, near: f64, fits: impl Fn(&Candidate) -> Option<bool>) {
+        let Some(best) = self.candidates.first().filter(|_| self.verdict == Verdict::TooClose) else { return };
+        let least = best.score - near;
+        let close = self.candidates.iter().enumerate().filter(|(_, one)| one.score > least);
+        let Some(fit) = close.map(|(at, one)| Some((at, fits(one)?))).collect::<Option<Vec<_>>>() else { return };
+        let mut fit = fit.into_iter().filter(|(_, fits)| *fits);
+        if let (Some((at, _)), None) = (fit.next(), fit.next()) {
+            let one = self.candidates.remove(at);
+            self.candidates.insert(0, one);
+            self.verdict = Verdict::Routed;
+        }
+    }
+
     /// The intent that the question is routed to.
     pub fn routed(&self) -> Option<&Candidate> {
         self.candidates.first().filter(|_| self.verdict == Verdict::Routed)
@@ -169,6 +183,11 @@ impl Ontology {
         self.currency.as_deref()
     }
 
+    /// How far an intent must be above the next.
+    pub fn gap(&self) -> f64 {
+        self.scorer.threshold.min_gap
+    }
+
     pub fn intents(&self) -> &[Intent] {
         &self.intents
     }
@@ -198,20 +217,25 @@ impl Ontology {
         let units = self.vocabulary.read(question);
         let subjects: Vec<Unit> = units.iter().filter(|unit| unit.is_subject()).copied().collect();
         let mut found: Vec<(Candidate, Range<usize>)> = Vec::new();
-        for words in account::parts(question) {
-            let mut own: Vec<Unit> = units.iter().filter(|unit| words.contains(&unit.word)).copied().collect();
-            if !own.iter().any(|unit| unit.is_subject()) {
-                own.extend(subjects.iter().map(|unit| unit.at(words.end)));
-            }
-            let sums = self.scorer.sums(&own, &|_| String::new());
-            if self.scorer.verdict(&sums) != Verdict::Routed {
-                continue;
-            }
-            let one = sums.into_iter().next().and_then(|sum| self.candidate(sum));
+        for account::QuestionPart { words, is_joined } in account::parts(question) {
+            let own: Vec<Unit> = units.iter().filter(|unit| words.contains(&unit.word)).copied().collect();
+            let is_about = own.iter().any(|unit| unit.is_subject());
+            let shared = subjects.iter().filter(|_| !is_about).map(|unit| unit.at(words.end));
+            let with_subjects: Vec<Unit> = own.iter().copied().chain(shared).collect();
+            // `o preço do MXRF11 e a selic`: what an `e` joins may be about no subject.
+            let alone = || self.best(&own).filter(|_| is_joined && !is_about);
+            let one = self.best(&with_subjects).or_else(alone);
             let is_new = |one: &Candidate| found.iter().all(|(other, _)| other.intent != one.intent);
             found.extend(one.filter(is_new).map(|one| (one, words)));
         }
         if found.len() > 1 { found } else { Vec::new() }
+    }
+
+    /// The intent that wins by these pieces.
+    fn best(&self, units: &[Unit]) -> Option<Candidate> {
+        let sums = self.scorer.sums(units, &|_| String::new());
+        let is_routed = self.scorer.verdict(&sums) == Verdict::Routed;
+        sums.into_iter().next().filter(|_| is_routed).and_then(|sum| self.candidate(sum))
     }
 
     /// A question with the subjects that it names.
@@ -241,10 +265,13 @@ impl Ontology {
             let names = account::name_words(question);
             let needs_more = is_elliptical(&units, &|word| earlier.reads(word) || names.contains(&word));
             let adds = earlier.has_condition && question.all_subjects().is_empty();
-            let only_adds = adds && is_elliptical(&units, &|word| earlier.reads(word));
+            let changes = question.changes() && question.all_subjects().is_empty();
+            let only_adds = (adds || changes) && is_elliptical(&units, &|word| earlier.reads(word));
             let is_opened = self.is_opened(question);
             let is_weak = is_opened && sums.first().is_some_and(|sum| sum.own < WEAK);
-            if ((verdict != Verdict::Routed || is_weak) && needs_more) || only_adds {
+            let is_open = verdict != Verdict::Routed;
+            let speaks = || self.scorer.speaks_for(&sums, at) && !units.iter().any(|unit| unit.is_strange());
+            if ((is_open || is_weak) && needs_more) || only_adds || (is_open && speaks()) {
                 self.scorer.look_back(&mut sums, at, &intent.name);
                 verdict = Verdict::Routed;
             }

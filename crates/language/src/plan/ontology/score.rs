@@ -193,6 +193,13 @@ impl Scorer {
         sums.insert(0, sum);
     }
 
+    /// Whether as much speaks for an intent as for any other.
+    pub fn speaks_for(&self, sums: &[Sum], intent: usize) -> bool {
+        let gap = self.needed(intent).min_gap;
+        let own = sums.iter().find(|sum| sum.intent == intent && sum.speaks && sum.own > 0.0);
+        own.zip(sums.first()).is_some_and(|(own, best)| best.score - own.score < gap)
+    }
+
     fn needed(&self, intent: usize) -> Threshold {
         self.intents.get(intent).map_or(self.threshold, |(threshold, _)| *threshold)
     }

@@ -264,7 +264,8 @@ impl Vocabulary {
         // `Bom dia` tells no time.
         let is_time = is_unknown && words.is_time(folded) && !words.talk.is_chat(folded);
         let time = if is_number || is_time { TIME } else { 0 };
-        let is_filler = self.language.is_stop(folded) || (is_unknown && (is_called || holds(words.fillers, folded)));
+        let is_said = is_called || holds(words.fillers, folded) || words.is_amount(folded);
+        let is_filler = self.language.is_stop(folded) || (is_unknown && is_said);
         let filler = if is_filler { FILLER } else { 0 };
         let follow_up = if is_unknown && holds(words.follow_ups, folded) { FOLLOW_UP } else { 0 };
         time | filler | follow_up

@@ -288,7 +288,10 @@ impl Search<'_> {
         match run.content {
             1 if run.is_whole => is_long,
             // One word of several must be that word, and belong to no longer name.
-            1 => is_long && self.is_form(at + run.words - 1, run) && !self.has_more(at + run.words - 1),
+            1 => {
+                let last = at + run.words - 1;
+                is_long && self.is_form(last, run) && !self.has_more(last) && self.is_meant_as_name(last)
+            }
             _ => true,
         }
     }
@@ -302,6 +305,19 @@ impl Search<'_> {
         let lengths = numbers.iter().filter_map(|number| self.known.names.word(*number)).filter(|it| it.stem == stem);
         let is_near = |length: usize| length.abs_diff(word.folded.chars().count()) < ENDING_CHARS_MAX;
         run.likeness != Likeness::Stem || lengths.map(|it| it.folded.chars().count()).any(is_near)
+    }
+
+    /// Whether a word is no everyday one, or is written as a name, or stands where a name does: `reviews of
+    /// salt`, and not `what is salt`.
+    fn is_meant_as_name(&self, at: usize) -> bool {
+        let talk = &self.language.questions().talk;
+        let folded = |at: usize| self.words.get(at).map_or("", |word| word.folded);
+        let is_everyday = holds(talk.everyday, folded(at));
+        if !is_everyday || self.is_written_as_name(at, 1) || self.is_led_by_kind(at).is_some() {
+            return true;
+        }
+        let lead = (0..at).rev().find(|at| !holds(talk.articles, folded(*at)));
+        lead.is_none_or(|lead| holds(talk.name_leads, folded(lead)))
     }
 
     /// Whether words are in quotes, or begin with capitals where a sentence would not.
