@@ -19,6 +19,11 @@ pub(crate) struct QuestionGrammar {
     pub conditions: ConditionWords,
     /// A word as it is stemmed, where the stemmer takes it for another.
     pub stemmed_form: fn(&str) -> &str,
+    /// Whether a word that is nearly a person's name is a form of that name, or the name of another person
+    /// (`Petrov`, `Petrova`). None where neither can be told.
+    pub name_form: fn(&str, &str) -> Option<bool>,
+    /// The names that a word may be a form of.
+    pub named_by: fn(&str) -> Vec<String>,
     /// Words before something that is selected by: `de shopping`, `in poetry`.
     pub qualifiers: &'static str,
     /// What an ontology knows without saying so: words that depend on the question before, words that begin

@@ -1,6 +1,6 @@
 //! English words of questions about data. All words are folded.
 
-use super::{locale, window, words};
+use super::{locale, names, window, words};
 use crate::question_grammar::{PointerWords, QuestionGrammar, RowWords, Sentences, TalkWords, TimeWords};
 use crate::stated::{ConditionWords, NumberBound, UnreadKind};
 use crate::window::holds;
@@ -21,6 +21,8 @@ pub(crate) static QUESTIONS: QuestionGrammar = QuestionGrammar {
     locale: locale::ENGLISH,
     conditions: CONDITIONS,
     stemmed_form: |folded| folded,
+    name_form: names::form_of,
+    named_by: |_| Vec::new(),
     qualifiers: "of in from by for at on",
     follow_ups:
         "compare compared versus vs against also total sum average mean highest lowest maximum minimum repeat include

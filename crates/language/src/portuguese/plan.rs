@@ -1,7 +1,7 @@
 //! Portuguese words of questions about data, and the English ones that are mixed with them. All words are
 //! folded.
 
-use super::{locale, window, words};
+use super::{locale, names, window, words};
 use crate::question_grammar::{PointerWords, QuestionGrammar, RowWords, Sentences, TalkWords, TimeWords};
 use crate::stated::{ConditionWords, NumberBound, UnreadKind};
 use crate::window::holds;
@@ -22,6 +22,8 @@ pub(crate) static QUESTIONS: QuestionGrammar = QuestionGrammar {
     locale: locale::BRAZIL,
     conditions: CONDITIONS,
     stemmed_form,
+    name_form: names::form_of,
+    named_by: |_| Vec::new(),
     qualifiers: "de em do da no na dos das",
     follow_ups: "compare compara versus vs contra tambem outro outra total soma media medio maior menor maximo minimo repita
         repete inclua adicione acrescente troque troca ambos primeiro segundo terceiro quarto quinto ultimo dois duas tres

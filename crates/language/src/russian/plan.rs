@@ -1,6 +1,6 @@
 //! Russian words of questions about data. All words are folded.
 
-use super::{locale, window, words};
+use super::{locale, names, window, words};
 use crate::question_grammar::{PointerWords, QuestionGrammar, RowWords, Sentences, TalkWords, TimeWords};
 use crate::stated::{ConditionWords, NumberBound, UnreadKind};
 use crate::window::holds;
@@ -21,6 +21,8 @@ pub(crate) static QUESTIONS: QuestionGrammar = QuestionGrammar {
     locale: locale::RUSSIAN,
     conditions: CONDITIONS,
     stemmed_form: |folded| folded,
+    name_form: names::form_of,
+    named_by: names::named_by,
     qualifiers: "в во на из с со о об про по для у",
     follow_ups: "сравни сравнить сравните против также тоже другой другая другую другого другое первый первая первую первого
         второй вторая вторую второго третий третья третью третьего последний последняя последнего оба обе обоих обеих два

@@ -22,7 +22,7 @@ use serde_json::Value;
 
 use self::score::{Scorer, Sum, Threshold, Unknown, is_elliptical, newest};
 pub use self::typo::Typos;
-use self::vocabulary::{Unit, Vocabulary};
+use self::vocabulary::{FOLLOW_UP, Unit, Vocabulary};
 use super::account;
 use super::subjects::{Search, SubjectKind};
 use super::text::{Question, Subjects};
@@ -220,6 +220,10 @@ impl Ontology {
         for account::QuestionPart { words, is_joined } in account::parts(question) {
             let own: Vec<Unit> = units.iter().filter(|unit| words.contains(&unit.word)).copied().collect();
             let is_about = own.iter().any(|unit| unit.is_subject());
+            // A name alone is one more subject, and asks for nothing else.
+            if own.iter().all(|unit| unit.leans()) {
+                continue;
+            }
             let shared = subjects.iter().filter(|_| !is_about).map(|unit| unit.at(words.end));
             let with_subjects: Vec<Unit> = own.iter().copied().chain(shared).collect();
             // `o preço do MXRF11 e a selic`: what an `e` joins may be about no subject.
@@ -270,8 +274,12 @@ impl Ontology {
             let is_opened = self.is_opened(question);
             let is_weak = is_opened && sums.first().is_some_and(|sum| sum.own < WEAK);
             let is_open = verdict != Verdict::Routed;
+            // `compare com XPML11` names a subject and nothing that is asked of it.
+            let follows =
+                is_opened || units.iter().any(|unit| unit.is(FOLLOW_UP)) || units.iter().all(|it| it.is_subject());
+            let only_names = follows && names_subject && units.iter().all(|unit| unit.leans());
             let speaks = || self.scorer.speaks_for(&sums, at) && !units.iter().any(|unit| unit.is_strange());
-            if ((is_open || is_weak) && needs_more) || only_adds || (is_open && speaks()) {
+            if ((is_open || is_weak) && needs_more) || only_adds || only_names || (is_open && speaks()) {
                 self.scorer.look_back(&mut sums, at, &intent.name);
                 verdict = Verdict::Routed;
             }

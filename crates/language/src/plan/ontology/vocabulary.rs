@@ -302,6 +302,11 @@ impl Unit {
         self.kind & kind != 0
     }
 
+    /// Whether it says nothing of what is asked: a subject, a time, a small word.
+    pub(crate) fn leans(self) -> bool {
+        self.is_subject() || self.is(TIME | FOLLOW_UP | FILLER)
+    }
+
     /// Whether it says something that the ontology knows nothing of.
     pub fn is_strange(self) -> bool {
         (self.id == UNKNOWN && self.kind == 0) || self.is(ORDINARY)

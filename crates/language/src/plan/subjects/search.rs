@@ -200,8 +200,7 @@ impl Search<'_> {
     /// one of those.
     fn name(&self, at: usize) -> Option<Named> {
         let word = self.words.get(at)?;
-        let stem = stem(word.folded, self.language);
-        let places = self.known.names.places(word.folded, &stem, self.may_slip(word.folded));
+        let places = self.known.names.places(word.folded, self.language, self.may_slip(word.folded));
         let runs: Vec<Run> = places.into_iter().filter_map(|place| self.run_of(at, place)).collect();
         let rank =
             |run: &Run| (run.content, run.is_whole, std::cmp::Reverse(run.likeness), std::cmp::Reverse(run.skipped));
@@ -236,7 +235,14 @@ impl Search<'_> {
         let mut longest = 0;
         while let (Some(number), Some(word)) = (numbers.get(in_name), self.words.get(here)) {
             let stem = stem(word.folded, self.language);
-            let like = |number: u32| names.likeness(number, word.folded, &stem, self.may_slip(word.folded));
+            let like = |number: u32| {
+                let said = names.word(number).map_or("", |said| &said.folded);
+                match (self.language.questions().name_form)(said, word.folded) {
+                    Some(true) => Some(Likeness::Same),
+                    Some(false) => None,
+                    None => names.likeness(number, word.folded, &stem, self.may_slip(word.folded)),
+                }
+            };
             if let Some(likeness) = like(*number) {
                 let said = names.word(*number)?;
                 in_name += 1;
