@@ -30,6 +30,8 @@ pub(crate) struct QuestionGrammar {
     /// such a question, and words that ask but do not tell for what.
     pub follow_ups: &'static str,
     pub openers: &'static str,
+    /// The same of several words: `what about`.
+    pub opening_phrases: &'static [&'static str],
     pub fillers: &'static str,
 }
 
@@ -64,6 +66,8 @@ pub(crate) struct TalkWords {
     pub courtesies: &'static str,
     /// What begins the question itself.
     pub asks: &'static str,
+    /// Phrases that only correct or go on, whatever their words mean elsewhere: `i mean`.
+    pub asides: &'static [&'static str],
     /// Words of everyday things. One of them alone, in small letters, is part of a name only where a name
     /// stands.
     pub everyday: &'static str,
@@ -98,6 +102,10 @@ pub(crate) struct PointerWords {
     pub pronouns: &'static str,
     /// Before a word that tells something, they point at the last answer: `nesse ranking`.
     pub demonstratives: &'static str,
+    /// Nouns for an answer, behind them: `nessa lista`.
+    pub answers: &'static str,
+    /// Pronouns that say whose something is, and need somebody or something to be that.
+    pub owners: &'static str,
     /// They keep the question before and change one thing of it: `só os 3 primeiros`, `by length instead`.
     pub changes: &'static str,
 }
@@ -155,6 +163,11 @@ impl TalkWords {
 }
 
 impl PointerWords {
+    /// Whether a word stands for what was spoken of, or before it.
+    pub(crate) fn points(&self, word: &str) -> bool {
+        [self.pronouns, self.demonstratives, self.owners, self.these].iter().any(|words| holds(words, word))
+    }
+
     /// Whether a word changes which subjects are meant.
     pub(crate) fn is_change(&self, word: &str) -> bool {
         holds(self.remove, word) || holds(self.add, word) || holds(self.swap, word)

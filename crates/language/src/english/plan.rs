@@ -29,6 +29,7 @@ pub(crate) static QUESTIONS: QuestionGrammar = QuestionGrammar {
         add swap replace both two three first second third fourth fifth last former latter other remove drop without
         except",
     openers: "and but ok okay so then",
+    opening_phrases: &["what about", "how about", "and what about", "and how about"],
     fillers: "show give tell list display find want know see look get please need like much many would could one ones
         thing things exactly anything everything there all every overall currently info information data details figure
         figures number please about go come say",
@@ -82,6 +83,7 @@ const TALK: TalkWords = TalkWords {
     supposes: "if suppose supposing",
     courtesies: "possible not you please so",
     asks: "how what which who where when why",
+    asides: &["i mean", "i meant", "that is", "you know"],
     everyday: words::EVERYDAY,
     name_leads: "of about for by and or with against vs versus",
 };
@@ -111,6 +113,8 @@ const POINTERS: PointerWords = PointerWords {
     against: "against vs versus",
     pronouns: "it its they them he she him",
     demonstratives: "this that these those same",
+    answers: "list table ranking chart answer comparison",
+    owners: "its their theirs them",
     changes: "only just instead switch change",
 };
 

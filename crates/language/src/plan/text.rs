@@ -202,6 +202,15 @@ impl Question {
         self.timed.contains(&word)
     }
 
+    /// How many words begin it that only take up the question before: `what about`.
+    pub(super) fn opening(&self) -> usize {
+        let begins = |phrase: &&str| {
+            phrase.split(' ').eq(self.words.iter().take(phrase.split(' ').count()).map(|it| &*it.folded))
+        };
+        let phrases = self.grammar().opening_phrases;
+        phrases.iter().filter(|phrase| begins(phrase)).map(|phrase| phrase.split(' ').count()).max().unwrap_or(0)
+    }
+
     /// Whether it says that one thing of the question before is another now: `só os 3 primeiros`.
     pub fn changes(&self) -> bool {
         self.words.iter().any(|word| holds(self.grammar().pointers.changes, &word.folded))
@@ -212,7 +221,10 @@ impl Question {
         let points = |at: usize| {
             let is_pointer =
                 self.words.get(at).is_some_and(|word| holds(self.grammar().pointers.demonstratives, &word.folded));
-            is_pointer && self.sense(at + 1) == Sense::Telling && !self.is_kind(at + 1) && !self.is_named_at(at + 1)
+            let is_answer =
+                self.words.get(at + 1).is_some_and(|word| holds(self.grammar().pointers.answers, &word.folded));
+            let tells = self.sense(at + 1) == Sense::Telling && !self.is_kind(at + 1) && !self.is_named_at(at + 1);
+            is_pointer && (is_answer || tells)
         };
         (0..self.words.len().saturating_sub(1)).any(points)
     }

@@ -29,6 +29,7 @@ pub(crate) static QUESTIONS: QuestionGrammar = QuestionGrammar {
         repete inclua adicione acrescente troque troca ambos primeiro segundo terceiro quarto quinto ultimo dois duas tres
         tira tire remove sem menos",
     openers: "e mas",
+    opening_phrases: &["que tal", "e que tal"],
     fillers:
         "mostre quero gostaria saber ver veja diga dizer fale conte informe liste traga exiba apresente poderia
         consegue preciso favor obrigado existe houve destaque conforme detalhe tem tudo todos todas cada qualquer algum",
@@ -79,6 +80,7 @@ const TALK: TalkWords = TalkWords {
     supposes: "se",
     courtesies: "possivel puder pudesse der quiser for nao",
     asks: "quanto quanta quantos quantas qual quais quem como onde quando",
+    asides: &["quis dizer", "quero dizer", "queria dizer", "ou seja"],
     everyday: words::EVERYDAY,
     name_leads: "de do da dos das sobre e ou com contra vs versus",
 };
@@ -111,6 +113,8 @@ const POINTERS: PointerWords = PointerWords {
     pronouns: "isso isto ele ela eles elas dele dela",
     demonstratives: "nesse neste nessa nesta desse deste dessa desta esse essa este naquele naquela daquele daquela
         mesmo mesma",
+    answers: "lista listagem tabela ranking resposta comparacao relacao",
+    owners: "dele dela deles delas",
     changes: "so soh apenas somente troca troque trocar muda mude",
 };
 

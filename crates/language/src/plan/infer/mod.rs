@@ -256,6 +256,12 @@ impl ParameterRules {
         rule.map(|rule| rule.subjects.iter().map(|(kind, _)| *kind).collect()).unwrap_or_default()
     }
 
+    /// Those that it cannot do without.
+    pub fn needed_kinds(&self, intent: &str) -> Vec<usize> {
+        let subjects = self.intents.get(intent).into_iter().flat_map(|rule| &rule.subjects);
+        subjects.filter(|(_, rule)| rule.is_required).map(|(kind, _)| *kind).collect()
+    }
+
     /// The known subject, or the few, that a code or a name may have meant.
     pub fn suggestion(&self, unread: &Unread, known: &Subjects) -> Option<String> {
         let near = match unread.kind {
@@ -294,6 +300,7 @@ impl ParameterRules {
         found.unread.extend(unclear(rule, question));
         found.unread.extend(self.other_side(rule, question, &said, given));
         self.subjects(rule, question, given, &said, &mut found);
+        found.unread.extend(pointer::to_nothing(rule, question, &said, given, &found));
         let words = unread::parameter_words(rule, &said);
         pointer::removal(&said).into_iter().for_each(|words| said.take(words));
         // `10 maiores` counts rows, and asks for no maximum.

@@ -2,8 +2,10 @@
 
 use std::ops::Range;
 
-use super::GivenSubjects;
+use super::rules::Rule;
 use super::said::QuestionWords;
+use super::{Given, GivenSubjects, Parameters};
+use crate::plan::account::{Unread, UnreadKind};
 use crate::plan::text::Question;
 use crate::window::holds;
 
@@ -78,6 +80,31 @@ pub(crate) fn without_named(said: &QuestionWords<'_>, given: &GivenSubjects<'_>)
     let words = at..words.end;
     let is_clear = has_all(of) && !left.is_empty();
     Some((if is_clear { Pointed::Subjects(left) } else { Pointed::Unclear(words.clone()) }, words))
+}
+
+/// Words that point at what there is none of: `dos dois` where rows are about no subjects, `their loans`
+/// where nobody was spoken of. An answer about all of them would pass over that.
+pub(crate) fn to_nothing(
+    rule: &Rule,
+    question: &Question,
+    said: &QuestionWords<'_>,
+    given: &Given<'_>,
+    found: &Parameters,
+) -> Option<Unread> {
+    let count = said.tokens.len();
+    let words = match rule.subjects.is_empty() {
+        true if given.takes_up => {
+            let ends = |at: usize| counted(said, at).map(|(_, next)| next).or_else(|| other(said, at));
+            (0..count).filter(|at| said.is_free(*at)).find_map(|at| Some(at..ends(at)?))
+        }
+        true => None,
+        false => {
+            let is_open = !found.has_subjects() && found.unread.is_empty() && found.conditions.is_empty();
+            let is_owner = |at: &usize| said.tokens.is_in(*at, said.grammar().pointers.owners);
+            (0..count).filter(|_| is_open && !question.names_any()).find(is_owner).map(|at| at..at + 1)
+        }
+    };
+    words.map(|words| Unread::new(UnreadKind::Pointer, question.spelled(words)))
 }
 
 /// The words of a question that take away a subject which they only point at: `tira o último`. They ask for

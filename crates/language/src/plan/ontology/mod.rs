@@ -61,8 +61,25 @@ pub struct Earlier<'a> {
     pub read: Vec<usize>,
     /// Whether the question states a condition that it knows.
     pub has_condition: bool,
-    /// Whether it is about no subjects, so that a question which names one means another.
+    /// Whether it is about no subject that the question names, if it names one.
     pub is_without_subject: bool,
+}
+
+/// What is known beside a question when it is scored.
+#[derive(Clone, Copy)]
+pub struct Circumstances<'a> {
+    /// The intents of recent turns that may be looked back at, the newest first.
+    pub earlier: &'a [Earlier<'a>],
+    /// The words of the question that the parameters of an intent would take.
+    pub reads: &'a dyn Fn(&str) -> Vec<usize>,
+    /// Whether an intent needs a subject that the question does not name and the conversation does not have.
+    pub lacks_subject: &'a dyn Fn(&str) -> bool,
+}
+
+impl Default for Circumstances<'_> {
+    fn default() -> Self {
+        Self { earlier: &[], reads: &|_| Vec::new(), lacks_subject: &|_| false }
+    }
 }
 
 impl Earlier<'_> {
@@ -188,6 +205,11 @@ impl Ontology {
         self.scorer.threshold.min_gap
     }
 
+    /// Where an intent is looked up.
+    pub fn entity_of(&self, intent: &str) -> Option<&str> {
+        self.intents.iter().find(|one| one.name == intent).map(|one| one.entity.as_str())
+    }
+
     pub fn intents(&self) -> &[Intent] {
         &self.intents
     }
@@ -208,7 +230,7 @@ impl Ontology {
             true => holds(usual, folded),
             false => self.openers.contains(folded),
         };
-        question.words().first().is_some_and(|word| is_opener(&word.folded))
+        question.opening() > 0 || question.words().first().is_some_and(|word| is_opener(&word.folded))
     }
 
     /// The intents that a question asks for one beside the other, `preço e dy do HGLG11`, with the words that
@@ -256,35 +278,54 @@ impl Ontology {
         question
     }
 
-    /// Scores every intent. `earlier` are the intents of recent turns, the newest first, that may be looked
-    /// back at: by a question that says too little by itself, and nothing that needs more; and by one that
-    /// only adds a condition.
-    pub fn score(&self, question: &Question, earlier: &[Earlier<'_>]) -> Scores {
+    /// Scores every intent, with what is known of the conversation and of the parameters.
+    pub fn score(&self, question: &Question, known: &Circumstances<'_>) -> Scores {
         let units = self.vocabulary.read(question);
         let spelled = |at: usize| question.words().get(at).map(|word| word.folded.clone()).unwrap_or_default();
         let mut sums = self.scorer.sums(&units, &spelled);
         let mut verdict = self.scorer.verdict(&sums);
+        if let Some(best) = sums.first_mut().filter(|_| verdict == Verdict::TooLow) {
+            let read = self.intents.get(best.intent).map(|intent| (known.reads)(&intent.name)).unwrap_or_default();
+            self.scorer.forgive(best, &units, &read);
+            verdict = self.scorer.verdict(&sums);
+        }
         let names_subject = units.iter().any(|unit| unit.is_subject());
-        if let Some((at, intent, earlier)) = newest(&self.intents, earlier, names_subject) {
-            let names = account::name_words(question);
-            let needs_more = is_elliptical(&units, &|word| earlier.reads(word) || names.contains(&word));
-            let adds = earlier.has_condition && question.all_subjects().is_empty();
-            let changes = question.changes() && question.all_subjects().is_empty();
-            let only_adds = (adds || changes) && is_elliptical(&units, &|word| earlier.reads(word));
-            let is_opened = self.is_opened(question);
-            let is_weak = is_opened && sums.first().is_some_and(|sum| sum.own < WEAK);
-            let is_open = verdict != Verdict::Routed;
-            // `compare com XPML11` names a subject and nothing that is asked of it.
-            let follows =
-                is_opened || units.iter().any(|unit| unit.is(FOLLOW_UP)) || units.iter().all(|it| it.is_subject());
-            let only_names = follows && names_subject && units.iter().all(|unit| unit.leans());
-            let speaks = || self.scorer.speaks_for(&sums, at) && !units.iter().any(|unit| unit.is_strange());
-            if ((is_open || is_weak) && needs_more) || only_adds || only_names || (is_open && speaks()) {
-                self.scorer.look_back(&mut sums, at, &intent.name);
-                verdict = Verdict::Routed;
-            }
+        if let Some((at, intent, earlier)) = newest(&self.intents, known.earlier, names_subject)
+            && self.leans_on(question, &units, (&sums, verdict), (at, earlier), known)
+        {
+            self.scorer.look_back(&mut sums, at, &intent.name);
+            verdict = Verdict::Routed;
         }
         Scores { candidates: sums.into_iter().filter_map(|sum| self.candidate(sum)).collect(), verdict }
+    }
+
+    /// Whether a question means the intent of an earlier turn: it says too little by itself, and nothing that
+    /// needs more; or it only adds a condition, changes one thing, or names another subject.
+    fn leans_on(
+        &self,
+        question: &Question,
+        units: &[Unit],
+        (sums, verdict): (&[Sum], Verdict),
+        (at, earlier): (usize, &Earlier<'_>),
+        known: &Circumstances<'_>,
+    ) -> bool {
+        let names = account::name_words(question);
+        let is_unnamed = question.all_subjects().is_empty();
+        let is_open = verdict != Verdict::Routed;
+        let is_opened = self.is_opened(question);
+        let needs_more = || is_elliptical(units, &|word| earlier.reads(word) || names.contains(&word));
+        let is_weak = is_opened && sums.first().is_some_and(|sum| sum.own < WEAK);
+        // `e os mais voláteis?` after a ranking asks for no fund that nobody named.
+        let best = sums.first().and_then(|sum| self.intents.get(sum.intent));
+        let lacks = || !is_open && best.is_some_and(|best| (known.lacks_subject)(&best.name));
+        let changes = || is_unnamed && (earlier.has_condition || question.changes() || lacks());
+        let only_changes = || changes() && is_elliptical(units, &|word| earlier.reads(word));
+        // `compare com XPML11` names a subject and nothing that is asked of it.
+        let is_bare = || units.iter().all(|unit| unit.is_subject());
+        let follows = || is_opened || units.iter().any(|unit| unit.is(FOLLOW_UP)) || is_bare();
+        let only_names = || !is_unnamed && units.iter().all(|unit| unit.leans()) && follows();
+        let speaks = || self.scorer.speaks_for(sums, at) && !units.iter().any(|unit| unit.is_strange());
+        ((is_open || is_weak) && needs_more()) || only_changes() || only_names() || (is_open && speaks())
     }
 
     fn candidate(&self, sum: Sum) -> Option<Candidate> {

@@ -318,6 +318,11 @@ impl Search<'_> {
     fn is_meant_as_name(&self, at: usize) -> bool {
         let talk = &self.language.questions().talk;
         let folded = |at: usize| self.words.get(at).map_or("", |word| word.folded);
+        let grammar = self.language.questions();
+        // `Without` is a word of a title, and never that title.
+        if grammar.uses(folded(at)) || holds(talk.prepositions, folded(at)) {
+            return self.is_written_as_name(at, 1) && self.is_led_by_kind(at).is_some();
+        }
         let is_everyday = holds(talk.everyday, folded(at));
         if !is_everyday || self.is_written_as_name(at, 1) || self.is_led_by_kind(at).is_some() {
             return true;
