@@ -108,14 +108,14 @@ const POINTERS: PointerWords = PointerWords {
     ],
     ordinal_leads: "the",
     ordinal_nouns: "one place ranked listed",
-    follows: "and or in on of for since from has have had is was were does did please then too instead again now today
+    follows: "side together and or in on of for since from has have had is was were does did please then too instead again now today
         yesterday during over before after what how by cost costs",
     links: "with to against vs versus and",
     against: "against vs versus",
     pronouns: "it its they them he she him",
     demonstratives: "this that these those same",
     answers: "list table ranking chart answer comparison",
-    owners: "its their theirs them",
+    owners: "its their theirs them he she him",
     changes: "only just instead switch change",
 };
 

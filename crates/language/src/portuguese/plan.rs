@@ -107,7 +107,7 @@ const POINTERS: PointerWords = PointerWords {
     ordinal_leads: "o a do da no na pro pra ao os as dos das nos nas pros",
     ordinal_nouns: "colocado lugar",
     follows:
-        "e qual quanto como tem paga pagou esta ta foi fundos fiis em no na nos de hoje ontem por ai da do lista que
+        "lado e qual quanto como tem paga pagou esta ta foi fundos fiis em no na nos de hoje ontem por ai da do lista que
         agora",
     links: "com a ao aos contra vs versus with to against",
     against: "contra vs versus x frente perante",
@@ -115,7 +115,7 @@ const POINTERS: PointerWords = PointerWords {
     demonstratives: "nesse neste nessa nesta desse deste dessa desta esse essa este naquele naquela daquele daquela
         mesmo mesma",
     answers: "lista listagem tabela ranking resposta comparacao relacao",
-    owners: "dele dela deles delas",
+    owners: "dele dela deles delas ele ela eles elas",
     changes: "so soh apenas somente troca troque trocar muda mude",
 };
 
