@@ -5,14 +5,19 @@ use crate::settings::AskCatalogue;
 /// A catalogue with its data. Files of the policy directory override its files one by one.
 #[derive(Debug)]
 pub struct ShippedCatalogue {
+    /// The value of `ask.catalogue` that chooses it.
     pub name: &'static str,
+    /// The ontology.
     pub ontology: &'static str,
+    /// The rules for values in a question.
     pub rules: &'static str,
+    /// The entities: name and text of the file.
     pub entities: &'static [(&'static str, &'static str)],
     /// What a conversation remembers, where there is no `context.yaml`.
     pub context: &'static str,
     /// The script that makes its database, and a query that works on nothing else.
     pub script: &'static str,
+    /// A query that only the sample's data can answer.
     pub probe: &'static str,
 }
 

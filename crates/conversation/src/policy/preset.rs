@@ -34,6 +34,7 @@ impl Preset {
         RecipeDocument::decode(path, value).map(Self::from)
     }
 
+    /// Its recipe.
     pub fn recipe(&self) -> &Recipe {
         self.document.recipe()
     }

@@ -7,8 +7,11 @@ use crate::files::WatchedFile;
 /// An instruction for a model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Prompt {
+    /// Makes a question stand alone.
     Rewrite,
+    /// Sums up a thread.
     Summary,
+    /// Puts rows into words.
     Narrate,
     /// Stands before what was recalled, in every prompt.
     Recalled,
@@ -27,6 +30,7 @@ impl Prompt {
         }
     }
 
+    /// The text that is shipped.
     pub fn shipped(self) -> &'static str {
         match self {
             Self::Rewrite => include_str!("../../../../policies/prompts/rewrite.txt"),

@@ -87,6 +87,7 @@ pub struct Caches {
     shown: Cache<DocumentPath, Shown>,
     collections: Collections,
     older: Cache<CollectionPath, OlderTurns>,
+    /// The groups of threads.
     pub groups: FoundGroups,
 }
 
@@ -94,7 +95,9 @@ pub struct Caches {
 /// lacks.
 #[derive(Debug, Clone, Copy)]
 pub struct Whose<'a> {
+    /// The user, if there is one.
     pub user: Option<&'a str>,
+    /// Whether documents from before there were users are read too.
     pub legacy: bool,
 }
 
