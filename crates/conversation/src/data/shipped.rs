@@ -23,15 +23,15 @@ pub struct ShippedCatalogue {
 
 macro_rules! entities {
     ($dir:literal: $($name:literal)*) => {
-        &[$(($name, include_str!(concat!("../../../../policies/", $dir, $name, ".yaml")))),*]
+        &[$(($name, include_str!(concat!("../../policies/", $dir, $name, ".yaml")))),*]
     };
 }
 
 /// Brazilian real-estate funds, in Portuguese.
 pub(crate) static FIIS: ShippedCatalogue = ShippedCatalogue {
     name: "fiis",
-    ontology: include_str!("../../../../policies/ontology.yaml"),
-    rules: include_str!("../../../../policies/param_inference.yaml"),
+    ontology: include_str!("../../policies/ontology.yaml"),
+    rules: include_str!("../../policies/param_inference.yaml"),
     entities: entities! { "entities/":
         "client_fiis_dividends_evolution" "client_fiis_enriched_portfolio" "client_fiis_performance_vs_benchmark"
         "client_fiis_performance_vs_benchmark_summary" "client_fiis_positions" "consolidated_macroeconomic"
@@ -41,21 +41,21 @@ pub(crate) static FIIS: ShippedCatalogue = ShippedCatalogue {
         "history_currency_rates" "history_market_indicators" "institutional_about" "institutional_limits"
         "institutional_pricing" "institutional_privacy" "institutional_terms" "support_howto"
     },
-    context: include_str!("../../../../policies/context.yaml"),
-    script: include_str!("../../../../policies/sample/fiis.sql"),
+    context: include_str!("../../policies/context.yaml"),
+    script: include_str!("../../policies/sample/fiis.sql"),
     probe: "SELECT ticker FROM fiis_registrations",
 };
 
 /// A town library with its books and their authors, in English.
 pub(crate) static LIBRARY: ShippedCatalogue = ShippedCatalogue {
     name: "library",
-    ontology: include_str!("../../../../policies/library/ontology.yaml"),
-    rules: include_str!("../../../../policies/library/param_inference.yaml"),
+    ontology: include_str!("../../policies/library/ontology.yaml"),
+    rules: include_str!("../../policies/library/param_inference.yaml"),
     entities: entities! { "library/entities/":
         "author_details" "book_details" "books" "library_hours" "loans" "rankings" "reviews"
     },
-    context: include_str!("../../../../policies/library/context.yaml"),
-    script: include_str!("../../../../policies/library/library.sql"),
+    context: include_str!("../../policies/library/context.yaml"),
+    script: include_str!("../../policies/library/library.sql"),
     probe: "SELECT book FROM library_books",
 };
 

@@ -29,9 +29,9 @@ macro_rules! shipped {
     (files: $($key:literal)* ; modules: $($name:literal)*) => {
         /// The root key of each file, which is its name too.
         const FILES: [(&str, &str); 6] =
-            [$(($key, include_str!(concat!("../../../../policies/eco/", $key, ".yaml")))),*];
+            [$(($key, include_str!(concat!("../../policies/eco/", $key, ".yaml")))),*];
         pub(super) const SHIPPED_MODULES: &[(&str, &str)] =
-            &[$(($name, include_str!(concat!("../../../../policies/eco/modules/", $name, ".txt")))),*];
+            &[$(($name, include_str!(concat!("../../policies/eco/modules/", $name, ".txt")))),*];
     };
 }
 

@@ -87,7 +87,7 @@ impl Preset {
 macro_rules! shipped {
     ($($name:literal)*) => {
         const SHIPPED: &[(&str, &str)] =
-            &[$(($name, include_str!(concat!("../../../../policies/presets/", $name, ".json")))),*];
+            &[$(($name, include_str!(concat!("../../policies/presets/", $name, ".json")))),*];
     };
 }
 

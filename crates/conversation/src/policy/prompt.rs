@@ -33,10 +33,10 @@ impl Prompt {
     /// The text that is shipped.
     pub fn shipped(self) -> &'static str {
         match self {
-            Self::Rewrite => include_str!("../../../../policies/prompts/rewrite.txt"),
-            Self::Summary => include_str!("../../../../policies/prompts/summary.txt"),
-            Self::Narrate => include_str!("../../../../policies/prompts/narrate.txt"),
-            Self::Recalled => include_str!("../../../../policies/prompts/recalled.txt"),
+            Self::Rewrite => include_str!("../../policies/prompts/rewrite.txt"),
+            Self::Summary => include_str!("../../policies/prompts/summary.txt"),
+            Self::Narrate => include_str!("../../policies/prompts/narrate.txt"),
+            Self::Recalled => include_str!("../../policies/prompts/recalled.txt"),
         }
     }
 }

@@ -92,9 +92,9 @@ impl StarterLocale {
 
     fn aggregations(self) -> &'static str {
         match self {
-            Self::Portuguese => include_str!("../../../../../policies/starter/pt.yaml"),
-            Self::English => include_str!("../../../../../policies/starter/en.yaml"),
-            Self::Russian => include_str!("../../../../../policies/starter/ru.yaml"),
+            Self::Portuguese => include_str!("../../../policies/starter/pt.yaml"),
+            Self::English => include_str!("../../../policies/starter/en.yaml"),
+            Self::Russian => include_str!("../../../policies/starter/ru.yaml"),
         }
     }
 
