@@ -10,6 +10,7 @@ mod footprint;
 mod guide;
 pub(crate) mod http;
 mod load;
+mod open_loop;
 mod process;
 pub mod raw;
 pub(crate) mod recall;
@@ -20,7 +21,7 @@ mod turn_http;
 use std::time::{Duration, Instant};
 
 use novelo_conversation::settings::Settings;
-use novelo_server::cli::{BenchArgs, Output, progress_bar};
+use novelo_server::cli::{BenchArgs, BenchCommand, Output, progress_bar};
 use novelo_server::say;
 use serde_json::json;
 
@@ -62,6 +63,9 @@ const NAMES: [&str; 13] =
     ["W1", "W1-HTTP", "redis", "W2", "W3", "W4", "W5", "W6", "W7", "HTTP", "footprint", "appends", "contexts"];
 
 pub async fn run(args: BenchArgs, settings: &Settings, out: &Output) -> anyhow::Result<()> {
+    if let Some(BenchCommand::Load(args)) = args.command {
+        return open_loop::run(&args, out).await;
+    }
     let chosen: Vec<&str> = match args.names.is_empty() {
         true => NAMES.to_vec(),
         false => args.names.iter().map(|name| known(name)).collect::<anyhow::Result<_>>()?,
