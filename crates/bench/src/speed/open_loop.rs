@@ -29,7 +29,7 @@ const REQUEST_WAIT: Duration = Duration::from_secs(30);
 const END_WAIT: Duration = Duration::from_secs(60);
 /// Forgets that run at once at the end.
 const FORGETS: usize = 16;
-/// The longest time that is told from a longer one.
+/// Longer times count as this one.
 const HOUR_US: u64 = 3_600_000_000;
 const RATE_MAX: f64 = 1_000_000.0;
 const CONTEXT_TOKENS: u32 = 4_000;
