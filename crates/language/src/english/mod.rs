@@ -14,6 +14,7 @@ mod window;
 mod words;
 
 pub(crate) use self::analysis::MONTHS;
+pub(crate) use self::names::{form_of as name_form, is_given_name};
 use self::words::{CLASSES, ORDINALS, PRONOUNS, SYNONYMS, TRANSITIVE};
 use crate::syntax::{
     Class, Determined, FollowUp, Form, Grammar, LoneVerb, ReadingRules, Traits, WordLists, WritingRules,

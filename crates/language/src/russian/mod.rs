@@ -11,6 +11,7 @@ mod names;
 mod plan;
 mod pronoun;
 mod window;
+mod words;
 
 use self::decline::{in_case, is_adjective};
 use crate::syntax::{
