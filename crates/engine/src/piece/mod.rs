@@ -14,6 +14,7 @@ use std::hash::{BuildHasher, Hash, Hasher};
 
 use rustc_hash::{FxBuildHasher, FxHasher};
 
+use crate::compact::ShownSpan;
 use crate::group::ShownGroup;
 use crate::json::{self, Span};
 use crate::loaded::CollectionItem;
@@ -98,6 +99,8 @@ pub enum Origin<'a> {
     Module(&'a Module),
     /// Stands in for the turns of a group.
     Group(&'a ShownGroup),
+    /// Says in short what the messages of a compacted span say.
+    Compaction(&'a ShownSpan),
     /// Made by a filter, to stand after another piece.
     Made,
 }
@@ -138,6 +141,12 @@ impl<'a> Piece<'a> {
         Self { fate: Fate::Made, why, ..stored }
     }
 
+    /// What says a compacted span in short.
+    pub(crate) fn span(by: &'static str, why: Why<'a>, shown: &'a ShownSpan, tokenizer: Tokenizer) -> Self {
+        let stored = Self::stored(Origin::Compaction(shown), by, &shown.message, tokenizer);
+        Self { fate: Fate::Made, why, ..stored }
+    }
+
     /// Whether it is not in the prompt.
     pub fn is_out(&self) -> bool {
         matches!(self.fate, Fate::Dropped | Fate::Collapsed)
@@ -164,7 +173,7 @@ impl<'a> Piece<'a> {
     }
 
     fn is_made(&self) -> bool {
-        matches!(self.origin, Origin::Made | Origin::Group(_))
+        matches!(self.origin, Origin::Made | Origin::Group(_) | Origin::Compaction(_))
     }
 
     /// Whether a user said it, rather than a component or a filter in a user's name.
@@ -208,6 +217,7 @@ impl<'a> Piece<'a> {
         let of = match self.origin {
             Origin::Turn { seq, .. } => seq,
             Origin::Group(group) => group.fingerprint,
+            Origin::Compaction(shown) => shown.fingerprint,
             _ => return None,
         };
         let is_stored = !matches!(self.body, Body::Made(_));

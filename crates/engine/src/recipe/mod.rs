@@ -23,7 +23,8 @@ use crate::tokens::Tokenizer;
 pub use crate::loaded::Shape;
 pub use document::{RecipeBuilder, RecipeDocument};
 pub use spec::{
-    BackfillOptions, ComponentSpec, FileLimitOptions, FilterSpec, ModuleSpec, RecallSpec, SizeLimitOptions, WindowSize,
+    BackfillOptions, CompactOptions, ComponentSpec, FileLimitOptions, FilterSpec, ModuleSpec, RecallSpec,
+    SizeLimitOptions, WindowSize,
 };
 
 /// What goes into a prompt: components, filters, a budget and a tokenizer. [`RecipeBuilder`] makes one from
@@ -158,7 +159,7 @@ impl Recipe {
 
     /// Whether it has a window whose front must stay where it is from turn to turn.
     pub fn keeps_front(&self) -> bool {
-        self.filters.iter().any(|filter| matches!(filter, Filter::StableWindow(_)))
+        self.filters.iter().any(|filter| matches!(filter, Filter::StableWindow(_) | Filter::Compact(_)))
     }
 
     /// The tokenizers that it counts with.
