@@ -232,6 +232,16 @@ impl Compactions {
         self.shown.iter().map(|shown| &shown.span)
     }
 
+    /// The spans that are shown and those that were restored: what prompts depend on.
+    pub fn effective(&self) -> impl Iterator<Item = &CompactedSpan> {
+        self.spans().chain(&self.restored)
+    }
+
+    /// The ids of the pinned turns.
+    pub fn pins(&self) -> impl Iterator<Item = &str> {
+        self.pins.iter().map(|pin| &**pin)
+    }
+
     /// The span that a turn is shown in.
     pub(crate) fn find(&self, source: SpanSource, seq: u64) -> Option<(usize, &ShownSpan)> {
         let end = self.shown.partition_point(|it| (it.span.source, it.span.first_seq) <= (source, seq));

@@ -177,11 +177,6 @@ pub fn refused_path(user: &str, thread: &str) -> Result<DocumentPath, PathError>
     DocumentPath::new(&[scope::USERS, user, scope::THREADS, thread, "memory", "refused"])
 }
 
-/// Where the ids of a thread's pinned turns are kept.
-pub fn pins_path(user: &str, thread: &str) -> Result<DocumentPath, PathError> {
-    DocumentPath::new(&[scope::USERS, user, scope::THREADS, thread, "memory", "pins"])
-}
-
 /// Where a user's data is kept.
 pub fn user_data_path(user: &str) -> Result<DocumentPath, PathError> {
     DocumentPath::new(&[scope::USERS, user, "memory", "data"])

@@ -34,6 +34,8 @@ pub struct Request {
     pub recipe: RecipeChoice,
     pub messages: Vec<Message>,
     pub filters: Option<Value>,
+    /// Options of the filter `compact`, which is added to those of the recipe.
+    pub compact: Option<Value>,
     pub budget_tokens: Option<u32>,
     pub tokenizer: Option<Tokenizer>,
     pub answer: Answer,

@@ -269,10 +269,11 @@ impl<'a> Draft<'a> {
     }
 
     /// By place, what no window may drop beside the newest user turn: what is not log, the instructions that
-    /// lead it, and the calls and answers that are tied to one of these.
+    /// lead it, what is pinned, and the calls and answers that are tied to one of these.
     pub(crate) fn pinned(&self, pairs: &Pairs) -> Vec<bool> {
         let leading = self.leading();
-        let mut pinned: Vec<bool> = self.pieces.iter().enumerate().map(|(at, p)| !p.is_log() || at < leading).collect();
+        let stays = |(at, p): (usize, &Piece<'_>)| !p.is_log() || at < leading || p.is_pinned();
+        let mut pinned: Vec<bool> = self.pieces.iter().enumerate().map(stays).collect();
         pairs.spread(&mut pinned);
         pinned
     }

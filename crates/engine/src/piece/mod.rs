@@ -45,6 +45,8 @@ pub struct Piece<'a> {
     /// What else was done to it before that.
     earlier: Option<Box<Earlier<'a>>>,
     tag: DocIdMode,
+    /// Whether no filter and no budget may drop it.
+    is_pinned: bool,
     body: Body<'a>,
 }
 
@@ -120,6 +122,7 @@ impl<'a> Piece<'a> {
             why: Why::Emitted,
             earlier: None,
             tag: DocIdMode::None,
+            is_pinned: false,
             body: Body::Stored(message),
         }
     }
@@ -132,7 +135,8 @@ impl<'a> Piece<'a> {
         tokenizer: Tokenizer,
     ) -> Self {
         let (tokens, body) = (message.tokens(tokenizer), Body::Made(Box::new(message)));
-        Self { origin, tokens, fate: Fate::Made, by, why, earlier: None, tag: DocIdMode::None, body }
+        let (earlier, tag) = (None, DocIdMode::None);
+        Self { origin, tokens, fate: Fate::Made, by, why, earlier, tag, is_pinned: false, body }
     }
 
     /// What stands in for the turns of a group.
@@ -254,6 +258,16 @@ impl<'a> Piece<'a> {
         if self.fate == Fate::Kept {
             self.mark(Fate::Kept, by, why);
         }
+    }
+
+    /// Says that it must stay.
+    pub(crate) fn pin(&mut self, by: &'static str) {
+        self.is_pinned = true;
+        self.keep(by, Why::Pinned);
+    }
+
+    pub(crate) fn is_pinned(&self) -> bool {
+        self.is_pinned
     }
 
     /// Whether this has become of it, now or on the way.

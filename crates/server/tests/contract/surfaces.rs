@@ -45,6 +45,11 @@ surfaces! {
         scopes
         turns
     }
+    compaction {
+        back
+        compact
+        errors
+    }
     eco {
         cache
         call

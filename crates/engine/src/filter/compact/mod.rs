@@ -92,7 +92,7 @@ fn pinned(draft: &Draft<'_>, pairs: &Pairs, compactions: &Compactions) -> Vec<bo
 fn show<'a>(mut draft: Draft<'a>, compactions: &'a Compactions) -> Draft<'a> {
     let mut pins = pinned(&draft, &Pairs::find(&draft.pieces), compactions);
     for (piece, _) in draft.pieces.iter_mut().zip(&pins).filter(|(piece, pinned)| **pinned && !piece.is_out()) {
-        piece.keep(NAME, Why::Pinned);
+        piece.pin(NAME);
     }
     draft.newest_user().and_then(|at| pins.get_mut(at)).into_iter().for_each(|stays| *stays = true);
     let mut met: Vec<Option<(usize, usize, u32)>> = vec![None; compactions.shown().len()];
