@@ -212,8 +212,8 @@ pub struct ShownSpan {
 }
 
 impl Compactions {
-    /// `spans` in the order in which they were made; of those that lie over the same turns, the outermost and
-    /// newest is shown. `pins` are the ids of turns that stay word for word.
+    /// `spans` in the order in which they were made. Where several lie over the same turns, the outermost
+    /// and newest is shown. `pins` are the ids of turns that stay word for word.
     pub fn new(spans: Vec<CompactedSpan>, pins: impl IntoIterator<Item = Box<str>>) -> Self {
         let (restored, mut open): (Vec<_>, Vec<_>) = spans.into_iter().rev().partition(|it| it.restored_at.is_some());
         open.sort_by_key(|span| (span.source, span.first_seq, u64::MAX - span.last_seq));

@@ -9,7 +9,7 @@ use novelo_server::say;
 use crate::quality;
 use crate::quality::compact::{self, CompactReport, SHARES};
 
-pub fn measure(file: &Path) -> anyhow::Result<CompactReport> {
+pub(super) fn measure(file: &Path) -> anyhow::Result<CompactReport> {
     let text = std::fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()))?;
     let conversations = quality::parse(&text).with_context(|| file.display().to_string())?;
     let bar = progress_bar(conversations.len() as u64);
@@ -18,7 +18,7 @@ pub fn measure(file: &Path) -> anyhow::Result<CompactReport> {
     Ok(report)
 }
 
-pub fn print(report: &CompactReport) {
+pub(super) fn print(report: &CompactReport) {
     let shares = SHARES.map(|share| format!("{share} %")).join(" | ");
     for half in &report.halves {
         say!("{} ({} conversations, {} planted)\n", half.name, half.conversations, half.planted);

@@ -1,8 +1,8 @@
 //! How much of what matters survives in a short prompt: facts, goals and rules, planted in long
 //! conversations, by what makes the prompt short.
 //!
-//! Conversations of even and of odd number are planted with different sentences and counted apart, so that one
-//! half can be developed on and the other not. Does no I/O, and plants the same sentences in every run.
+//! Conversations of even and of odd number are planted with different sentences and counted apart, so that
+//! one half can be developed on and the other not. Does no I/O, and plants the same sentences in every run.
 
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
@@ -19,7 +19,7 @@ use serde_json::json;
 use super::LabelledConversation;
 
 /// Shares of the whole conversation that a prompt may have.
-pub const SHARES: [u32; 3] = [50, 25, 10];
+pub(crate) const SHARES: [u32; 3] = [50, 25, 10];
 /// Sentences that are planted in a conversation.
 const PLANTED: usize = 32;
 /// Spans that are restored for a question.
@@ -148,7 +148,7 @@ pub fn run(conversations: &[LabelledConversation], progress: &mut dyn FnMut(usiz
         progress(n, conversations.len());
         let half = n % 2;
         let measured = Conversation::plant(conversation, n);
-        let of = counts.get_mut(half);
+        let mut of = counts.get_mut(half);
         planted.get_mut(half).into_iter().for_each(|count| *count += measured.plants.len());
         of_half.get_mut(half).into_iter().for_each(|count| *count += 1);
         for (at, share) in SHARES.iter().enumerate() {

@@ -7,6 +7,7 @@ use super::guided_answer::GuidedAnswer;
 use crate::error::Error;
 use crate::model::{More, ToolCall};
 use crate::search::FoundPassage;
+use crate::thread::compaction::Compaction;
 
 /// What happens while a question is answered, in this order.
 #[derive(Debug)]
@@ -107,6 +108,8 @@ pub struct Prompted {
     pub tokens: u32,
     pub budget_tokens: Option<u32>,
     pub trace_id: String,
+    /// What was compacted for it.
+    pub compaction: Option<Arc<Compaction>>,
 }
 
 /// A skill that the model called.

@@ -62,7 +62,7 @@ pub async fn context(app: &Contexts, mut request: Request) -> Result<ContextResp
     load_tokenizers(plan.recipe()).await;
     let mut inputs = load(app, plan.recipe(), &mut request).await?;
     app.metrics.contexts.fetch_add(1, Ordering::Relaxed);
-    let (mut is_summed_up, mut is_compacted) = (false, false);
+    let (mut is_summed_up, mut is_compacted, mut compaction) = (false, false, None);
     loop {
         let loaded = inputs.loaded();
         let key = (inputs_fingerprint(&plan, &request, &inputs, &loaded), request.answer);
@@ -73,7 +73,7 @@ pub async fn context(app: &Contexts, mut request: Request) -> Result<ContextResp
         if let Some(due) = assembly.compaction.take().filter(|due| !is_compacted && !due.spans.is_empty()) {
             drop(assembly);
             drop(loaded);
-            inputs.compact(app, &request, &due, plan.recipe().tokenizer).await?;
+            compaction = inputs.compact(app, &request, &due, plan.recipe().tokenizer).await?;
             is_compacted = true;
             continue;
         }
@@ -90,10 +90,12 @@ pub async fn context(app: &Contexts, mut request: Request) -> Result<ContextResp
         let prompt =
             MadePrompt { plan: &plan, inputs: &inputs, fingerprint: key.0, assembly: &assembly, messages, started };
         let (trace, traced) = record(app, request, prompt);
-        let made = draft.finish(&assembly, inputs.sources.as_slice().into(), (trace, traced != Traced::No), key.1)?;
+        let mut made =
+            draft.finish(&assembly, inputs.sources.as_slice().into(), (trace, traced != Traced::No), key.1)?;
         if traced == Traced::Before {
             app.made.insert(key, made.clone(), made.bytes());
         }
+        made.compaction = compaction;
         return Ok(made);
     }
 }

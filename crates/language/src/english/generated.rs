@@ -63,7 +63,7 @@ pub const FACTS: &str = "
 ";
 
 /// Words and phrases of goals, rules and limits, folded.
-pub const BINDING: &str = "
+pub(super) const BINDING: &str = "
     must, must not, never, always, do not, don t, cannot, can t, may not, should not, shouldn t, make sure, be sure to,
     goal, goals, objective, aim is, deadline, constraint, constraints, requirement, requirements, required, limit, limited,
     at most, at least, no more than, no less than, no later than, under no circumstances, without exception, only use,
@@ -72,4 +72,5 @@ pub const BINDING: &str = "
 ";
 
 /// Words that deny, beside the negations among the stop words; folded.
-pub const DENIALS: &str = "never none nothing nobody neither without cannot ain mustn needn refuse refused refuses";
+pub(super) const DENIALS: &str =
+    "never none nothing nobody neither without cannot ain mustn needn refuse refused refuses";

@@ -56,9 +56,9 @@ pub fn accept_compaction(
     chars_max: usize,
 ) -> Result<String, &'static str> {
     let text = accept_summary(said, sources, extracted, chars_max)?;
-    let source: Vec<Claim> = sources.iter().flat_map(|text| sentences(text)).map(Claim::read).collect();
-    for claim in sentences(&text).map(Claim::read) {
-        let close = |it: &&Claim| it.shared(&claim) * 2 >= claim.stems.len();
+    let source: Vec<Assertion> = sources.iter().flat_map(|text| sentences(text)).map(Assertion::read).collect();
+    for claim in sentences(&text).map(Assertion::read) {
+        let close = |it: &&Assertion| it.shared(&claim) * 2 >= claim.stems.len();
         match claim.is_denied {
             true if !source.iter().filter(close).any(|it| it.is_denied) => return Err("it denies what was not denied"),
             false if source.iter().any(|it| it.is_denied && it.covers(&claim)) => {
@@ -73,12 +73,12 @@ pub fn accept_compaction(
 }
 
 /// What a sentence is about, and whether it denies it.
-struct Claim {
+struct Assertion {
     stems: Vec<u64>,
     is_denied: bool,
 }
 
-impl Claim {
+impl Assertion {
     fn read(sentence: &str) -> Self {
         let words = Words::new(sentence, WORDS_MAX);
         let latin = Language::detect(&words);

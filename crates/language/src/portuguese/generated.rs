@@ -60,7 +60,7 @@ pub const FACTS: &str = "
 ";
 
 /// Words and phrases of goals, rules and limits, folded.
-pub const BINDING: &str = "
+pub(super) const BINDING: &str = "
     deve, devem, devemos, nunca, sempre, nao pode, nao podem, nao use, nao usar, nao faca, nao deve, objetivo, objetivos,
     meta, metas, prazo, restricao, restricoes, requisito, requisitos, obrigatorio, limite, no maximo, no minimo, ate o dia,
     em hipotese alguma, sem excecao, evite, evitar, proibido, a partir de agora, lembre se, regra, regras, politica,
@@ -68,4 +68,4 @@ pub const BINDING: &str = "
 ";
 
 /// Words that deny, beside the negations among the stop words; folded.
-pub const DENIALS: &str = "nunca jamais nenhum nenhuma nada ninguem tampouco recusa recusou";
+pub(super) const DENIALS: &str = "nunca jamais nenhum nenhuma nada ninguem tampouco recusa recusou";

@@ -116,6 +116,8 @@ operations! {
         "OpenAI's responses, by a model that a configured server knows. As a stream where that is asked for.";
     post "/v1/responses/input_tokens" countInputTokens [] "NewResponse" => "InputTokens",
         "What the input of a response would cost, without asking a model.";
+    post "/v1/responses/compact" compactResponse [] "NewResponse" => "CompactedResponse",
+        "A conversation in short: what stays, and an item that says which spans were replaced, with what, and how.";
     get "/v1/responses/{id}" getResponse ["stream", "starting_after", "user"] - => "Response",
         "Reads a response, or resumes its stream after an event.";
     delete "/v1/responses/{id}" deleteResponse ["user"] - => "DeletedResponse", "Deletes a response.";

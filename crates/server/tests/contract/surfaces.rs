@@ -93,6 +93,7 @@ surfaces! {
     }
     responses {
         chains
+        compaction
         conversations
         errors
     }

@@ -6,7 +6,7 @@ use novelo_engine::decode::DecodeError;
 use novelo_engine::path::PathError;
 use novelo_engine::recipe::{CompactOptions, ComponentSpec, FilterSpec, RecipeBuilder};
 use novelo_engine::time_scope::TimeScope;
-use novelo_engine::{Tokenizer, scope};
+use novelo_engine::{Message, Tokenizer, scope};
 use novelo_store::{Error as StoreError, Range};
 use serde::Serialize;
 use serde_json::value::RawValue;
@@ -79,6 +79,23 @@ pub async fn compact(app: &Contexts, user: &str, thread: &str, asked: &CompactRe
         }
     }
     Err(Error::new(Code::Busy, "this thread is being compacted by others again and again"))
+}
+
+/// Compacts messages that are given, if they cost more than they may, and stores nothing.
+pub async fn compact_messages(
+    app: &Contexts,
+    messages: Vec<Message>,
+    asked: &CompactRequest,
+) -> Result<Option<Compaction>> {
+    let recipe = RecipeBuilder::new().filter(FilterSpec::Compact(asked.options.clone()));
+    let recipe = recipe.tokenizer(asked.tokenizer).build().map_err(option_error)?;
+    tokenizer_loaded(asked.tokenizer).await;
+    let inputs = ContextInputs::given(messages);
+    let plan = assemble(recipe.recipe(), &inputs.loaded(), None)?.compaction;
+    let Some(plan) = plan.filter(|plan| !plan.spans.is_empty()) else { return Ok(None) };
+    let tokenizer = asked.tokenizer;
+    let work = CompactionWork { app, thread: None, plan: &plan, tokenizer, number: 1, made_from: None };
+    Ok(Some(work.make(&inputs.span_messages(&plan)).await?))
 }
 
 /// A wrong option of the filter, as the field of the request that it is.

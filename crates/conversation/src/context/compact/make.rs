@@ -107,8 +107,8 @@ impl CompactionWork<'_> {
         }
     }
 
-    /// What a model writes of a span. The future has a type of its own: the prompt is made by the same path as
-    /// the one that is being compacted.
+    /// What a model writes of a span. The future has a type of its own: the prompt is made by the same path
+    /// as the one that is being compacted.
     fn model_text<'f>(
         &'f self,
         model: &'f Model,

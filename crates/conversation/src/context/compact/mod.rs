@@ -19,7 +19,7 @@ use crate::error::Result;
 use crate::thread::compaction::{StoredCompactions, collection, number};
 use crate::trace::CompactionsInput;
 
-pub use change::{CompactRequest, Compacted, SpanTurns, compact, pins, restore, span};
+pub use change::{CompactRequest, Compacted, SpanTurn, SpanTurns, compact, compact_messages, pins, restore, span};
 pub(crate) use make::CompactionWork;
 pub use make::extract_spans;
 

@@ -27,6 +27,11 @@ use crate::thread::compaction::{self, Compaction};
 use crate::trace::{CollectionInput, GroupsInput, Inputs, RecalledInput, Trace};
 
 impl ContextInputs {
+    /// Messages, and nothing of a store.
+    pub(crate) fn given(messages: Vec<Message>) -> Self {
+        Self { inline: messages, ..Self::default() }
+    }
+
     /// Adds the question, unless the newest turn asks it already.
     pub fn ask(&mut self, question: Option<&str>) {
         let newest = self.turns.iter().rev().find(|turn| !self.is_refused(turn.seq)).map(|t| &t.message);
@@ -43,7 +48,7 @@ impl ContextInputs {
     /// The last of the turns at the front that a prompt leaves out. Instructions stay in front of these.
     pub(crate) fn left_out_upto(&self, assembly: &Assembly<'_>) -> u64 {
         let first = assembly.messages().find_map(|piece| match piece.origin {
-            // What was compacted is told.
+            // The text of a span covers its turns.
             Origin::Compaction(shown) => Some(shown.span.first_seq),
             Origin::Turn { seq, .. } if !piece.base().role().is_some_and(Role::instructs) => Some(seq),
             _ => None,
@@ -71,29 +76,29 @@ impl ContextInputs {
     }
 
     /// Carries a compaction out, and takes its spans in. In a thread of the user it is stored; if another
-    /// request was faster, its compaction is taken instead.
+    /// request was faster, its compaction is taken instead. Returns what was stored.
     pub async fn compact(
         &mut self,
         app: &Contexts,
         request: &Request,
         plan: &CompactionPlan,
         tokenizer: Tokenizer,
-    ) -> Result<()> {
+    ) -> Result<Option<Arc<Compaction>>> {
         let known = self.compactions.take().unwrap_or_default();
         let thread = request.user.as_deref().zip(request.reach.thread_id()).filter(|_| !self.outside);
         let (number, made_from) = (known.next_number(), self.newest_turn());
         let work = CompactionWork { app, thread, plan, tokenizer, number, made_from };
-        let made = work.make(&self.span_messages(plan)).await?;
+        let made = Arc::new(work.make(&self.span_messages(plan)).await?);
         let is_threads = plan.spans.iter().all(|span| span.source == SpanSource::Thread);
-        let stored = match (thread.filter(|_| is_threads), &self.turns_in) {
+        let mut is_stored = false;
+        self.compactions = match (thread.filter(|_| is_threads), &self.turns_in) {
             (Some((user, thread)), Some(turns)) => {
-                compaction::store(app, user, thread, &made, &self.span_turns(turns, &made)?).await?;
+                is_stored = compaction::store(app, user, thread, &made, &self.span_turns(turns, &made)?).await?;
                 compact::find(&app.store, &app.caches.compactions, user, thread).await?
             }
-            _ => Some(Arc::new(known.with(made.spans))),
+            _ => Some(Arc::new(known.with(made.spans.clone()))),
         };
-        self.compactions = stored;
-        Ok(())
+        Ok(Some(made).filter(|_| is_stored))
     }
 
     /// The compactions that were loaded.
@@ -101,7 +106,7 @@ impl ContextInputs {
         self.compactions.as_deref()
     }
 
-    /// The messages of each span, with the times of those that are turns.
+    /// The messages of each span, with their times, which are 0 for messages of the request.
     pub(crate) fn span_messages(&self, plan: &CompactionPlan) -> Vec<Vec<(Message, f64)>> {
         let of = |span: &PlannedSpan| -> Vec<(Message, f64)> {
             match span.source {
