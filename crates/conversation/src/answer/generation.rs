@@ -19,6 +19,7 @@ pub struct Generated {
     pub text: String,
     /// The name of the model; none where it said nothing.
     pub model: Option<String>,
+    /// The tokens that the model's server counted.
     pub usage: Option<Usage>,
     /// The skills that were called.
     pub calls: Vec<SkillCall>,

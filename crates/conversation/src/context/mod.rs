@@ -35,16 +35,20 @@ use crate::trace::{Trace, digest};
 
 /// The room of contexts.
 pub struct Contexts {
+    /// The threads below.
     pub threads: Threads,
+    /// Documents as they are shown.
     pub caches: Caches,
     /// Responses to requests that came more than once, by the fingerprint of everything they depend on.
     pub made: Cache<(u128, Answer), ContextResponse>,
+    /// The last prompt of each thread.
     pub last: LastPrompts,
 }
 
 above!(Contexts, threads: Threads);
 
 impl Contexts {
+    /// No prompt is cached yet.
     pub fn new(threads: Threads) -> Self {
         let (caches, last) = (Caches::default(), LastPrompts::default());
         Self { threads, caches, made: Cache::new(MADE_BYTES_MAX), last }

@@ -34,6 +34,7 @@ impl Preset {
         RecipeDocument::decode(path, value).map(Self::from)
     }
 
+    /// Its recipe.
     pub fn recipe(&self) -> &Recipe {
         self.document.recipe()
     }
@@ -91,7 +92,7 @@ impl Preset {
 macro_rules! shipped {
     ($($name:literal)*) => {
         const SHIPPED: &[(&str, &str)] =
-            &[$(($name, include_str!(concat!("../../../../policies/presets/", $name, ".json")))),*];
+            &[$(($name, include_str!(concat!("../../policies/presets/", $name, ".json")))),*];
     };
 }
 

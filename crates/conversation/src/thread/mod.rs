@@ -36,6 +36,7 @@ pub(crate) use words::is_text;
 
 /// The room of threads.
 pub struct Threads {
+    /// Searches and the parts below.
     pub search: Arc<Search>,
     /// Threads whose summary may be behind.
     pub due: Due,
@@ -78,9 +79,11 @@ pub(crate) enum WantedSummary {
 /// A turn to be added.
 #[derive(Debug, Clone)]
 pub struct NewTurn {
+    /// The id of the turn.
     pub id: NewId,
     /// When it was said; now, where nobody says.
     pub create_time: Option<f64>,
+    /// The message.
     pub message: Message,
 }
 

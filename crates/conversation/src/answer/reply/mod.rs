@@ -34,13 +34,17 @@ pub(super) use run::answer;
 /// A question, or messages, for a model to answer.
 #[derive(Debug)]
 pub struct ReplyRequest {
+    /// The user who asks, if there is one.
     pub user: Option<String>,
     /// The thread; without one nothing is stored.
     pub thread: Option<String>,
+    /// What is to be answered.
     pub input: ReplyInput,
     /// The recipe of the prompt.
     pub preset: Arc<Preset>,
+    /// How it is answered.
     pub kind: ReplyKind,
+    /// The trace of the request.
     pub tracer: Tracer,
     /// The response that is stored with the answer.
     pub response: Option<ResponseDraft>,
@@ -49,6 +53,7 @@ pub struct ReplyRequest {
 /// What is to be answered.
 #[derive(Debug)]
 pub enum ReplyInput {
+    /// A question of a user.
     Question(String),
     /// Messages as they are, such as the result of a tool.
     Messages(Vec<Message>),
@@ -68,6 +73,7 @@ pub enum ReplyKind {
 /// A request that is passed on to a model.
 #[derive(Debug)]
 pub struct RelayRequest {
+    /// The job whose model answers.
     pub job: Job,
     /// None where the job has no model.
     pub model: Option<Model>,

@@ -39,15 +39,20 @@ pub struct ShownResponse {
     pub members: Map<String, Value>,
     /// The thread and the turn that its items are named after.
     pub thread: String,
+    /// The turn of the answer.
     pub turn: String,
 }
 
 /// A response before its end.
 #[derive(Debug, Clone)]
 pub struct ResponseDraft {
+    /// The id of the response.
     pub id: ResponseId,
+    /// The user it belongs to.
     pub user: String,
+    /// What it shows from its beginning on.
     pub shown: Arc<ShownResponse>,
+    /// Whether it belongs to a conversation, not to a chain.
     pub is_in_conversation: bool,
     /// Whether it stays if it fails before it begins: the client has its id already.
     pub outlives_failure: bool,
@@ -59,20 +64,28 @@ pub struct ResponseDraft {
     pub ttl: Option<Duration>,
 }
 
+/// How far a response has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ResponseStatus {
+    /// It waits to begin.
     Queued,
+    /// A model is answering.
     InProgress,
+    /// The answer is whole.
     Completed,
+    /// The answer ended early.
     Incomplete,
+    /// It was cancelled.
     Cancelled,
+    /// There is no answer.
     Failed,
 }
 
 /// How a response ended.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ResponseEnd {
+    /// How far it came.
     pub status: ResponseStatus,
     /// A code and a message.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -80,6 +93,7 @@ pub struct ResponseEnd {
     /// Why it is not complete.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub incomplete: Option<String>,
+    /// The tokens, as OpenAI's clients expect them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub usage: Option<Value>,
     /// The name that the model's server gives itself.
@@ -88,22 +102,29 @@ pub struct ResponseEnd {
     /// What the client should know, in words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub warning: Option<String>,
+    /// When it ended, in seconds since 1970.
     pub at: f64,
 }
 
 /// A response as it is stored.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct StoredResponse {
+    /// The fields that every reader sees.
     pub shown: Map<String, Value>,
+    /// Whether it belongs to a conversation, not to a chain.
     pub is_in_conversation: bool,
+    /// How it ended; none while it runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub end: Option<ResponseEnd>,
     /// The turns of its input; 0 before it has begun.
     pub first_seq: u64,
+    /// The seq of the first turn of its input.
     pub input_seq: u64,
     /// Its last turn, after which it is continued.
     pub last_seq: u64,
+    /// The id of the request's trace.
     pub trace_id: String,
+    /// The id of the prompt's trace.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prompt_id: Option<String>,
     /// The compaction of the thread that its prompt made.
@@ -120,6 +141,7 @@ pub(super) fn locked(other: &ResponseId) -> Error {
 }
 
 impl ResponseStatus {
+    /// The name on the wire.
     pub fn name(self) -> &'static str {
         match self {
             Self::Queued => "queued",
@@ -137,6 +159,7 @@ impl ResponseEnd {
         Self { status, error: None, incomplete: None, usage: None, model: None, warning: None, at: now() }
     }
 
+    /// The end of an answer.
     pub fn of(generated: &Generated) -> Self {
         let (status, incomplete) = match (generated.partial, generated.finish.as_str()) {
             (Some(Partial::ClientLeft), _) => (ResponseStatus::Cancelled, None),
@@ -157,6 +180,7 @@ impl ResponseEnd {
         Self { error, incomplete, usage, model, warning, ..Self::new(status) }
     }
 
+    /// The end of a request that failed.
     pub fn failed(error: &Error) -> Self {
         Self { error: Some(fault(error)), ..Self::new(ResponseStatus::Failed) }
     }
@@ -308,7 +332,9 @@ impl StoredResponse {
 /// Whether a response is still being made.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ResponseState {
+    /// It is being made on this node.
     Running,
+    /// It is over.
     Ended(Box<ResponseEnd>),
 }
 

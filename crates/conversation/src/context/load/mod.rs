@@ -89,6 +89,7 @@ pub struct Caches {
     shown: Cache<DocumentPath, Shown>,
     collections: Collections,
     older: Cache<CollectionPath, OlderTurns>,
+    /// The groups of threads.
     pub groups: FoundGroups,
     pub compactions: FoundCompactions,
 }
@@ -97,7 +98,9 @@ pub struct Caches {
 /// lacks.
 #[derive(Debug, Clone, Copy)]
 pub struct Whose<'a> {
+    /// The user, if there is one.
     pub user: Option<&'a str>,
+    /// Whether documents from before there were users are read too.
     pub legacy: bool,
 }
 

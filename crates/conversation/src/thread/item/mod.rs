@@ -23,7 +23,9 @@ pub use show::{show_document, show_message, show_turn, thought_piece};
 /// A turn that was made from items, before it is stored.
 #[derive(Debug, Clone)]
 pub struct ItemTurn {
+    /// The id of the turn.
     pub id: String,
+    /// The message of the turn.
     pub message: Message,
 }
 
