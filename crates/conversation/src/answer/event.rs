@@ -9,6 +9,7 @@ use super::guided_answer::GuidedAnswer;
 use crate::error::Error;
 use crate::model::{More, ToolCall};
 use crate::search::FoundPassage;
+use crate::thread::compaction::Compaction;
 
 /// What happens while a question is answered, in this order.
 #[derive(Debug)]
@@ -131,6 +132,8 @@ pub struct Prompted {
     pub budget_tokens: Option<u32>,
     /// The id of the prompt's trace.
     pub trace_id: String,
+    /// What was compacted for it.
+    pub compaction: Option<Arc<Compaction>>,
 }
 
 impl Prompted {

@@ -98,6 +98,11 @@ pub enum EvalCommand {
         #[arg(long, default_value = "none")]
         embed: EmbedChoice,
     },
+    /// How much of what matters survives in a short prompt: planted facts, goals and rules
+    Compact {
+        /// Conversations with questions, as JSON
+        file: PathBuf,
+    },
     /// How near rewritten follow-up questions come to a human's, and what they find
     Rewrite {
         /// Questions with their history and a human's rewrite, as one JSON object per line

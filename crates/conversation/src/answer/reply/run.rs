@@ -54,7 +54,7 @@ async fn answer_and_store(app: &Shared, asked: &ReplyRequest, log: &EventLog, mu
     }
     let is_kept = match (generated.turn(), &asked.response) {
         (_, Some(response)) => {
-            let traces = (&*asked.tracer.id().encode(), &*prompt.prompted.trace_id);
+            let traces = (&*asked.tracer.id().encode(), &prompt.prompted);
             response.end(app, &kept, &generated, traces).await?
         }
         (Some(turn), None) if asked.is_relayed() => {
@@ -132,6 +132,7 @@ impl Exchange<'_> {
             request,
             kept: self.kept,
             skills: self.asked.skills(),
+            span_tools: self.asked.span_tools(),
             shortens: self.asked.shortens(),
         };
         match generator.generate(prompt, generation, stops).await? {
