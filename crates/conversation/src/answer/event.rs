@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use serde_json::Value;
+
 use super::generation::Generated;
 use super::guided_answer::GuidedAnswer;
 use crate::error::Error;
@@ -107,6 +109,8 @@ pub struct Prompted {
     pub tokens: u32,
     pub budget_tokens: Option<u32>,
     pub trace_id: String,
+    /// What the prompt holds of its inputs and why, where that was asked for.
+    pub explanation: Option<Arc<Value>>,
 }
 
 /// A skill that the model called.

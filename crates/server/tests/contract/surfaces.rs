@@ -89,6 +89,7 @@ surfaces! {
     responses {
         chains
         conversations
+        embeddings
         errors
     }
     thread {

@@ -18,10 +18,13 @@ use crate::thread::kept::Kept;
 
 pub async fn answer(app: &Shared, asked: &ReplyRequest, log: &EventLog, stops: StopSignals) -> Result<Reply> {
     let answered = answer_and_store(app, asked, log, stops).await;
-    if let (Err(error), Some(response)) = (&answered, &asked.response) {
-        response.fail(app, &asked.tracer.id().encode(), error).await?;
-    }
-    answered
+    let Some(response) = &asked.response else { return answered };
+    let failed = match &answered {
+        Err(error) => response.fail(app, &asked.tracer.id().encode(), error).await,
+        Ok(_) => Ok(()),
+    };
+    response.lock.release().await;
+    failed.and(answered)
 }
 
 async fn answer_and_store(app: &Shared, asked: &ReplyRequest, log: &EventLog, mut stops: StopSignals) -> Result<Reply> {

@@ -8,9 +8,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use serde_json::{Map, Value, json};
 
 use novelo_conversation::answer::response::{ResponseEnd, ResponseStatus, ShownResponse};
-use novelo_conversation::answer::{Event, EventReader, Generated, LoggedEvent, ResponseFormat};
+use novelo_conversation::answer::{Event, EventReader, LoggedEvent, Reply, ResponseFormat};
 use novelo_conversation::model::ToolCall;
 use novelo_conversation::thread::item::{ItemId, show_message, thought_piece};
+
+/// The member with the explanation of a response, where that is asked for.
+const EXPLANATION: &str = "novelo_explain";
 
 /// A response that waits to be made.
 pub(super) fn queued(shown: &ShownResponse) -> Value {
@@ -18,9 +21,12 @@ pub(super) fn queued(shown: &ShownResponse) -> Value {
 }
 
 /// A response at its end.
-pub(super) fn finished(shown: &ShownResponse, generated: &Generated) -> Value {
-    let output = generated.said().map(|said| show_message(&shown.thread, &shown.turn, &said)).unwrap_or_default();
-    ended(shown.members.clone(), &ResponseEnd::of(generated), output)
+pub(super) fn finished(shown: &ShownResponse, Reply { generated, prompted, .. }: &Reply) -> Value {
+    let output =
+        generated.said_or_thought().map(|said| show_message(&shown.thread, &shown.turn, &said)).unwrap_or_default();
+    let mut members = shown.members.clone();
+    members.extend(prompted.explanation.as_ref().map(|explanation| (EXPLANATION.to_owned(), (**explanation).clone())));
+    ended(members, &ResponseEnd::of(generated), output)
 }
 
 /// The members of a response that has not ended.
@@ -140,7 +146,7 @@ impl ResponseWriter {
             Event::Done(reply) => {
                 self.close(written);
                 let end = ResponseEnd::of(&reply.generated);
-                self.end(written, end.status, finished(&self.shown, &reply.generated));
+                self.end(written, end.status, finished(&self.shown, reply));
             }
             Event::Failed(error) => {
                 self.close(written);
