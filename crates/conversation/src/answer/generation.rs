@@ -37,6 +37,8 @@ pub struct Generated {
     pub more: More,
     /// The error for such a client, where the model broke off.
     pub failure: Option<Error>,
+    /// When the model ended, in seconds.
+    pub ended_at: f64,
     /// Where the model's server cut the prompt without a word: the tokens that it read, and ours.
     pub cut_prompt: Option<(u64, u32)>,
 }

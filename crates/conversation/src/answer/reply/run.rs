@@ -14,6 +14,7 @@ use crate::answer::log::EventLog;
 use crate::answer::prompt::{AnswerPrompt, PromptRequest, model_room_tokens};
 use crate::error::{Code, Error, Result};
 use crate::model::Failure;
+use crate::telemetry::now;
 use crate::thread::kept::Kept;
 
 pub async fn answer(app: &Shared, asked: &ReplyRequest, log: &EventLog, stops: StopSignals) -> Result<Reply> {
@@ -48,6 +49,7 @@ async fn answer_and_store(app: &Shared, asked: &ReplyRequest, log: &EventLog, mu
     exchange.generate(&request, (&mut prompt, fits), &mut generation, &mut stops).await?;
     generation.end(log);
     let mut generated = generation.generated;
+    generated.ended_at = now();
     if let Some(model) = &generated.model {
         asked.tracer.model(model);
     }

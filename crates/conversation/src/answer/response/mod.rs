@@ -153,7 +153,7 @@ impl ResponseEnd {
         let warning = generated.cut_prompt.map(|(read, tokens)| {
             format!("the model's server read {read} tokens of about {tokens}: its window is too small")
         });
-        Self { error, incomplete, usage, model, warning, ..Self::new(status) }
+        Self { error, incomplete, usage, model, warning, at: generated.ended_at, ..Self::new(status) }
     }
 
     pub fn failed(error: &Error) -> Self {
