@@ -88,11 +88,11 @@ def with_novelo(binary: str, turns: int, folder: Path) -> None:
                     time.sleep(0.1)
             with Novelo(f"http://{address}") as client:
                 empty = folder_bytes(folder)
-                exported = lambda: sum(len(line) + 1 for line in client.export_user("langgraph"))  # noqa: E731
-                measure(
-                    "novelo", NoveloSaver(client), turns,
-                    lambda: {"bytes": folder_bytes(folder) - empty, "exported": exported()},
-                )
+                def sizes() -> Dict[str, int]:
+                    exported = sum(len(line) + 1 for line in client.export_user("langgraph"))
+                    return {"bytes": folder_bytes(folder) - empty, "exported": exported}
+
+                measure("novelo", NoveloSaver(client), turns, sizes)
         finally:
             server.terminate()
 

@@ -1,10 +1,12 @@
 """A real server, named by NOVELO_URL, and a proxy that breaks connections to it."""
 
+import json
 import os
 import socket
 import threading
 import uuid
-from typing import Callable, Iterator, List, Optional, Tuple
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple
 from urllib.parse import urlsplit
 
 import pytest
@@ -110,3 +112,59 @@ def gone() -> str:
     """An address at which nothing listens."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         return f"http://127.0.0.1:{listener.getsockname()[1]}"
+
+
+class Upstream:
+    """A model's server that calls the tools that it is offered, and answers with what they returned."""
+
+    def __init__(self) -> None:
+        self.asked: List[Dict[str, Any]] = []
+        upstream = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_POST(self) -> None:
+                body = json.loads(self.rfile.read(int(self.headers["content-length"])))
+                upstream.asked.append(body)
+                answer = json.dumps(upstream.complete(body)).encode()
+                self.send_response(200)
+                self.send_header("content-type", "application/json")
+                self.send_header("content-length", str(len(answer)))
+                self.end_headers()
+                self.wfile.write(answer)
+
+            def log_message(self, format: str, *args: Any) -> None:
+                pass
+
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.url = f"http://127.0.0.1:{self._server.server_address[1]}/v1"
+        threading.Thread(target=self._server.serve_forever, daemon=True).start()
+
+    def complete(self, body: Dict[str, Any]) -> Dict[str, Any]:
+        messages = body["messages"]
+        last = max(at for at, message in enumerate(messages) if message["role"] == "user")
+        results = [message["content"] for message in messages[last:] if message["role"] == "tool"]
+        said: Dict[str, Any] = {"role": "assistant", "content": None}
+        if results:
+            said["content"] = f"It is {' and '.join(results)}."
+        elif body.get("tools"):
+            function = {"name": body["tools"][0]["function"]["name"], "arguments": '{"city": "Bel\\u00e9m"}'}
+            said["tool_calls"] = [{"id": f"call_{len(self.asked)}", "type": "function", "function": function}]
+        else:
+            said["content"] = f"You said: {messages[last]['content']}"
+        reason = "tool_calls" if "tool_calls" in said else "stop"
+        return {
+            "id": "x", "object": "chat.completion", "created": 1, "model": "scripted",
+            "choices": [{"index": 0, "message": said, "finish_reason": reason}],
+            "usage": {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2},
+        }
+
+    def close(self) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+
+
+@pytest.fixture
+def upstream() -> Iterator[Upstream]:
+    upstream = Upstream()
+    yield upstream
+    upstream.close()
