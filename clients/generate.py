@@ -448,7 +448,7 @@ class TypeScript:
             arguments.append("lines: string | Uint8Array | Blob")
             parts.append("lines")
         elif operation.body:
-            schema = {"Object": "JsonObject", "Any": "unknown"}.get(operation.body, f"types.{operation.body}")
+            schema = {"Object": "types.JsonObject", "Any": "unknown"}.get(operation.body, f"types.{operation.body}")
             if operation.streams:
                 schema = f'Omit<{schema}, "stream">' if operation.body not in OPEN_BODIES else schema
             arguments.append(f"body: {schema}")

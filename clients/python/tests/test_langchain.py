@@ -194,7 +194,7 @@ def test_what_must_stay_and_does_not_fit_is_an_error(client: Novelo) -> None:
 
 def test_a_trimmer_in_a_chain(client: Novelo, url: str) -> None:
     seen: List[Any] = []
-    def see(messages: List[BaseMessage]) -> str:
+    def see(messages: Any) -> str:
         seen.append(messages)
         return "done"
 
