@@ -93,6 +93,7 @@ openapi: $(VENV_STAMP)
 	$(call say,openapi)
 	@test -f $(OPENAPI) || { echo '$(OPENAPI) is missing: the server test that keeps it writes it' >&2; exit 1; }
 	@$(VENV)/bin/python ci/openapi_check.py $(OPENAPI)
+	@$(PYTHON) clients/generate.py --check
 
 .PHONY: lint
 lint:

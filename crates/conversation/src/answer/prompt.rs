@@ -60,7 +60,9 @@ impl PromptRequest {
         let made = context::context(app, request).await?;
         let sources = made.sources.clone();
         let (tokens, budget_tokens, trace_id) = (made.tokens, made.budget_tokens, made.trace.encode());
-        Ok(AnswerPrompt { messages: made.messages(), prompted: Prompted { sources, tokens, budget_tokens, trace_id } })
+        let compaction = made.compaction.clone();
+        let prompted = Prompted { sources, tokens, budget_tokens, trace_id, compaction };
+        Ok(AnswerPrompt { messages: made.messages(), prompted })
     }
 }
 

@@ -10,6 +10,7 @@ use novelo_engine::{Assembly, json, render};
 
 use crate::error::{Code, Error, Result};
 use crate::search::FoundPassage;
+use crate::thread::compaction::Compaction;
 use crate::trace::TraceId;
 
 /// An answer, and the name of its trace.
@@ -29,6 +30,8 @@ pub struct ContextResponse {
     pub trace: TraceId,
     /// Whether the trace was kept.
     pub traced: bool,
+    /// The compaction that was made for it and stored, if one was.
+    pub compaction: Option<Arc<Compaction>>,
 }
 
 impl ContextResponse {
@@ -119,6 +122,7 @@ impl Draft {
             sources,
             trace,
             traced,
+            compaction: None,
         })
     }
 }

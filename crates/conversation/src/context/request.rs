@@ -39,6 +39,8 @@ pub struct Request {
     pub messages: Vec<Message>,
     /// Filters that were sent with the request, over those of the recipe.
     pub filters: Option<Value>,
+    /// Options of the filter `compact`, which is added to those of the recipe.
+    pub compact: Option<Value>,
     /// The budget, if the request has one.
     pub budget_tokens: Option<u32>,
     /// The tokenizer, if the request names one.

@@ -18,6 +18,7 @@ pub mod reset;
 pub mod results;
 pub mod search;
 pub mod skills;
+pub(crate) mod span_tools;
 pub mod summary;
 pub mod tasks;
 pub mod user_data;

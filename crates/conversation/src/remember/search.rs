@@ -52,7 +52,7 @@ pub struct HitRow {
     #[serde(skip_serializing_if = "Option::is_none")]
     thread: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    seq: Option<u64>,
+    pub seq: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     role: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]

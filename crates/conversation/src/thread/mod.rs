@@ -3,6 +3,7 @@
 //! Owns what every new turn gets: its id, its time, its end, and that background tasks learn of it. What of a
 //! conversation that a client sends again is new is in `unsaid`.
 
+pub mod compaction;
 pub mod due;
 pub mod item;
 pub mod kept;
@@ -110,6 +111,7 @@ pub async fn fork(app: &Threads, user: &str, thread: &str, at_seq: u64, to: &str
     let to_turns = scope::turns(user, to).map_err(|e| Error::bad_id("to", &e))?;
     let turns = app.store.fork(&from, at_seq, &to_turns).await?;
     refused::Refusals::fork(&app.store, user, thread, at_seq, to).await?;
+    compaction::fork(&app.store, user, thread, at_seq, to).await?;
     app.touched(user, to);
     Ok(turns)
 }

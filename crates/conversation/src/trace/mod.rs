@@ -15,6 +15,7 @@ use std::hash::Hash;
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use novelo_engine::compact::CompactedSpan;
 use novelo_engine::decode::UnknownField;
 use novelo_engine::group::Group;
 use novelo_engine::loaded::RefusedTurn;
@@ -128,6 +129,8 @@ pub struct Inputs {
     /// The groups of the thread.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub groups: Option<GroupsInput>,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub compactions: Option<CompactionsInput>,
     /// The turns among them that a model had refused.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub refused: Vec<RefusedTurn>,
@@ -177,6 +180,14 @@ pub struct GroupsInput {
     /// What is wrong with them.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub problems: Vec<String>,
+}
+
+/// The compacted spans that a prompt was made with, and the pinned turns.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct CompactionsInput {
+    pub spans: Vec<CompactedSpan>,
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub pins: Vec<Box<str>>,
 }
 
 /// What a search found: named, not quoted, so that what is forgotten leaves no text here.

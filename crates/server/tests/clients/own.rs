@@ -1,5 +1,5 @@
-//! Novelo's own clients, as `make clients` built and installed them: their tests, the suites of the frameworks
-//! and the examples of the docs, on each store.
+//! Novelo's own clients, as `make clients` built and installed them: their tests, the suites of the
+//! frameworks and the examples of the docs, on each store.
 
 use std::path::PathBuf;
 use std::process::{Command, Stdio};

@@ -12,7 +12,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use novelo_engine::{Message, Role};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::event::{Rewritten, RewrittenBy};
 use super::options::{Patience, ReplyOptions, ReplyOwner, ResponseFormat};
@@ -23,6 +23,7 @@ use crate::answer::Shared;
 use crate::error::Result;
 use crate::model::{Job, Model};
 use crate::policy::Preset;
+use crate::remember::span_tools;
 use crate::text::said;
 use crate::thread::NewTurn;
 use crate::thread::item::ItemTurn;
@@ -80,6 +81,8 @@ pub struct RelayRequest {
     pub options: Map<String, Value>,
     /// Whether a prompt that is too long for the model is shortened, or else refused.
     pub shortens: bool,
+    /// Whether the model may compact the thread and have spans back by tools that run here.
+    pub has_span_tools: bool,
 }
 
 impl ReplyRequest {
@@ -143,10 +146,26 @@ impl ReplyRequest {
         }
     }
 
+    /// The user and the thread that the model may compact and restore.
+    fn span_tools(&self) -> Option<(&str, &str)> {
+        match &self.kind {
+            ReplyKind::Relay(request) if request.has_span_tools => self.user.as_deref().zip(self.thread.as_deref()),
+            _ => None,
+        }
+    }
+
     /// Further members of the request to the model.
     fn options(&self) -> Map<String, Value> {
         match &self.kind {
-            ReplyKind::Relay(request) => request.options.clone(),
+            ReplyKind::Relay(request) => {
+                let mut options = request.options.clone();
+                if self.span_tools().is_some()
+                    && let Some(tools) = options.entry("tools").or_insert_with(|| json!([])).as_array_mut()
+                {
+                    tools.extend(span_tools::definitions());
+                }
+                options
+            }
             ReplyKind::Assist(None) => Map::new(),
             ReplyKind::Assist(Some(_)) => Map::from_iter([("tools".to_owned(), skills::definitions())]),
         }

@@ -16,14 +16,15 @@ use novelo_store::{NewId, Op, PutTerms, Range, Store};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use super::event::Partial;
+use super::event::{Partial, Prompted};
 use super::generate::LENGTH;
 use super::generation::Generated;
 use crate::answer::Shared;
 use crate::error::{Code, Error, Relayed, Result};
 use crate::telemetry::now;
 use crate::thread::NewTurn;
-use crate::thread::item::{ResponseId, show_document, show_turn};
+use crate::thread::compaction;
+use crate::thread::item::{ResponseId, show_compaction, show_document, show_turn};
 use crate::thread::kept::{Kept, unless_forgotten};
 
 pub use place::{ResponsePlace, messages_upto};
@@ -126,6 +127,9 @@ pub struct StoredResponse {
     /// The id of the prompt's trace.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prompt_id: Option<String>,
+    /// The compaction of the thread that its prompt made.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub compaction: Option<String>,
 }
 
 /// The error of a second response in a thread that has one being made.
@@ -227,7 +231,7 @@ impl ResponseDraft {
         app: &Shared,
         kept: &Kept,
         generated: &Generated,
-        (trace_id, prompt_id): (&str, &str),
+        (trace_id, prompted): (&str, &Prompted),
     ) -> Result<bool> {
         let (first, last) = kept.seqs().unwrap_or_default();
         let document = |last_seq: u64| StoredResponse {
@@ -235,7 +239,8 @@ impl ResponseDraft {
             first_seq: self.first_seq.unwrap_or(first),
             input_seq: last,
             last_seq,
-            prompt_id: Some(prompt_id.to_owned()),
+            prompt_id: Some(prompted.trace_id.clone()),
+            compaction: prompted.compaction.as_ref().map(|compaction| compaction.id.clone()),
             ..self.stored(trace_id)
         };
         // Written once here, so that what cannot be written is an error and not a part of an answer.
@@ -276,6 +281,7 @@ impl ResponseDraft {
             last_seq: 0,
             trace_id: trace_id.to_owned(),
             prompt_id: None,
+            compaction: None,
         }
     }
 
@@ -314,7 +320,12 @@ impl StoredResponse {
         let of = scope::turns(user, &id.thread).map_err(bad_id)?;
         let document = app.store.get(&of.document(&id.name).map_err(bad_id)?).await?;
         let shown = document.map(|document| show_document(&id.thread, &id.name, &document.value));
-        Ok(shown.unwrap_or_default())
+        let compaction = match &self.compaction {
+            Some(compaction) => compaction::get(app, user, &id.thread, compaction).await?,
+            None => None,
+        };
+        let compaction = compaction.map(|compaction| show_compaction(&id.thread, &compaction));
+        Ok(compaction.into_iter().chain(shown.unwrap_or_default()).collect())
     }
 }
 

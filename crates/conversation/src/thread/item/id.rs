@@ -99,6 +99,7 @@ impl ItemId {
             "reasoning" => "rs",
             "function_call" => "fc",
             "function_call_output" => "fco",
+            "compaction" => "cmp",
             _ => "item",
         };
         let place = place.map(|place| format!("_{place}")).unwrap_or_default();

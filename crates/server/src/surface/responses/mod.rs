@@ -4,6 +4,7 @@
 //! thread of a user, and its items are turns (`thread::item`). Errors have OpenAI's form: what is wrong with
 //! a request is a 400. Every answer names its thread in `X-Novelo-Thread`.
 
+mod compact;
 mod conversations;
 mod create;
 mod items;
@@ -35,6 +36,7 @@ pub(crate) fn routes(server: &Server) -> Routes {
     Routes::new(server)
         .route("/v1/responses", users(), post(create::create))
         .route("/v1/responses/input_tokens", users(), post(create::count))
+        .route("/v1/responses/compact", users(), post(compact::make))
         .route(
             "/v1/responses/{id}",
             of_response().forgetting_on(Method::DELETE),
