@@ -21,11 +21,11 @@ HERE = Path(__file__).parent
 SOURCE = HERE.parent / "crates/server/tests/openapi.json"
 NOTICE = "Written by clients/generate.py from openapi.json: do not edit."
 
-# Calls that may be sent twice without a second effect, beside all that read. An append has an `Idempotency-Key`, a memory and a
+# Calls that may be sent twice without a second effect, beside all that read or put. An append has an `Idempotency-Key`, a memory and a
 # document an id, which the client makes where the caller gives none.
 REPEATABLE = {
-    "appendTurns", "forkThread", "forgetThread", "forgetUser", "importDocuments", "makeContext", "putDocument", "patchDocument",
-    "batchDocuments", "putUserData", "patchUserData", "setSummary", "addMemory", "forgetMemories", "searchMemories", "searchTurns",
+    "appendTurns", "forkThread", "forgetThread", "forgetUser", "importDocuments", "makeContext", "patchDocument",
+    "batchDocuments", "patchUserData", "addMemory", "forgetMemories", "searchMemories", "searchTurns",
     "indexDocument", "searchDocuments", "changeTask", "makeMemoryContext", "resetMemory", "countInputTokens",
     "updateConversation", "replayTrace", "setGroupState",
 }
@@ -38,13 +38,6 @@ STREAMED = {"askThread", "chatWithMemory", "askGuided", "completeChat", "createR
 LEFT_OUT = {"X-Novelo-User", "Last-Event-ID"}
 HEADER_NAMES = {
     "Idempotency-Key": "idempotency_key", "If-Match": "if_match", "X-Novelo-Thread": "thread", "X-Novelo-Confirm": "confirm",
-}
-# Pages: the list of an answer, and the member of its last entry that the next call names as `after`.
-PAGED = {
-    "listTurns": ("turns", "seq"), "listThreads": ("threads", "id"), "listMemories": ("memories", "id"),
-    "listTexts": ("documents", "id"), "listTasks": ("tasks", "id"), "listResults": ("results", "id"),
-    "listCollection": ("documents", "id"), "listConversations": ("data", "id"), "listItems": ("data", "id"),
-    "listInputItems": ("data", "id"),
 }
 
 
@@ -94,7 +87,12 @@ class Operation:
 
     @property
     def repeatable(self) -> bool:
-        return self.method == "get" or self.id in REPEATABLE
+        return self.method in ("get", "put") or self.id in REPEATABLE
+
+    @property
+    def cursor(self) -> str:
+        """The member of the last entry of a page that the next call names as `after`."""
+        return "seq" if self.id == "listTurns" else "id"
 
 
 class Description:
@@ -134,6 +132,15 @@ class Description:
             facts["operationId"], method, path, facts["summary"], fields["path"], fields["query"], fields["header"],
             body, body_type, answer, kind,
         )
+
+    def page_of(self, operation: Operation) -> str | None:
+        """The list in the answer of a call that gives pages."""
+        schema = self.schemas.get((operation.answer or {}).get("$ref", "").rsplit("/", 1)[-1], {})
+        members = schema.get("properties", {})
+        if "has_more" not in members or "after" not in [field.name for field in operation.query]:
+            return None
+        [name] = [name for name, of in members.items() if of.get("type") == "array"]
+        return str(name)
 
     def body_fields(self, operation: Operation) -> list[Field] | None:
         """The members of an object that a caller gives one by one; None where the body is any JSON."""
@@ -317,7 +324,7 @@ class Python:
 
     def pages(self, operation: Operation, asynchronous: bool) -> str:
         """An iterator over the entries of all pages."""
-        key, cursor = PAGED[operation.id]
+        key, cursor = self.api.page_of(operation), operation.cursor
         positional, keywords, *_ = self.arguments(operation)
         shown = [k for k in keywords if not k.startswith("last:")]
         if operation.id == "listTurns":
@@ -343,7 +350,7 @@ class Python:
             methods.append(self.method(operation, asynchronous))
             if operation.streams:
                 methods.append(self.method(operation, asynchronous, stream=True))
-            if operation.id in PAGED:
+            if self.api.page_of(operation):
                 methods.append(self.pages(operation, asynchronous))
         text = "\n".join(methods)
         if asynchronous:
@@ -481,7 +488,7 @@ class TypeScript:
         return f"json<{of}>", f"Promise<{of}>"
 
     def pages(self, operation: Operation) -> str:
-        key, cursor = PAGED[operation.id]
+        key, cursor = self.api.page_of(operation), operation.cursor
         name = "iter" + operation.id.removeprefix("list")
         arguments = [f"{field.name}: {'DocumentPath' if field.name == 'path' else 'string'}" for field in operation.path_fields]
         names = [a.split(":")[0] for a in arguments]
@@ -503,7 +510,7 @@ class TypeScript:
             methods.append(self.method(operation))
             if operation.streams:
                 methods.append(self.method(operation, stream=True))
-            if operation.id in PAGED:
+            if self.api.page_of(operation):
                 methods.append(self.pages(operation))
         return (
             f"// Every call of the API. {NOTICE}\n\n"
