@@ -22,19 +22,19 @@ const PINS: &str = "pins";
 /// A compaction as it is stored.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Compaction {
-    /// The id, unique in its thread.
+    /// `c` and its number in the thread.
     pub id: String,
     /// When it was made, in seconds since 1970.
     pub created_at: f64,
-    /// What the prompt cost before, and what it costs with the texts.
+    /// What the prompt cost before.
     pub tokens_before: u32,
-    /// The tokens of the prompt afterwards.
+    /// What it costs with the texts.
     pub tokens_after: u32,
-    /// The cap that it was made for, and what counted the tokens.
+    /// The cap that it was made for.
     pub max_tokens: u32,
-    /// What counted the tokens.
+    /// The name of what counted the tokens.
     pub tokenizer: String,
-    /// What was replaced, and with what.
+    /// What was replaced, in order.
     pub spans: Vec<CompactedSpan>,
 }
 

@@ -57,15 +57,14 @@ pub fn accept_compaction(
 ) -> Result<String, &'static str> {
     let text = accept_summary(said, sources, extracted, chars_max)?;
     let source: Vec<Assertion> = sources.iter().flat_map(|text| sentences(text)).map(Assertion::read).collect();
+    let is_covered =
+        |claim: &Assertion, is_denied: bool| source.iter().any(|it| it.is_denied == is_denied && it.covers(claim));
+    let is_only_denied = |claim: &Assertion| is_covered(claim, true) && !is_covered(claim, false);
     for claim in sentences(&text).map(Assertion::read) {
         let close = |it: &&Assertion| it.shared(&claim) * 2 >= claim.stems.len();
         match claim.is_denied {
             true if !source.iter().filter(close).any(|it| it.is_denied) => return Err("it denies what was not denied"),
-            false if source.iter().any(|it| it.is_denied && it.covers(&claim)) => {
-                if !source.iter().any(|it| !it.is_denied && it.covers(&claim)) {
-                    return Err("it affirms what was denied");
-                }
-            }
+            false if is_only_denied(&claim) => return Err("it affirms what was denied"),
             _ => {}
         }
     }

@@ -25,7 +25,7 @@ const TRIES_MAX: usize = 8;
 /// A compaction that a caller asks for.
 #[derive(Debug, Clone, Default)]
 pub struct CompactRequest {
-    /// The options of the filter `compact`.
+    /// When to compact, and how.
     pub options: CompactOptions,
     /// What counts the tokens.
     pub tokenizer: Tokenizer,
@@ -38,7 +38,7 @@ pub struct Compacted {
     pub compaction: Option<Compaction>,
     /// What the turns of the thread cost in a prompt now.
     pub tokens: u32,
-    /// The tokens that it was to come to.
+    /// What they may cost.
     pub max_tokens: u32,
 }
 
@@ -138,11 +138,11 @@ pub struct SpanTurns {
 pub struct SpanTurn {
     /// The id of the turn.
     pub id: Box<str>,
-    /// The seq of the turn.
+    /// Its place in the thread.
     pub seq: u64,
-    /// When it was stored, in seconds since 1970.
+    /// When it was said, in seconds since 1970.
     pub create_time: f64,
-    /// The message as it was stored.
+    /// The message as it is stored.
     pub message: Box<RawValue>,
 }
 
