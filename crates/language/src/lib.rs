@@ -23,6 +23,7 @@ mod question_grammar;
 pub mod remark;
 pub mod rewrite;
 mod russian;
+pub mod schema_words;
 mod stated;
 mod syntax;
 mod window;

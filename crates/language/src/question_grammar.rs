@@ -3,6 +3,7 @@
 //! separated by blanks, and all words are folded.
 
 use crate::locale::Locale;
+use crate::schema_words::SchemaWords;
 use crate::stated::{ConditionWords, UnreadKind};
 use crate::window::{Span, Window, WindowWords, begins_as, holds, is_calendar_unit, is_month_name};
 
@@ -17,6 +18,7 @@ pub(crate) struct QuestionGrammar {
     pub sentences: Sentences,
     pub locale: Locale,
     pub conditions: ConditionWords,
+    pub schema: SchemaWords,
     /// A word as it is stemmed, where the stemmer takes it for another.
     pub stemmed_form: fn(&str) -> &str,
     /// Whether a word that is nearly a person's name is a form of that name, or the name of another person

@@ -9,6 +9,7 @@ mod names;
 mod place;
 mod plan;
 mod pronoun;
+mod schema;
 mod verb;
 mod window;
 mod words;

@@ -1,6 +1,6 @@
 //! English words of questions about data. All words are folded.
 
-use super::{locale, names, window, words};
+use super::{locale, names, schema, window, words};
 use crate::question_grammar::{PointerWords, QuestionGrammar, RowWords, Sentences, TalkWords, TimeWords};
 use crate::stated::{ConditionWords, NumberBound, UnreadKind};
 use crate::window::holds;
@@ -20,6 +20,7 @@ pub(crate) static QUESTIONS: QuestionGrammar = QuestionGrammar {
     sentences: SENTENCES,
     locale: locale::ENGLISH,
     conditions: CONDITIONS,
+    schema: schema::WORDS,
     stemmed_form: |folded| folded,
     name_form: names::form_of,
     named_by: |_| Vec::new(),

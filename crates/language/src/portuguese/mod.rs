@@ -7,6 +7,7 @@ mod locale;
 mod names;
 mod plan;
 mod pronoun;
+mod schema;
 mod window;
 mod words;
 

@@ -1,7 +1,7 @@
 //! Portuguese words of questions about data, and the English ones that are mixed with them. All words are
 //! folded.
 
-use super::{locale, names, window, words};
+use super::{locale, names, schema, window, words};
 use crate::question_grammar::{PointerWords, QuestionGrammar, RowWords, Sentences, TalkWords, TimeWords};
 use crate::stated::{ConditionWords, NumberBound, UnreadKind};
 use crate::window::holds;
@@ -21,6 +21,7 @@ pub(crate) static QUESTIONS: QuestionGrammar = QuestionGrammar {
     sentences: SENTENCES,
     locale: locale::BRAZIL,
     conditions: CONDITIONS,
+    schema: schema::WORDS,
     stemmed_form,
     name_form: names::form_of,
     named_by: |_| Vec::new(),

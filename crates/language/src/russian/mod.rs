@@ -10,6 +10,7 @@ mod locale;
 mod names;
 mod plan;
 mod pronoun;
+mod schema;
 mod window;
 mod words;
 
