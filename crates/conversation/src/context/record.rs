@@ -26,7 +26,8 @@ pub fn inputs_fingerprint(plan: &Preset, request: &Request, inputs: &ContextInpu
         recipe: _,
         filters: _,
         tokenizer: _,
-        // What was read or found is in `inputs`, and how many turns were not; so are the messages and the fields that were ignored.
+        // What was read or found is in `inputs`, and how many turns were not; so are the messages and the
+        // fields that were ignored.
         legacy: _,
         recalled: _,
         omits_recall_notice: _,
