@@ -65,7 +65,9 @@ pub async fn open_to_fill(settings: Settings) -> anyhow::Result<(App, Tasks)> {
 /// Whether a store that is still being filled may be opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Opens {
+    /// Only a complete store.
     Complete,
+    /// Any store.
     Any,
 }
 

@@ -25,6 +25,7 @@ pub const ANONYMOUS: &str = "anonymous";
 /// Who is calling.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Caller {
+    /// What the caller may reach.
     pub scope: Scope,
     proof: Proof,
     /// How long the conversations are kept that its key makes.
@@ -36,12 +37,14 @@ pub struct Caller {
 pub enum Proof {
     /// Nothing: the server is open.
     Nothing,
+    /// An API key.
     Key,
     /// The secret that this process gives to this machine's own command line.
     OwnSecret,
 }
 
 impl Caller {
+    /// A caller.
     pub fn new(scope: Scope, proof: Proof) -> Self {
         Self { scope, proof, ttl: None }
     }
@@ -51,10 +54,12 @@ impl Caller {
         Self { ttl, ..self }
     }
 
+    /// Whether the caller may do everything.
     pub fn is_admin(&self) -> bool {
         self.scope == Scope::Admin
     }
 
+    /// Whether the caller is a guest.
     pub fn is_guest(&self) -> bool {
         self.scope == Scope::Guest
     }

@@ -48,6 +48,8 @@ limits! {
     ADDED_TEXT_BYTES_MAX = 1_024, "bytes of a text that is added to many messages: framing, placeholder, missingContent";
     COLLAPSE_SIZE_MAX = 10_000, "groups of one collapse response and their items, together";
     GROUPS_PER_MESSAGE_MAX = 200, "groups in one message's index document; more go to documents of their own";
+    THREAD_PINS_MAX = 200, "pinned turns of a thread";
+    THREAD_COMPACTIONS_MAX = 1_000, "compactions of a thread; the oldest that lie inside others go first";
     RECALL_HITS_MAX = 100, "hits of one search, or of one recall in a recipe";
     QUESTION_BYTES_MAX = 64 * 1024, "bytes of a question";
     MEMORY_BYTES_MAX = 64 * 1024, "bytes of a memory or a summary, of a meta object, of a task's title or notes";

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::FormatError;
-use novelo_language::plan::{Ontology, Subjects};
+use novelo_language::plan::{Circumstances, Ontology, Subjects};
 
 /// The label of questions that belong to no intent.
 pub const UNROUTABLE: &str = "unroutable";
@@ -65,7 +65,7 @@ pub fn run(cases: &[RoutingCase], ontology: &Ontology, known: &Subjects) -> Rout
     let mut by_intent: BTreeMap<String, IntentShare> = BTreeMap::new();
     let mut wrong: BTreeMap<(&str, String), Vec<String>> = BTreeMap::new();
     for RoutingCase { question, intent } in cases {
-        let scores = ontology.score(&ontology.read(question, known), &[]);
+        let scores = ontology.score(&ontology.read(question, known), &Circumstances::default());
         let got = scores.routed().map_or(UNROUTABLE, |candidate| candidate.intent.as_str());
         let share = by_intent.entry(intent.clone()).or_default();
         share.questions += 1;

@@ -76,8 +76,9 @@ impl PromptRequest {
         let made = context::context(app, request).await?;
         let sources = made.sources.clone();
         let (tokens, budget_tokens, trace_id) = (made.tokens, made.budget_tokens, made.trace.encode());
+        let compaction = made.compaction.clone();
         let explanation = if self.recording.explains { Some(Arc::new(explanation(&made.body)?)) } else { None };
-        let prompted = Prompted { sources, tokens, budget_tokens, trace_id, explanation };
+        let prompted = Prompted { sources, tokens, budget_tokens, trace_id, compaction, explanation };
         Ok(AnswerPrompt { messages: made.messages(), prompted })
     }
 }

@@ -22,9 +22,11 @@ pub fn inputs_fingerprint(plan: &Preset, request: &Request, inputs: &ContextInpu
         question,
         query,
         budget_tokens,
-        // The recipe in force is `plan`, with the filters and the tokenizer of the request.
+        // The recipe in force is `plan`, with the filters, the options of `compact` and the tokenizer of the
+        // request.
         recipe: _,
         filters: _,
+        compact: _,
         tokenizer: _,
         // What was read or found is in `inputs`, and how many turns were not; so are the messages and the
         // fields that were ignored.

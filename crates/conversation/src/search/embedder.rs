@@ -45,7 +45,9 @@ pub struct Embedder {
 /// Embeddings, and how many tokens their texts have, where that is known.
 #[derive(Debug, Default)]
 pub struct EmbeddedTexts {
+    /// A vector for each text.
     pub vectors: Vec<Vec<f32>>,
+    /// The tokens of all texts.
     pub tokens: Option<u64>,
 }
 

@@ -14,6 +14,7 @@ mod window;
 mod words;
 
 pub(crate) use self::analysis::MONTHS;
+pub(crate) use self::names::{form_of as name_form, is_given_name};
 use self::words::{CLASSES, ORDINALS, PRONOUNS, SYNONYMS, TRANSITIVE};
 use crate::syntax::{
     Class, Determined, FollowUp, Form, Grammar, LoneVerb, ReadingRules, Traits, WordLists, WritingRules,
@@ -48,6 +49,8 @@ pub static GRAMMAR: Grammar = Grammar {
         generated: generated::WORDS,
         figures: figures::WORDS,
         facts: generated::FACTS,
+        binding: generated::BINDING,
+        denials: generated::DENIALS,
         nothing_found: "I found nothing about this.",
         compared_to: "to ",
     },

@@ -11,6 +11,7 @@ mod names;
 mod plan;
 mod pronoun;
 mod window;
+mod words;
 
 use self::decline::{in_case, is_adjective};
 use crate::syntax::{
@@ -44,6 +45,8 @@ pub static GRAMMAR: Grammar = Grammar {
         generated: generated::WORDS,
         figures: figures::WORDS,
         facts: generated::FACTS,
+        binding: generated::BINDING,
+        denials: generated::DENIALS,
         nothing_found: "Я ничего об этом не нашёл.",
         compared_to: "",
     },

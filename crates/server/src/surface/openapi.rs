@@ -61,6 +61,19 @@ operations! {
     put "/v1/users/{user}/threads/{thread}/summary" setSummary [] "NewSummary" => "Summary",
         "Sets a summary; later turns are added to it.";
     delete "/v1/users/{user}/threads/{thread}/summary" deleteSummary [] - => "Deleted", "Deletes a summary.";
+    post "/v1/users/{user}/threads/{thread}/compactions" compactThread [] "NewCompaction" => "Compacted",
+        "Compacts a thread that costs more than it may: old spans are shown in short, and can be had back.";
+    get "/v1/users/{user}/threads/{thread}/compactions" listCompactions ["after", "limit"] - => "Compactions",
+        "Lists the compactions of a thread, oldest first.";
+    get "/v1/users/{user}/threads/{thread}/compactions/{id}" getCompaction [] - => "Compaction", "Reads a compaction.";
+    delete "/v1/users/{user}/threads/{thread}/compactions/{id}" undoCompaction [] - => "Deleted",
+        "Undoes a compaction: what it replaced is shown again.";
+    get "/v1/users/{user}/threads/{thread}/spans/{id}" getSpan [] - => "SpanTurns",
+        "What a span replaced, word for word.";
+    post "/v1/users/{user}/threads/{thread}/spans/{id}/restore" restoreSpan [] - => "SpanTurns",
+        "Shows a span word for word in prompts again.";
+    get "/v1/users/{user}/threads/{thread}/pins" getPins [] - => "Pins", "The turns that are never compacted.";
+    put "/v1/users/{user}/threads/{thread}/pins" setPins [] "Pins" => "Pins", "Pins these turns, and no others.";
     post "/v1/users/{user}/memories" addMemory [] "NewMemory" => "Named", "Keeps a text for later.";
     get "/v1/users/{user}/memories" listMemories ["after", "limit"] - => "Memories", "Lists memories, oldest first.";
     post "/v1/users/{user}/memories/search" searchMemories [] "Search" => "MemoryHits", "Finds memories.";
@@ -103,6 +116,8 @@ operations! {
         "OpenAI's responses, by a model that a configured server knows. As a stream where that is asked for.";
     post "/v1/responses/input_tokens" countInputTokens [] "NewResponse" => "InputTokens",
         "What the input of a response would cost, without asking a model.";
+    post "/v1/responses/compact" compactResponse [] "NewResponse" => "CompactedResponse",
+        "A conversation in short: what stays, and an item that says which spans were replaced, with what, and how.";
     get "/v1/responses/{id}" getResponse ["stream", "starting_after", "user"] - => "Response",
         "Reads a response, or resumes its stream after an event.";
     delete "/v1/responses/{id}" deleteResponse ["user"] - => "DeletedResponse", "Deletes a response.";

@@ -45,6 +45,11 @@ surfaces! {
         scopes
         turns
     }
+    compaction {
+        back
+        compact
+        errors
+    }
     eco {
         cache
         call
@@ -88,6 +93,7 @@ surfaces! {
     }
     responses {
         chains
+        compaction
         conversations
         embeddings
         errors

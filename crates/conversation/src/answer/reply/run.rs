@@ -59,13 +59,13 @@ async fn answer_and_store(app: &Shared, asked: &ReplyRequest, log: &EventLog, mu
     }
     let is_kept = match (generated.turn(), &asked.response) {
         (_, Some(response)) => {
-            let traces = (&*asked.tracer.id().encode(), &*prompt.prompted.trace_id);
+            let traces = (&*asked.tracer.id().encode(), &prompt.prompted);
             response.end(app, &kept, &generated, traces).await?
         }
         (Some(turn), None) if asked.is_relayed() => {
             kept.add_relayed(app, turn, generated.partial == Some(Partial::ClientLeft)).await?
         }
-        (turn, None) => kept.add(app, turn.into_iter().collect()).await?,
+        (_, None) => kept.add(app, generated.turn_citing(&prompt.prompted).into_iter().collect()).await?,
     };
     if !is_kept {
         generated.notes.push("the thread was forgotten meanwhile, and this was not kept".to_owned());
@@ -137,6 +137,7 @@ impl Exchange<'_> {
             request,
             kept: self.kept,
             skills: self.asked.skills(),
+            span_tools: self.asked.span_tools(),
             shortens: self.asked.shortens(),
         };
         match generator.generate(prompt, generation, stops).await? {

@@ -40,6 +40,7 @@ pub struct ResponseLocks {
 /// The right to make a response in a thread. It ends when it is released or dropped.
 #[derive(Debug)]
 pub struct ResponseLock {
+    /// The response that it is for.
     pub id: ResponseId,
     user: String,
     locks: Arc<ResponseLocks>,

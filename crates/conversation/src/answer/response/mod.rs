@@ -17,14 +17,15 @@ use novelo_store::{NewId, Op, PutTerms, Range, Store};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use super::event::Partial;
+use super::event::{Partial, Prompted};
 use super::generate::LENGTH;
 use super::generation::Generated;
 use crate::answer::Shared;
 use crate::error::{Code, Error, Relayed, Result};
 use crate::telemetry::now;
 use crate::thread::NewTurn;
-use crate::thread::item::{ResponseId, show_document, show_turn};
+use crate::thread::compaction;
+use crate::thread::item::{ResponseId, show_compaction, show_document, show_turn};
 use crate::thread::kept::{Kept, unless_forgotten};
 
 pub use lock::{ResponseLock, ResponseLocks};
@@ -41,17 +42,22 @@ pub struct ShownResponse {
     pub members: Map<String, Value>,
     /// The thread and the turn that its items are named after.
     pub thread: String,
+    /// The turn of the answer.
     pub turn: String,
 }
 
 /// A response before its end.
 #[derive(Debug)]
 pub struct ResponseDraft {
+    /// The id of the response.
     pub id: ResponseId,
     /// No other response is made in the thread meanwhile.
     pub lock: ResponseLock,
+    /// The user it belongs to.
     pub user: String,
+    /// What it shows from its beginning on.
     pub shown: Arc<ShownResponse>,
+    /// Whether it belongs to a conversation, not to a chain.
     pub is_in_conversation: bool,
     /// Whether it stays if it fails before it begins: the client has its id already.
     pub outlives_failure: bool,
@@ -61,20 +67,28 @@ pub struct ResponseDraft {
     pub first_seq: Option<u64>,
 }
 
+/// How far a response has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ResponseStatus {
+    /// It waits to begin.
     Queued,
+    /// A model is answering.
     InProgress,
+    /// The answer is whole.
     Completed,
+    /// The answer ended early.
     Incomplete,
+    /// It was cancelled.
     Cancelled,
+    /// There is no answer.
     Failed,
 }
 
 /// How a response ended.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ResponseEnd {
+    /// How far it came.
     pub status: ResponseStatus,
     /// A code and a message.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -82,6 +96,7 @@ pub struct ResponseEnd {
     /// Why it is not complete.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub incomplete: Option<String>,
+    /// The tokens, as OpenAI's clients expect them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub usage: Option<Value>,
     /// The name that the model's server gives itself.
@@ -90,24 +105,34 @@ pub struct ResponseEnd {
     /// What the client should know, in words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub warning: Option<String>,
+    /// When it ended, in seconds since 1970.
     pub at: f64,
 }
 
 /// A response as it is stored.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct StoredResponse {
+    /// The fields that every reader sees.
     pub shown: Map<String, Value>,
+    /// Whether it belongs to a conversation, not to a chain.
     pub is_in_conversation: bool,
+    /// How it ended; none while it runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub end: Option<ResponseEnd>,
     /// The turns of its input; 0 before it has begun.
     pub first_seq: u64,
+    /// The seq of the first turn of its input.
     pub input_seq: u64,
     /// Its last turn, after which it is continued.
     pub last_seq: u64,
+    /// The id of the request's trace.
     pub trace_id: String,
+    /// The id of the prompt's trace.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prompt_id: Option<String>,
+    /// The compaction of the thread that its prompt made.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub compaction: Option<String>,
 }
 
 /// The error of a second response in a thread that has one being made.
@@ -119,6 +144,7 @@ fn locked(other: &ResponseId) -> Error {
 }
 
 impl ResponseStatus {
+    /// The name on the wire.
     pub fn name(self) -> &'static str {
         match self {
             Self::Queued => "queued",
@@ -136,6 +162,7 @@ impl ResponseEnd {
         Self { status, error: None, incomplete: None, usage: None, model: None, warning: None, at: now() }
     }
 
+    /// The end of an answer.
     pub fn of(generated: &Generated) -> Self {
         let (status, incomplete) = match (generated.partial, generated.finish.as_str()) {
             (Some(Partial::ClientLeft), _) => (ResponseStatus::Cancelled, None),
@@ -156,6 +183,7 @@ impl ResponseEnd {
         Self { error, incomplete, usage, model, warning, at: generated.ended_at, ..Self::new(status) }
     }
 
+    /// The end of a request that failed.
     pub fn failed(error: &Error) -> Self {
         Self { error: Some(fault(error)), ..Self::new(ResponseStatus::Failed) }
     }
@@ -206,7 +234,7 @@ impl ResponseDraft {
         app: &Shared,
         kept: &Kept,
         generated: &Generated,
-        (trace_id, prompt_id): (&str, &str),
+        (trace_id, prompted): (&str, &Prompted),
     ) -> Result<bool> {
         let (first, last) = kept.seqs().unwrap_or_default();
         let document = |last_seq: u64| StoredResponse {
@@ -214,7 +242,8 @@ impl ResponseDraft {
             first_seq: self.first_seq.unwrap_or(first),
             input_seq: last,
             last_seq,
-            prompt_id: Some(prompt_id.to_owned()),
+            prompt_id: Some(prompted.trace_id.clone()),
+            compaction: prompted.compaction.as_ref().map(|compaction| compaction.id.clone()),
             ..self.stored(trace_id)
         };
         // Written once here, so that what cannot be written is an error and not a part of an answer.
@@ -262,6 +291,7 @@ impl ResponseDraft {
             last_seq: 0,
             trace_id: trace_id.to_owned(),
             prompt_id: None,
+            compaction: None,
         }
     }
 
@@ -299,14 +329,21 @@ impl StoredResponse {
         let of = scope::turns(user, &id.thread).map_err(bad_id)?;
         let document = app.store.get(&of.document(&id.name).map_err(bad_id)?).await?;
         let shown = document.map(|document| show_document(&id.thread, &id.name, &document.value));
-        Ok(shown.unwrap_or_default())
+        let compaction = match &self.compaction {
+            Some(compaction) => compaction::get(app, user, &id.thread, compaction).await?,
+            None => None,
+        };
+        let compaction = compaction.map(|compaction| show_compaction(&id.thread, &compaction));
+        Ok(compaction.into_iter().chain(shown.unwrap_or_default()).collect())
     }
 }
 
 /// Whether a response is still being made.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ResponseState {
+    /// It is being made on this node.
     Running,
+    /// It is over.
     Ended(Box<ResponseEnd>),
 }
 

@@ -20,12 +20,15 @@ use crate::thread::{self, repeats_unanswered, unsaid};
 /// The thread of a response, which is locked for it, and what of its input is to be stored there.
 #[derive(Debug)]
 pub struct ResponsePlace {
+    /// No other response is made in the thread meanwhile.
     pub lock: ResponseLock,
+    /// The turns of the input that the thread does not hold yet.
     pub turns: Vec<ItemTurn>,
     /// The last seq of the thread, where that must not have moved on.
     pub if_seq: Option<u64>,
     /// The first seq of the input, if the thread has it already.
     pub first_seq: Option<u64>,
+    /// Whether the thread is a conversation that the request named.
     pub is_in_conversation: bool,
 }
 

@@ -35,16 +35,22 @@ pub use log::{ForgetEntry, ForgetLog};
 /// below.
 #[derive(Debug, Clone, Copy)]
 pub enum Traces<'a> {
+    /// They stay.
     Stay,
+    /// Those of this thread.
     OfThread(&'a str),
+    /// Those of the user.
     OfUser,
 }
 
 /// What is gone.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Forgotten {
+    /// Documents that were deleted.
     pub documents: u64,
+    /// Passages that left the indexes.
     pub passages: u64,
+    /// Traces that were deleted.
     pub traces: u64,
     /// Whether the raw files, or Qdrant, are still being cleaned of it.
     pub erasing: bool,
@@ -61,10 +67,12 @@ impl Forgotten {
         }
     }
 
+    /// The counts as JSON.
     pub fn counts(&self) -> Value {
         json!({"documents": self.documents, "passages": self.passages, "traces": self.traces})
     }
 
+    /// The counts as the answer of a request.
     pub fn answer(self) -> Value {
         json!({"forgotten": self.counts(), "erasing": self.erasing})
     }

@@ -8,10 +8,11 @@ use axum::http::{HeaderMap, HeaderName};
 use axum::response::{IntoResponse, Response};
 use novelo_engine::limits::RESPONSE_WAIT_S_MAX;
 use novelo_engine::recipe::{ComponentSpec, FilterSpec, RecipeBuilder};
-use novelo_engine::{Message, Role, Tokenizer};
+use novelo_engine::{Message, Role, Tokenizer, scope};
 use serde_json::{Map, Value, json};
 
 use super::call::{answer_in, ttl};
+use super::compact::CompactionChoice;
 use super::options::chat_options;
 use super::request::ResponseRequest;
 use super::writer::{self, ResponseWriter};
@@ -93,7 +94,8 @@ async fn respond(app: &App, caller: &Caller, headers: &HeaderMap, body: &[u8]) -
     let is_openai = model.as_ref().is_some_and(|model| model.host().starts_with("api.openai.com"));
     let options = chat_options(&asked.members, is_openai)?;
     let name = asked.request.model.clone().filter(|name| !name.is_empty()).unwrap_or_else(|| job.name().to_owned());
-    let kind = RelayRequest { job, model, options, shortens: asked.request.shortens() };
+    let has_span_tools = asked.compaction()?.is_some_and(|choice| choice.has_tools);
+    let kind = RelayRequest { job, model, options, shortens: asked.request.shortens(), has_span_tools };
     let (reply, shown) = match asked.request.is_stored() {
         true => asked.stored(app, kind, &name, wait).await?,
         false => asked.unstored(app, kind, &name).await?,
@@ -163,8 +165,8 @@ async fn whole(reader: EventReader) -> Result<Response> {
 }
 
 /// A request that was read and checked.
-struct AskedResponse {
-    user: String,
+pub(super) struct AskedResponse {
+    pub(super) user: String,
     request: ResponseRequest,
     /// All members of the body.
     members: Map<String, Value>,
@@ -178,7 +180,7 @@ struct AskedResponse {
 }
 
 impl AskedResponse {
-    async fn read(app: &App, caller: &Caller, headers: &HeaderMap, body: &[u8]) -> Result<Self> {
+    pub(super) async fn read(app: &App, caller: &Caller, headers: &HeaderMap, body: &[u8]) -> Result<Self> {
         let request: ResponseRequest = parse_object(body)?;
         let members: Map<String, Value> = parse_object(body)?;
         request.check()?;
@@ -270,7 +272,7 @@ impl AskedResponse {
             user: None,
             thread: None,
             input: ReplyInput::Messages(messages),
-            preset: Arc::new(stateless()?),
+            preset: Arc::new(self.compacting(stateless()?)?),
             kind: ReplyKind::Relay(Box::new(kind)),
             tracer,
             response: None,
@@ -302,10 +304,47 @@ impl AskedResponse {
         if self.request.shortens() {
             let preset = app.policies.preset(policy::DEFAULT);
             let preset = preset.ok_or_else(|| Error::new(Code::Internal, "there is no preset chat"))?;
-            return Ok(preset.with_leading("instructions", literal)?);
+            return self.compacting(preset.with_leading("instructions", literal)?);
         }
         let recipe = RecipeBuilder::new().components(literal).component(ComponentSpec::history());
-        Ok(Preset::from(recipe.filter(FilterSpec::tool_call_backfill()).build()?))
+        self.compacting(Preset::from(recipe.filter(FilterSpec::tool_call_backfill()).build()?))
+    }
+
+    /// Whether and when the conversation is compacted.
+    pub(super) fn compaction(&self) -> Result<Option<CompactionChoice>> {
+        self.request.compaction()
+    }
+
+    /// The recipe with the filter `compact`, where the request asks for it.
+    fn compacting(&self, preset: Preset) -> Result<Preset> {
+        match self.compaction()? {
+            Some(choice) => Ok(preset.with_compact("context_management", choice.options())?),
+            None => Ok(preset),
+        }
+    }
+
+    /// The thread, if the request is about all of it and brings nothing new.
+    pub(super) async fn whole_thread(&self, app: &App) -> Result<Option<String>> {
+        let thread = match (&self.previous, &self.conversation, &self.named) {
+            (Some((id, _)), ..) => Some(&id.thread),
+            (None, Some(thread), _) | (None, None, Some(thread)) => Some(thread),
+            (None, None, None) => None,
+        };
+        let Some(thread) = thread.filter(|_| self.turns.is_empty()) else { return Ok(None) };
+        let of = scope::turns(&self.user, thread).map_err(|e| Error::bad_id("user or thread", &e))?;
+        let last_seq = app.store.version(&of).await?.last_seq;
+        let is_end = self.previous.as_ref().is_none_or(|(_, previous)| previous.last_seq == last_seq);
+        Ok(Some(thread.clone()).filter(|_| is_end))
+    }
+
+    /// Everything that the model would see, as the documents of turns.
+    pub(super) async fn documents(&self, app: &Shared) -> Result<Vec<Message>> {
+        let new = self.turns.iter().filter(|turn| turn.message.shown().role().is_some());
+        let new: Vec<Message> = new.map(|turn| turn.message.clone()).collect();
+        let mut all = self.unstored_messages(app).await?;
+        all.truncate(all.len().saturating_sub(new.len()));
+        all.extend(new);
+        Ok(all)
     }
 
     fn reply_options(&self, reply: &ReplyRequest, shown: Arc<ShownResponse>) -> ReplyOptions {

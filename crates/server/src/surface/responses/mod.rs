@@ -5,6 +5,7 @@
 //! what is wrong with a request is a 400. Every answer names its thread in `X-Novelo-Thread`.
 
 mod call;
+mod compact;
 mod conversations;
 mod create;
 mod embeddings;
@@ -38,6 +39,7 @@ pub(crate) fn routes(server: &Server) -> Routes {
     Routes::new(server)
         .route("/v1/responses", users(), post(create::create))
         .route("/v1/responses/input_tokens", users(), post(create::count))
+        .route("/v1/responses/compact", users(), post(compact::make))
         .route(
             "/v1/responses/{id}",
             of_response().forgetting_on(Method::DELETE),

@@ -1,5 +1,6 @@
 //! The body of `POST /v1/responses`, and what is refused in it.
 
+use super::compact::{CompactionChoice, ContextManagement};
 use novelo_engine::limits::INLINE_MESSAGES_MAX;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -24,6 +25,7 @@ pub(super) struct ResponseRequest {
     pub include: Option<Vec<String>>,
     pub max_output_tokens: Option<u64>,
     pub prompt: Option<Value>,
+    pub context_management: Option<Vec<ContextManagement>>,
 }
 
 /// A conversation by its id, or in an object.
@@ -80,7 +82,13 @@ impl ResponseRequest {
             let known = INCLUDABLE.join(", ");
             return Err(Error::invalid("include", format_args!("has {name:?}; what there is to include: {known}")));
         }
+        self.compaction()?;
         check_metadata(self.metadata.as_ref())
+    }
+
+    /// Whether and when the conversation is compacted.
+    pub(super) fn compaction(&self) -> Result<Option<CompactionChoice>> {
+        CompactionChoice::read(self.context_management.as_deref())
     }
 
     pub(super) fn is_stored(&self) -> bool {

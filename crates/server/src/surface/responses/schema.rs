@@ -21,6 +21,7 @@ pub(crate) fn all() -> Value {
             "store": maybe("boolean"), "stream": maybe("boolean"), "background": maybe("boolean"),
             "tools": {"type": "array", "items": {"type": "object"}}, "tool_choice": {"type": ["string", "object"]},
             "text": {"type": "object"}, "truncation": {"enum": ["auto", "disabled", null]},
+            "context_management": {"type": ["array", "null"], "items": {"type": "object"}},
             "max_output_tokens": maybe("integer"), "metadata": maybe("object"), "user": text(),
         })),
         "Response": object(&["id", "object", "created_at", "status", "model", "output"], json!({
@@ -28,6 +29,10 @@ pub(crate) fn all() -> Value {
             "model": text(), "output": items, "error": maybe("object"), "incomplete_details": maybe("object"),
             "usage": maybe("object"), "metadata": {"type": "object"}, "conversation": maybe("object"),
             "previous_response_id": maybe("string"), "expires_at": maybe("integer"),
+        })),
+        "CompactedResponse": object(&["id", "object", "created_at", "output", "usage"], json!({
+            "id": text(), "object": {"enum": ["response.compaction"]}, "created_at": whole(), "output": items,
+            "usage": {"type": "object"},
         })),
         "DeletedResponse": object(&["id", "object", "deleted"],
             json!({"id": text(), "object": {"enum": ["response"]}, "deleted": flag()})),

@@ -105,7 +105,7 @@ async fn answer(app: &App, caller: Caller, headers: &HeaderMap, body: &[u8]) -> 
     let subject = CompletionSubject::read(app, headers, &request, &caller)?;
     let options = options(body, request.metadata.as_ref())?;
     let (job, model) = model(app, request.model.as_deref()).await?;
-    let kind = ReplyKind::Relay(Box::new(RelayRequest { job, model, options, shortens: true }));
+    let kind = ReplyKind::Relay(Box::new(RelayRequest { job, model, options, shortens: true, has_span_tools: false }));
     let asked = asked(app, &subject, messages, kind).await?;
     let (trace_id, streams) = (asked.tracer.id().encode(), request.stream == Some(true));
     let usual = asked.reply_options(streams);
