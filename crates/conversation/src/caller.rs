@@ -17,7 +17,7 @@ pub const NODES: &str = "novelo.nodes";
 /// The root of the record of what was forgotten.
 pub const FORGETS: &str = "novelo.forgets";
 /// The root of what is known of how long threads are kept.
-pub const RETENTION: &str = "novelo.retention";
+pub(crate) const RETENTION: &str = "novelo.retention";
 
 /// The user of threads and documents of callers that name none.
 pub const ANONYMOUS: &str = "anonymous";

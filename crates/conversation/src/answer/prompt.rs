@@ -34,6 +34,8 @@ pub struct PromptRequest {
     /// Results of searches that were made before, for the recalls of the recipe that are equal to theirs.
     pub recalled: Vec<RecalledPassages>,
     pub recording: PromptRecording,
+    /// Whether turns that cannot fit into the budget are not looked at.
+    pub omits_what_cannot_fit: bool,
 }
 
 /// What stays of a prompt, and what is returned with it.
@@ -67,6 +69,7 @@ impl PromptRequest {
             budget_tokens: self.budget_tokens.into_iter().chain(room_tokens).min(),
             answer: if self.recording.explains { Answer::Context(Explain::Rows) } else { Answer::Messages("messages") },
             recalled: self.recalled.clone(),
+            omits_what_cannot_fit: self.omits_what_cannot_fit,
             is_off_record: self.recording.is_off_record,
             ..Request::default()
         };

@@ -28,12 +28,14 @@ pub fn inputs_fingerprint(plan: &Preset, request: &Request, inputs: &ContextInpu
         filters: _,
         compact: _,
         tokenizer: _,
-        // What was read or found is in `inputs`, as are the messages and the fields that were ignored.
+        // What was read or found is in `inputs`, and how many turns were not; so are the messages and the
+        // fields that were ignored.
         legacy: _,
         recalled: _,
         omits_recall_notice: _,
         messages: _,
         unknown_fields: _,
+        omits_what_cannot_fit: _,
         // The format is part of the key beside this fingerprint.
         answer: _,
         // Only the trace needs it.

@@ -51,6 +51,9 @@ pub struct Request {
     pub unknown_fields: Vec<UnknownField>,
     /// The turn that the messages were made from, if the recipe reads no turns itself.
     pub made_from: Option<DocumentPath>,
+    /// Whether turns that cannot fit into the budget, because newer ones fill it, are not looked at. The
+    /// explanation then has their number alone.
+    pub omits_what_cannot_fit: bool,
     /// Whether neither the prompt nor its trace may stay anywhere.
     pub is_off_record: bool,
 }

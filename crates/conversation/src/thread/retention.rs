@@ -37,7 +37,7 @@ impl RetainedThread {
     }
 
     /// Has it looked at then.
-    pub async fn look_at(&self, app: &Threads, time: f64) -> Result<()> {
+    pub(crate) async fn look_at(&self, app: &Threads, time: f64) -> Result<()> {
         let value = serde_json::json!(self).to_string();
         let terms = PutTerms { create_time: Some(time), now: now(), ..PutTerms::default() };
         app.store.put(&at(&self.user, &self.thread)?, value.into(), terms).await?;

@@ -91,7 +91,7 @@ impl Model {
         embedded
     }
 
-    /// How many tokens a text has. None where these are more than [`Model::tokens_max`]: the rest is not read.
+    /// How many tokens a text has. None where these are more than [`Model::tokens_max`].
     pub fn count_tokens(&self, text: &str) -> Option<usize> {
         self.tokens.count(text)
     }

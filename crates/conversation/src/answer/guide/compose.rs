@@ -81,6 +81,7 @@ pub async fn compose(
         budget_tokens: Some(BUDGET_TOKENS),
         recalled: loaded.memories.into_iter().collect(),
         recording: PromptRecording::default(),
+        omits_what_cannot_fit: false,
     };
     let room = model_room_tokens(work.app.models.get(Job::Answer)).await;
     let prompt = request.make(work.app, room, false).await?;

@@ -190,6 +190,7 @@ impl ReplyRequest {
             budget_tokens: self.preset.recipe().budget_tokens,
             recalled: Vec::new(),
             recording: self.recording,
+            omits_what_cannot_fit: self.response.is_some() && self.shortens(),
         }
     }
 }

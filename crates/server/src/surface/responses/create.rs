@@ -42,6 +42,8 @@ use novelo_conversation::trace::Tracer;
 const HEAD_WAIT: Duration = Duration::from_secs(5);
 /// How many seconds a request waits while another response is made in its conversation.
 const WAIT: HeaderName = HeaderName::from_static("x-novelo-wait");
+/// Options of the model that the response shows.
+const NUMBERS: [&str; 4] = ["temperature", "top_p", "frequency_penalty", "presence_penalty"];
 /// The member of a response's metadata that has the id of its trace.
 const TRACE: &str = "novelo_trace_id";
 
@@ -182,6 +184,10 @@ impl AskedResponse {
         let request: ResponseRequest = parse_object(body)?;
         let members: Map<String, Value> = parse_object(body)?;
         request.check()?;
+        let is_wrong = |name: &&&str| members.get(**name).is_some_and(|value| !value.is_null() && !value.is_number());
+        if let Some(name) = NUMBERS.iter().find(is_wrong) {
+            return Err(Error::invalid(*name, "must be a number"));
+        }
         let user = user(headers, request.user.as_deref(), caller)?;
         let conversation = match &request.conversation {
             Some(name) => Some(stored::require_conversation(app, &user, name.id()).await?),

@@ -1,4 +1,4 @@
-"""OpenAI's client and embeddings, which it asks for in base64 unless it is told otherwise."""
+"""OpenAI's client and embeddings, which it asks for in base64 by default."""
 
 import openai
 
