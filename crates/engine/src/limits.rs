@@ -37,6 +37,8 @@ limits! {
     BATCH_OPS_MAX = 400, "operations in one batch";
     CONVERSATION_ITEMS_MAX = 20, "items in one request that makes a conversation or adds to it";
     ITEMS_PAGE_MAX = 100, "items of one page of a conversation or a response";
+    RESPONSE_WAIT_S_MAX = 300, "seconds that a request waits for another response in its conversation, where it asks to";
+    EMBEDDING_INPUTS_MAX = 2_048, "texts in one request for embeddings";
     PAGE_MAX = 1_000, "entries of one page of a list";
     CONTEXT_TURNS_MAX = 10_000, "newest turns of a thread, or documents of a collection, that one context looks at";
     BUDGET_TOKENS_MAX = 10_000_000, "tokens of a budget";

@@ -134,6 +134,8 @@ pub struct Prompted {
     pub trace_id: String,
     /// What was compacted for it.
     pub compaction: Option<Arc<Compaction>>,
+    /// What the prompt holds of its inputs and why, where that was asked for.
+    pub explanation: Option<Arc<Value>>,
 }
 
 impl Prompted {

@@ -51,6 +51,8 @@ pub struct Request {
     pub unknown_fields: Vec<UnknownField>,
     /// The turn that the messages were made from, if the recipe reads no turns itself.
     pub made_from: Option<DocumentPath>,
+    /// Whether neither the prompt nor its trace may stay anywhere.
+    pub is_off_record: bool,
 }
 
 /// Where the recipe of a request comes from.

@@ -51,6 +51,7 @@ pub struct HitRow {
     document: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     thread: Option<String>,
+    /// The seq of the turn, if it is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seq: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]

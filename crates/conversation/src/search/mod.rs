@@ -24,7 +24,7 @@ use tokio::sync::RwLock;
 
 use crate::base::{Base, above};
 use crate::cache::Cache;
-pub use embedder::Embedder;
+pub use embedder::{EmbeddedTexts, Embedder, EmbeddingFailure};
 pub use find::{Ask, Found, Picked, Ranking, search};
 pub(crate) use find::{NEAR_MAX, has_any};
 pub(crate) use join::join_neighbours;

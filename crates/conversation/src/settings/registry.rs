@@ -166,7 +166,7 @@ settings! {
     }
     threads: ThreadSettings {
         turns_max: Option<u64> = "0", "keep only the last n turns of each thread; 0 keeps all";
-        ttl ("ttl_seconds"): Option<Duration> = "0", "forget turns this long after their time; 0 never";
+        ttl ("ttl_seconds"): Option<Duration> = "0", "forget turns this long after their time, and chains and conversations this long after their last turn; 0 never";
     }
     traces: TraceSettings {
         ttl ("ttl_seconds"): Option<Duration> = "604800", "forget traces after this long; 0 never";

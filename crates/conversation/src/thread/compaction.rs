@@ -22,20 +22,26 @@ const PINS: &str = "pins";
 /// A compaction as it is stored.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Compaction {
+    /// The id, unique in its thread.
     pub id: String,
+    /// When it was made, in seconds since 1970.
     pub created_at: f64,
     /// What the prompt cost before, and what it costs with the texts.
     pub tokens_before: u32,
+    /// The tokens of the prompt afterwards.
     pub tokens_after: u32,
     /// The cap that it was made for, and what counted the tokens.
     pub max_tokens: u32,
+    /// What counted the tokens.
     pub tokenizer: String,
+    /// What was replaced, and with what.
     pub spans: Vec<CompactedSpan>,
 }
 
 /// The turns of a thread that stay word for word.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Pins {
+    /// The ids of the turns.
     pub turns: Vec<String>,
 }
 

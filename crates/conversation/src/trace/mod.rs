@@ -129,6 +129,7 @@ pub struct Inputs {
     /// The groups of the thread.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub groups: Option<GroupsInput>,
+    /// The compacted spans of the thread.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub compactions: Option<CompactionsInput>,
     /// The turns among them that a model had refused.
@@ -185,7 +186,9 @@ pub struct GroupsInput {
 /// The compacted spans that a prompt was made with, and the pinned turns.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct CompactionsInput {
+    /// The spans.
     pub spans: Vec<CompactedSpan>,
+    /// The ids of pinned turns.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub pins: Vec<Box<str>>,
 }

@@ -195,6 +195,9 @@ struct NewKeyArgs {
     /// What to call it in the list
     #[arg(long)]
     name: Option<String>,
+    /// Keep the responses and conversations that it makes for this long after their last turn
+    #[arg(long)]
+    ttl_seconds: Option<u64>,
 }
 
 #[derive(clap::Args)]

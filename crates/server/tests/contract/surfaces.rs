@@ -95,6 +95,7 @@ surfaces! {
         chains
         compaction
         conversations
+        embeddings
         errors
     }
     thread {

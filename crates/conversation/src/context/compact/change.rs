@@ -25,7 +25,9 @@ const TRIES_MAX: usize = 8;
 /// A compaction that a caller asks for.
 #[derive(Debug, Clone, Default)]
 pub struct CompactRequest {
+    /// The options of the filter `compact`.
     pub options: CompactOptions,
+    /// What counts the tokens.
     pub tokenizer: Tokenizer,
 }
 
@@ -36,6 +38,7 @@ pub struct Compacted {
     pub compaction: Option<Compaction>,
     /// What the turns of the thread cost in a prompt now.
     pub tokens: u32,
+    /// The tokens that it was to come to.
     pub max_tokens: u32,
 }
 
@@ -122,7 +125,9 @@ async fn tokenizer_loaded(tokenizer: Tokenizer) {
 /// A span with its turns, word for word.
 #[derive(Debug, Serialize)]
 pub struct SpanTurns {
+    /// The span.
     pub span: CompactedSpan,
+    /// Its turns, oldest first.
     pub messages: Vec<SpanTurn>,
     /// Turns of it that were forgotten since.
     pub missing: u64,
@@ -131,9 +136,13 @@ pub struct SpanTurns {
 /// A turn of a span.
 #[derive(Debug, Serialize)]
 pub struct SpanTurn {
+    /// The id of the turn.
     pub id: Box<str>,
+    /// The seq of the turn.
     pub seq: u64,
+    /// When it was stored, in seconds since 1970.
     pub create_time: f64,
+    /// The message as it was stored.
     pub message: Box<RawValue>,
 }
 

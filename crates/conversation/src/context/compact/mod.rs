@@ -29,6 +29,7 @@ pub type FoundCompactions = Cache<CollectionPath, (Version, Arc<ThreadCompaction
 /// The compactions of a thread as a prompt takes them.
 #[derive(Debug, Default)]
 pub struct ThreadCompactions {
+    /// The spans and pins.
     pub compactions: Compactions,
     /// Tells them from others.
     pub fingerprint: u64,

@@ -91,6 +91,7 @@ pub struct Caches {
     older: Cache<CollectionPath, OlderTurns>,
     /// The groups of threads.
     pub groups: FoundGroups,
+    /// The compactions of threads.
     pub compactions: FoundCompactions,
 }
 

@@ -62,6 +62,7 @@ fn checked(wire: ContextRequest<'_>, caller: &Caller) -> Result<Request> {
     }
     let user = user(wire.user, caller)?;
     Ok(Request {
+        is_off_record: false,
         reach: reach(user.as_deref(), wire.thread)?,
         legacy: false,
         user,

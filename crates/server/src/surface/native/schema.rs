@@ -76,9 +76,12 @@ pub(crate) fn server() -> Value {
     let (text, whole, flag) = (json!({"type": "string"}), json!({"type": "integer"}), json!({"type": "boolean"}));
     let key_kind = json!({"enum": ["user", "guest", "service", "admin"]});
     json!({
-        "NewKey": object(&[], json!({"kind": key_kind, "user": text, "admin": flag, "name": text})),
+        "NewKey": object(&[], json!({
+            "kind": key_kind, "user": text, "admin": flag, "name": text, "ttl_seconds": whole,
+        })),
         "Key": object(&["id", "kind", "user", "admin", "name", "key"], json!({
             "id": text, "kind": key_kind, "user": {"type": ["string", "null"]}, "admin": flag, "name": {"type": ["string", "null"]}, "key": text,
+            "ttl_seconds": {"type": ["integer", "null"]},
         })),
         "Keys": object(&["keys", "has_more"],
             json!({"keys": {"type": "array", "items": {"type": "object"}}, "has_more": flag})),
