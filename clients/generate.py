@@ -26,7 +26,7 @@ NOTICE = "Written by clients/generate.py from openapi.json: do not edit."
 REPEATABLE = {
     "appendTurns", "forkThread", "forgetThread", "forgetUser", "importDocuments", "makeContext", "patchDocument",
     "batchDocuments", "patchUserData", "addMemory", "forgetMemories", "searchMemories", "searchTurns",
-    "indexDocument", "searchDocuments", "changeTask", "makeMemoryContext", "resetMemory", "countInputTokens",
+    "createEmbeddings", "indexDocument", "searchDocuments", "changeTask", "makeMemoryContext", "resetMemory", "countInputTokens",
     "updateConversation", "replayTrace", "setGroupState",
 }
 # The member that the client sets to a new id where the caller gives none.

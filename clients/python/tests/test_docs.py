@@ -6,8 +6,6 @@ from typing import Any, Dict, List, Tuple
 
 import pytest
 
-from novelo import Novelo
-
 ROOT = Path(__file__).parents[3]
 PAGES = ["clients/python/README.md", "docs/integrations.md"]
 ADDRESS = "http://127.0.0.1:7420"
@@ -22,16 +20,13 @@ def examples() -> List[Tuple[str, str]]:
 
 
 @pytest.mark.parametrize("name,code", examples(), ids=[name for name, _ in examples()])
-def test_an_example(name: str, code: str, url: str, client: Novelo, upstream: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    # The examples share their users, as readers do who try one after the other.
-    for user in ("ana", "langgraph"):
-        client.forget_user(user)
+def test_an_example(name: str, code: str, url: str, user: str, upstream: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_BASE_URL", upstream.url)
     monkeypatch.setenv("OPENAI_API_KEY", "none")
     monkeypatch.setenv("OPENAI_AGENTS_DISABLE_TRACING", "1")
     assert ADDRESS in code, f"{name} names no server"
     names: Dict[str, Any] = {"__name__": "example"}
-    exec(compile(code.replace(ADDRESS, url), name, "exec"), names)
+    exec(compile(code.replace(ADDRESS, url).replace('"ana"', f'"{user}"'), name, "exec"), names)
 
 
 def test_there_are_examples() -> None:

@@ -2,7 +2,7 @@
 
 import asyncio
 import uuid
-from typing import Annotated, Any, AsyncIterator, Dict, List, Optional, TypedDict
+from typing import Annotated, Any, AsyncIterator, Dict, List, Optional, Sequence, TypedDict
 
 import pytest
 
@@ -177,6 +177,30 @@ def test_pruning_removes_what_nothing_needs(client: Novelo, user: str) -> None:
     assert [line for line in client.export_user(user) if "langgraph" in line] == []
     with pytest.raises(ValueError, match="strategy"):
         saver.prune(["t"], strategy="some")
+
+
+def test_delta_channels_survive_pruning_and_copying(client: Novelo, user: str) -> None:
+    from langgraph.channels.delta import DeltaChannel
+
+    def added(state: List[int], writes: Sequence[List[int]]) -> List[int]:
+        return [*state, *(number for write in writes for number in write)]
+
+    class Numbers(TypedDict):
+        numbers: Annotated[List[int], DeltaChannel(added, snapshot_frequency=4)]
+
+    saver = NoveloSaver(client, user=user)
+    builder = StateGraph(Numbers)
+    builder.add_node("next", lambda state: {"numbers": [len(state["numbers"])]})
+    builder.add_edge(START, "next")
+    builder.add_edge("next", END)
+    graph: Any = builder.compile(checkpointer=saver)
+    for n in range(7):
+        graph.invoke({"numbers": [100 + n]}, thread())
+        before = graph.get_state(thread()).values["numbers"]
+        assert len(before) == 2 * (n + 1)
+        saver.copy_thread("t", f"copy {n}")
+        saver.prune([f"copy {n}"])
+        assert graph.get_state(thread(f"copy {n}")).values["numbers"] == before
 
 
 def test_awaited_graphs(url: str, user: str) -> None:

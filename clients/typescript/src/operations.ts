@@ -366,7 +366,7 @@ export class Operations extends Base {
     return this.json<types.Conversation>({ method: "POST", path: "/v1/conversations", body: body, repeatable: false }, options);
   }
 
-  /** Lists the conversations of a user that have items. */
+  /** Lists the conversations of a user. */
   listConversations(options: CallOptions & { after?: string | number; limit?: number; user?: string } = {}): Promise<types.ConversationList> {
     return this.json<types.ConversationList>({ method: "GET", path: "/v1/conversations", query: { "after": options.after, "limit": options.limit, "user": options.user } }, options);
   }
@@ -416,6 +416,11 @@ export class Operations extends Base {
     return this.json<types.Conversation>({ method: "DELETE", path: `/v1/conversations/${segment("id", id)}/items/${segment("item", item)}`, query: { "user": options.user }, repeatable: false }, options);
   }
 
+  /** OpenAI's embeddings, by the embedder of the searches. Nothing is stored. */
+  createEmbeddings(body: types.NewEmbeddings, options: CallOptions = {}): Promise<types.Embeddings> {
+    return this.json<types.Embeddings>({ method: "POST", path: "/v1/embeddings", body: body }, options);
+  }
+
   /** What was recorded of a prompt, with its explanation, or of the course of a request. */
   getTrace(id: string, options: CallOptions = {}): Promise<types.JsonObject> {
     return this.json<types.JsonObject>({ method: "GET", path: `/v1/traces/${segment("id", id)}` }, options);
@@ -446,7 +451,7 @@ export class Operations extends Base {
     return this.json<types.JsonObject>({ method: "DELETE", path: `/v1/keys/${segment("id", id)}`, repeatable: false }, options);
   }
 
-  /** Lists the models that a caller may name: the jobs, and what their servers list. */
+  /** Lists the models that a caller may name: the jobs, what their servers list, and the embedder. */
   listModels(options: CallOptions = {}): Promise<types.Models> {
     return this.json<types.Models>({ method: "GET", path: "/v1/models" }, options);
   }

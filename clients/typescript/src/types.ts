@@ -158,6 +158,7 @@ export type NewKey = {
   user?: string;
   admin?: boolean;
   name?: string;
+  ttl_seconds?: number;
 };
 
 export type Key = {
@@ -167,6 +168,7 @@ export type Key = {
   admin: boolean;
   name: string | null;
   key: string;
+  ttl_seconds?: number | null;
 };
 
 export type Keys = {
@@ -786,6 +788,7 @@ export type Response = {
   metadata?: JsonObject;
   conversation?: JsonObject | null;
   previous_response_id?: string | null;
+  expires_at?: number | null;
 };
 
 export type DeletedResponse = {
@@ -816,6 +819,7 @@ export type Conversation = {
   created_at: number;
   metadata: JsonObject;
   updated_at?: number;
+  expires_at?: number | null;
 };
 
 export type DeletedConversation = {
@@ -848,6 +852,27 @@ export type ItemList = {
   first_id: string;
   last_id: string;
   has_more: boolean;
+};
+
+export type NewEmbeddings = {
+  input: string | unknown[];
+  model?: string;
+  encoding_format?: "float" | "base64";
+  dimensions?: number;
+  user?: string;
+};
+
+export type Embeddings = {
+  object: "list";
+  data: Array<Embedding>;
+  model: string;
+  usage: JsonObject;
+};
+
+export type Embedding = {
+  object: "embedding";
+  index: number;
+  embedding: unknown[] | string;
 };
 
 export type Documents = {

@@ -7,7 +7,7 @@ import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { test } from "node:test";
 
-import { url } from "./support.mjs";
+import { url, user } from "./support.mjs";
 
 const here = dirname(fileURLToPath(import.meta.url));
 const tree = process.env.NOVELO_TREE ?? resolve(here, "../../..");
@@ -33,7 +33,7 @@ for (const page of pages) {
     const file = join(folder, `example-${count}.js`);
     test(`example ${count}, of ${page}`, async () => {
       assert.ok(code.includes("http://127.0.0.1:7420"), "it names no server");
-      writeFileSync(file, code.replaceAll("http://127.0.0.1:7420", url));
+      writeFileSync(file, code.replaceAll("http://127.0.0.1:7420", url).replaceAll('"ana"', JSON.stringify(user())));
       await import(file);
     });
   }

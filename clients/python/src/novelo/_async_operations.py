@@ -1129,7 +1129,7 @@ class AsyncOperations(AsyncBase):
         limit: Optional[int] = None,
         user: Optional[str] = None,
     ) -> types.ConversationList:
-        """Lists the conversations of a user that have items."""
+        """Lists the conversations of a user."""
         request = Request(
             "GET", "/v1/conversations",
             query={"after": after, "limit": limit, "user": user},
@@ -1273,6 +1273,22 @@ class AsyncOperations(AsyncBase):
         )
         return cast("types.Conversation", await self._json(request))
 
+    async def create_embeddings(
+        self,
+        input: Union[str, Sequence[Any]],
+        *,
+        model: Optional[str] = None,
+        encoding_format: Optional[Literal['float', 'base64']] = None,
+        dimensions: Optional[int] = None,
+        user: Optional[str] = None,
+    ) -> types.Embeddings:
+        """OpenAI's embeddings, by the embedder of the searches. Nothing is stored."""
+        request = Request(
+            "POST", "/v1/embeddings",
+            members={"input": input, "model": unset(model), "encoding_format": unset(encoding_format), "dimensions": unset(dimensions), "user": unset(user)},
+        )
+        return cast("types.Embeddings", await self._json(request))
+
     async def get_trace(
         self,
         id: str,
@@ -1320,12 +1336,13 @@ class AsyncOperations(AsyncBase):
         user: Optional[str] = None,
         admin: Optional[bool] = None,
         name: Optional[str] = None,
+        ttl_seconds: Optional[int] = None,
     ) -> types.Key:
         """Makes a key; the secret is in this answer only."""
         request = Request(
             "POST", "/v1/keys",
             headers={"X-Novelo-Confirm": confirm},
-            members={"kind": unset(kind), "user": unset(user), "admin": unset(admin), "name": unset(name)},
+            members={"kind": unset(kind), "user": unset(user), "admin": unset(admin), "name": unset(name), "ttl_seconds": unset(ttl_seconds)},
             repeatable=False,
         )
         return cast("types.Key", await self._json(request))
@@ -1344,7 +1361,7 @@ class AsyncOperations(AsyncBase):
     async def list_models(
         self,
     ) -> types.Models:
-        """Lists the models that a caller may name: the jobs, and what their servers list."""
+        """Lists the models that a caller may name: the jobs, what their servers list, and the embedder."""
         request = Request(
             "GET", "/v1/models",
         )

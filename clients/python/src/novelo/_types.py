@@ -195,15 +195,20 @@ class NewKey(TypedDict, total=False):
     user: str
     admin: bool
     name: str
+    ttl_seconds: int
 
 
-class Key(TypedDict):
+class _Key(TypedDict):
     id: str
     kind: Literal['user', 'guest', 'service', 'admin']
     user: Union[str, None]
     admin: bool
     name: Union[str, None]
     key: str
+
+
+class Key(_Key, total=False):
+    ttl_seconds: Union[int, None]
 
 
 class Keys(TypedDict):
@@ -1019,6 +1024,7 @@ class Response(_Response, total=False):
     metadata: Dict[str, Any]
     conversation: Union[Dict[str, Any], None]
     previous_response_id: Union[str, None]
+    expires_at: Union[int, None]
 
 
 class DeletedResponse(TypedDict):
@@ -1055,6 +1061,7 @@ class _Conversation(TypedDict):
 
 class Conversation(_Conversation, total=False):
     updated_at: int
+    expires_at: Union[int, None]
 
 
 class DeletedConversation(TypedDict):
@@ -1090,6 +1097,30 @@ class ItemList(TypedDict):
     first_id: str
     last_id: str
     has_more: bool
+
+
+class _NewEmbeddings(TypedDict):
+    input: Union[str, List[Any]]
+
+
+class NewEmbeddings(_NewEmbeddings, total=False):
+    model: str
+    encoding_format: Literal['float', 'base64']
+    dimensions: int
+    user: str
+
+
+class Embeddings(TypedDict):
+    object: Literal['list']
+    data: List[Embedding]
+    model: str
+    usage: Dict[str, Any]
+
+
+class Embedding(TypedDict):
+    object: Literal['embedding']
+    index: int
+    embedding: Union[List[Any], str]
 
 
 class Documents(TypedDict):
