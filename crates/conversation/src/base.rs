@@ -16,15 +16,23 @@ use crate::storage::eviction::Evictions;
 use crate::telemetry::Metrics;
 use crate::trace::record::Recorder;
 
+/// The parts that stand on their own.
 pub struct Base {
+    /// The store of documents.
     pub store: Store,
+    /// The settings in force.
     pub settings: Settings,
+    /// Counters since the start.
     pub metrics: Arc<Metrics>,
+    /// Writes traces in the background.
     pub recorder: Arc<Recorder>,
+    /// The policy files in force.
     pub policies: Policies,
+    /// The configured models.
     pub models: Models,
     /// What questions are answered from by query.
     pub data: Option<Arc<Data>>,
+    /// Whether Redis may drop documents, as it was found last.
     pub evictions: Evictions,
     /// The name of this node among those that share the store.
     pub node: String,

@@ -23,11 +23,13 @@ struct Generations<K, V> {
 }
 
 impl<K: Hash + Eq + Clone, V: Clone> Cache<K, V> {
+    /// An empty cache that holds at most `bytes_max` bytes.
     pub fn new(bytes_max: usize) -> Self {
         let generations = Generations { young: FxHashMap::default(), old: FxHashMap::default(), young_bytes: 0 };
         Self { generations: Mutex::new(generations), bytes_max }
     }
 
+    /// The value of a key. It becomes the newest of the cache.
     pub fn get(&self, key: &K) -> Option<V> {
         let mut generations = self.lock();
         if let Some((value, _)) = generations.young.get(key) {

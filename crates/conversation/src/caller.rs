@@ -3,6 +3,8 @@
 //! Owns the caller of a request and the checks made of it, and the roots of the store that no document call
 //! can name.
 
+use std::time::Duration;
+
 use novelo_engine::path::check_id;
 use novelo_engine::scope::Scope;
 
@@ -14,6 +16,8 @@ pub const KEYS: &str = "keys";
 pub const NODES: &str = "novelo.nodes";
 /// The root of the record of what was forgotten.
 pub const FORGETS: &str = "novelo.forgets";
+/// The root of what is known of how long threads are kept.
+pub(crate) const RETENTION: &str = "novelo.retention";
 
 /// The user of threads and documents of callers that name none.
 pub const ANONYMOUS: &str = "anonymous";
@@ -21,8 +25,11 @@ pub const ANONYMOUS: &str = "anonymous";
 /// Who is calling.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Caller {
+    /// What the caller may reach.
     pub scope: Scope,
     proof: Proof,
+    /// How long the conversations are kept that its key makes.
+    pub ttl: Option<Duration>,
 }
 
 /// What a caller showed.
@@ -30,20 +37,29 @@ pub struct Caller {
 pub enum Proof {
     /// Nothing: the server is open.
     Nothing,
+    /// An API key.
     Key,
     /// The secret that this process gives to this machine's own command line.
     OwnSecret,
 }
 
 impl Caller {
+    /// A caller.
     pub fn new(scope: Scope, proof: Proof) -> Self {
-        Self { scope, proof }
+        Self { scope, proof, ttl: None }
     }
 
+    /// The same with a key that says how long its conversations are kept.
+    pub fn keeping_for(self, ttl: Option<Duration>) -> Self {
+        Self { ttl, ..self }
+    }
+
+    /// Whether the caller may do everything.
     pub fn is_admin(&self) -> bool {
         self.scope == Scope::Admin
     }
 
+    /// Whether the caller is a guest.
     pub fn is_guest(&self) -> bool {
         self.scope == Scope::Guest
     }
@@ -101,7 +117,7 @@ impl Caller {
 
     /// Allows what concerns one path.
     pub fn require_path(&self, segments: &[Box<str>]) -> Result<()> {
-        let reserved = segments.first().is_some_and(|root| [KEYS, NODES, FORGETS].contains(&&**root));
+        let reserved = segments.first().is_some_and(|root| [KEYS, NODES, FORGETS, RETENTION].contains(&&**root));
         match self.scope.covers(segments) && !reserved {
             true => Ok(()),
             false => Err(Error::new(Code::Forbidden, "the path lies outside what this caller may see")),

@@ -9,10 +9,15 @@ use novelo_engine::path::PathError;
 
 /// One row: the code on the wire, its status, and whether the same request may succeed later.
 pub struct ErrorRow {
+    /// The code.
     pub code: Code,
+    /// The code on the wire.
     pub name: &'static str,
+    /// The HTTP status.
     pub status: u16,
+    /// Whether the same request may succeed later.
     pub retry: bool,
+    /// What it means, for the docs.
     pub meaning: &'static str,
 }
 
@@ -24,11 +29,13 @@ macro_rules! codes {
             $(#[doc = $meaning] $code,)*
         }
 
+        /// Every code with its row.
         pub const TABLE: &[ErrorRow] = &[$(ErrorRow {
             code: Code::$code, name: $name, status: $status, retry: $retry, meaning: $meaning,
         }),*];
 
         impl Code {
+            /// The row of a code.
             pub fn row(self) -> &'static ErrorRow {
                 match self {
                     $(Self::$code => &ErrorRow {
@@ -72,8 +79,11 @@ codes! {
 #[derive(Debug, Clone, thiserror::Error)]
 #[error("{message}")]
 pub struct Error {
+    /// What is wrong, for programs.
     pub code: Code,
+    /// What is wrong, for people.
     pub message: String,
+    /// The field that is wrong.
     pub param: Option<String>,
     /// When trying again can help.
     pub retry_after_s: u64,
@@ -84,24 +94,32 @@ pub struct Error {
 /// A refusal in OpenAI's form: the status, the names and the headers that its clients act on.
 #[derive(Debug, Clone)]
 pub struct Relayed {
+    /// The HTTP status.
     pub status: u16,
+    /// The type of OpenAI's errors.
     pub kind: String,
+    /// The code of OpenAI's errors.
     pub code: String,
+    /// Headers that the client acts on.
     pub headers: Vec<(&'static str, String)>,
 }
 
+/// A result whose error can be answered to a caller.
 pub type Result<T> = std::result::Result<T, Error>;
 
 impl Error {
+    /// An error without a field.
     pub fn new(code: Code, message: impl Into<String>) -> Self {
         Self { code, message: message.into(), param: None, retry_after_s: 1, relayed: None }
     }
 
+    /// An error in the field `param`.
     pub fn invalid(param: impl Into<String>, problem: impl std::fmt::Display) -> Self {
         let param = param.into();
         Self { param: Some(param.clone()), ..Self::new(Code::InvalidField, format!("{param} {problem}")) }
     }
 
+    /// An error for something that does not exist.
     pub fn not_found(what: impl std::fmt::Display) -> Self {
         Self::new(Code::NotFound, format!("there is no {what}"))
     }
@@ -119,6 +137,7 @@ impl Error {
         Self { param: Some(format!("{outer}.{param}")), message, ..self }
     }
 
+    /// The body of an error response.
     pub fn body(&self) -> Vec<u8> {
         let body = match &self.relayed {
             None => serde_json::json!({"error": {
@@ -131,6 +150,7 @@ impl Error {
         body.to_string().into_bytes()
     }
 
+    /// The HTTP status.
     pub fn status(&self) -> u16 {
         self.relayed.as_ref().map_or(self.code.row().status, |relayed| relayed.status)
     }

@@ -28,6 +28,8 @@
 //! # anyhow::Ok(()) }).unwrap();
 //! ```
 
+#![deny(missing_docs)]
+
 pub mod answer;
 pub mod app;
 pub mod base;

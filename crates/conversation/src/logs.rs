@@ -119,10 +119,15 @@ impl Write for LineWriter {
 /// An answered request, for its line.
 #[derive(Debug, Clone, Copy)]
 pub struct AnsweredRequest<'r> {
+    /// The HTTP method.
     pub method: &'r str,
+    /// The pattern of the route, not the address.
     pub route: &'r str,
+    /// The HTTP status.
     pub status: u16,
+    /// Microseconds from the first byte to the response.
     pub took_us: u64,
+    /// The id of the request.
     pub request_id: &'r str,
 }
 

@@ -39,15 +39,19 @@ pub struct Outbound {
 /// Why there is no answer.
 #[derive(Debug, thiserror::Error)]
 pub enum Unanswered {
+    /// The address, and how long was waited.
     #[error("{0} did not answer within {1:?}")]
     Slow(String, Duration),
+    /// The address, and what went wrong.
     #[error("{0} cannot be reached: {1}")]
     Down(String, String),
+    /// The address, the HTTP status and the body.
     #[error("{0} answered {1}: {2}")]
     Refused(String, u16, String),
 }
 
 impl Outbound {
+    /// A client of one server.
     pub fn new(url: &str, key: &str) -> anyhow::Result<Self> {
         let client = Client::builder(TokioExecutor::new()).build(connector()?);
         Ok(Self { client, url: address(url)?, key: bearer(key)? })
@@ -64,6 +68,7 @@ impl Outbound {
         Ok(Self { url: address(url)?, ..self.clone() })
     }
 
+    /// The server's address, without secrets.
     pub fn address(&self) -> String {
         self.url.to_string()
     }
@@ -141,6 +146,7 @@ impl Outbound {
 pub struct Passing(Client<Connector, Full<Bytes>>);
 
 impl Passing {
+    /// A client that passes requests on.
     pub fn new() -> anyhow::Result<Self> {
         Ok(Self(Client::builder(TokioExecutor::new()).build(connector()?)))
     }

@@ -13,12 +13,12 @@ use crate::caller::ANONYMOUS;
 use crate::remember::documents::{self, NewText};
 use crate::telemetry::now;
 
-const THREAD: &str = include_str!("../../../policies/sample/welcome.jsonl");
+const THREAD: &str = include_str!("../policies/sample/welcome.jsonl");
 
 macro_rules! documents {
     ($($id:literal)*) => {
         const DOCUMENTS: &[(&str, &str)] =
-            &[$(($id, include_str!(concat!("../../../policies/sample/documents/", $id, ".md")))),*];
+            &[$(($id, include_str!(concat!("../policies/sample/documents/", $id, ".md")))),*];
     };
 }
 

@@ -25,8 +25,11 @@ pub struct Metrics {
     latency: [AtomicU64; BUCKETS_S.len()],
     latency_count: AtomicU64,
     latency_us: AtomicU64,
+    /// Turns that were stored.
     pub turns: AtomicU64,
+    /// Contexts that were made.
     pub contexts: AtomicU64,
+    /// Traces that were not stored because too many waited.
     pub traces_lost: AtomicU64,
     /// Prompts that a model's server cut without a word.
     pub prompts_cut: AtomicU64,

@@ -20,6 +20,7 @@ const OPENING_BYTES_MAX: usize = 200;
 /// A file that was read.
 #[derive(Debug, Default)]
 pub struct Yaml {
+    /// What the file says.
     pub value: Value,
     /// Where each field stands, by its path.
     lines: HashMap<String, usize>,
@@ -28,13 +29,16 @@ pub struct Yaml {
 /// What is wrong with a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
+    /// The line, counted from 1.
     pub line: Option<usize>,
     /// The path of the field; empty for the whole file.
     pub field: String,
+    /// What is wrong.
     pub problem: String,
 }
 
 impl Yaml {
+    /// Reads a file.
     pub fn read(text: &str) -> Result<Self, Problem> {
         if text.len() > BYTES_MAX {
             return Err(Problem::whole(format!("the file has more than {BYTES_MAX} bytes")));

@@ -7,6 +7,7 @@
 use std::hash::BuildHasher;
 
 use crate::budget::{self, OverBudget};
+use crate::compact::CompactionPlan;
 use crate::component::Counting;
 use crate::filter::{Draft, Note};
 use crate::loaded::Loaded;
@@ -26,6 +27,8 @@ pub struct Assembly<'a> {
     pub tokens: u32,
     /// The budget that was given.
     pub budget_tokens: Option<u32>,
+    /// What the filter `compact` would have compacted. Carry it out, and assemble again.
+    pub compaction: Option<CompactionPlan>,
     /// What the tokens were counted with.
     pub tokenizer: Tokenizer,
     /// Turns of the thread that were too old to be looked at.
@@ -60,7 +63,7 @@ pub fn assemble<'a>(
         component.emit(loaded, counting, &mut pieces);
     }
     emit_given(loaded, tokenizer, &mut pieces);
-    let mut draft = Draft { pieces, notes: Vec::new(), tokenizer };
+    let mut draft = Draft { pieces, notes: Vec::new(), tokenizer, budget_tokens, compaction: None };
     draft.notes.extend(load_notes(loaded));
     for recalled in loaded.recalled {
         draft.notes.extend(recall_notes(recalled));
@@ -76,6 +79,7 @@ pub fn assemble<'a>(
         pieces: draft.pieces,
         notes: draft.notes,
         budget_tokens,
+        compaction: draft.compaction,
         tokenizer,
         turns_before: loaded.turns_before,
     })
@@ -89,7 +93,8 @@ pub fn needed_tokens(recipe: &Recipe, loaded: &Loaded<'_>) -> u32 {
         component.emit(loaded, counting, &mut pieces);
     }
     emit_given(loaded, recipe.tokenizer, &mut pieces);
-    let mut draft = Draft { pieces, notes: Vec::new(), tokenizer: recipe.tokenizer };
+    let tokenizer = recipe.tokenizer;
+    let mut draft = Draft { pieces, notes: Vec::new(), tokenizer, budget_tokens: None, compaction: None };
     leave_out_refused(&mut draft, loaded);
     budget::needed_tokens(&mut draft)
 }
@@ -132,7 +137,8 @@ fn leave_out_summary(draft: &mut Draft<'_>, loaded: &Loaded<'_>) {
     let Some(upto) = loaded.summary_upto else { return };
     let covered = |piece: &&Piece<'_>| matches!(piece.origin, Origin::Turn { seq, .. } if seq <= upto);
     let whole = draft.pieces.iter().any(|piece| matches!(piece.origin, Origin::Turn { seq: 1, .. }));
-    let is_missing = |piece: &Piece<'_>| piece.is_out() && !matches!(piece.why, Why::Refused { .. });
+    let is_told = |why: &Why<'_>| matches!(why, Why::Refused { .. } | Why::Compacted { .. });
+    let is_missing = |piece: &Piece<'_>| piece.is_out() && !is_told(&piece.why);
     if !whole || draft.pieces.iter().filter(covered).any(is_missing) {
         return;
     }

@@ -21,7 +21,7 @@ const SUMMARY_PART: u32 = 4;
 /// The must-haves do not fit.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "the budget is {budget_tokens} tokens, but the instructions and the newest user turn alone need {needed_tokens}"
+    "the budget is {budget_tokens} tokens, but instructions, pinned turns and the newest user turn alone need {needed_tokens}"
 )]
 pub struct OverBudget {
     /// The budget that was given.

@@ -30,6 +30,8 @@ pub enum Need {
     },
     /// The collapsed groups of the thread.
     Groups,
+    /// The compactions of the thread, and its pinned turns.
+    Compactions,
     /// What a search finds. It comes in the second round: what is searched for depends on the first.
     Recall(Recall),
 }
@@ -46,8 +48,10 @@ impl Recipe {
             Component::Recall { recall, .. } => Some(Need::Recall(recall.clone())),
         };
         let replaces = self.filters.iter().any(|f| matches!(f, Filter::CollapseGroupReplacer));
+        let compacts = self.filters.iter().any(|f| matches!(f, Filter::Compact(_)));
+        let of_filters = [replaces.then_some(Need::Groups), compacts.then_some(Need::Compactions)];
         let mut needs = Vec::new();
-        for need in self.components.iter().filter_map(need).chain(replaces.then_some(Need::Groups)) {
+        for need in self.components.iter().filter_map(need).chain(of_filters.into_iter().flatten()) {
             if !needs.contains(&need) {
                 needs.push(need);
             }

@@ -85,6 +85,7 @@ impl ExplanationRow {
             Origin::Recall { from } => (from.name().to_owned(), None, None, None),
             Origin::Module(module) => (format!("module {}", module.name), None, None, None),
             Origin::Group(shown) => ("group".into(), Some(shown.group.name.to_string()), None, None),
+            Origin::Compaction(shown) => ("compaction".into(), Some(shown.span.id.to_string()), None, None),
             Origin::Made => ("made".into(), None, None, None),
         };
         Self {

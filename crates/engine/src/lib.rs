@@ -53,6 +53,7 @@
 
 pub mod assemble;
 mod budget;
+pub mod compact;
 mod component;
 pub mod decode;
 pub mod explain;

@@ -37,6 +37,8 @@ limits! {
     BATCH_OPS_MAX = 400, "operations in one batch";
     CONVERSATION_ITEMS_MAX = 20, "items in one request that makes a conversation or adds to it";
     ITEMS_PAGE_MAX = 100, "items of one page of a conversation or a response";
+    RESPONSE_WAIT_S_MAX = 300, "seconds that a request waits for another response in its conversation, where it asks to";
+    EMBEDDING_INPUTS_MAX = 2_048, "texts in one request for embeddings";
     PAGE_MAX = 1_000, "entries of one page of a list";
     CONTEXT_TURNS_MAX = 10_000, "newest turns of a thread, or documents of a collection, that one context looks at";
     BUDGET_TOKENS_MAX = 10_000_000, "tokens of a budget";
@@ -46,6 +48,8 @@ limits! {
     ADDED_TEXT_BYTES_MAX = 1_024, "bytes of a text that is added to many messages: framing, placeholder, missingContent";
     COLLAPSE_SIZE_MAX = 10_000, "groups of one collapse response and their items, together";
     GROUPS_PER_MESSAGE_MAX = 200, "groups in one message's index document; more go to documents of their own";
+    THREAD_PINS_MAX = 200, "pinned turns of a thread";
+    THREAD_COMPACTIONS_MAX = 1_000, "compactions of a thread; the oldest that lie inside others go first";
     RECALL_HITS_MAX = 100, "hits of one search, or of one recall in a recipe";
     QUESTION_BYTES_MAX = 64 * 1024, "bytes of a question";
     MEMORY_BYTES_MAX = 64 * 1024, "bytes of a memory or a summary, of a meta object, of a task's title or notes";

@@ -8,6 +8,7 @@ use std::borrow::Cow;
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 
+use crate::compact::Compactions;
 use crate::decode::UnknownField;
 use crate::group::{Groups, Membership};
 use crate::json;
@@ -34,6 +35,8 @@ pub struct Loaded<'a> {
     pub collections: Vec<LoadedCollection<'a>>,
     /// The collapsed groups of the thread.
     pub groups: Option<&'a Groups>,
+    /// The spans that were compacted, and the pinned turns.
+    pub compactions: Option<&'a Compactions>,
     /// The turns that a model refused, by seq: they stay out.
     pub refused: &'a [RefusedTurn],
     /// The groups of the turns, where they are known.

@@ -10,6 +10,7 @@ mod laws;
 mod reference;
 
 use generate::Spelling::{Plain, Wild};
+use novelo_engine::compact::{CompactedSpan, Compactions, SpanKind, SpanMaker, SpanSource};
 use novelo_engine::group::{Group, Groups};
 use novelo_engine::loaded::{CollectionItem, LoadedCollection, RefusedTurn};
 use novelo_engine::piece::{Fate, Origin};
@@ -81,6 +82,7 @@ impl Case {
         let (said, data) = (notes(Shape::Message), notes(Shape::Data));
         let read = |shape, items| LoadedCollection { name: "notes", shape, level: Level::Week, items, before: 0 };
         let groups = self.groups(&turns);
+        let compactions = self.compactions();
         let membership = self.asks.then(|| groups.membership(turns.iter().skip(1)));
         let inline: Vec<Message> = self.inline.iter().map(|raw| message(raw)).collect();
         let aside = Message::text(novelo_engine::Role::System, "aside");
@@ -98,6 +100,7 @@ impl Case {
             user_data: Some(&aside),
             collections: vec![read(Shape::Message, &said), read(Shape::Data, &data)],
             groups: Some(&groups),
+            compactions: Some(&compactions),
             membership: membership.as_ref(),
             inline: &inline,
             question: self.asks.then_some(&question),
@@ -119,6 +122,30 @@ impl Case {
         let before = questions.split_last().map_or(&[][..], |(_, before)| before);
         let refused = before.first().filter(|_| self.turns_before > 0);
         refused.map(|seq| RefusedTurn { seq: *seq, why: "no \"images\"".to_owned() }).into_iter().collect()
+    }
+
+    /// A span of the thread, one of the messages given, and one that was restored.
+    fn compactions(&self) -> Compactions {
+        let span = |id: &str, source, (first_seq, last_seq): (u64, u64), restored_at| CompactedSpan {
+            id: id.into(),
+            source,
+            first_seq,
+            last_seq,
+            turns: 3,
+            tokens: 90,
+            kind: SpanKind::Mixed,
+            by: SpanMaker::Extract,
+            text: "said \"so\"".into(),
+            children: Vec::new(),
+            refused: None,
+            restored_at,
+        };
+        let spans = vec![
+            span("s1", SpanSource::Thread, (2, 4), None),
+            span("s2", SpanSource::Request, (1, 2), None),
+            span("s3", SpanSource::Thread, (6, 7), Some(7)),
+        ];
+        Compactions::new(if self.groups.0 > 1 { spans } else { Vec::new() }, ["t3".into()])
     }
 
     fn groups(&self, turns: &[Turn]) -> Groups {

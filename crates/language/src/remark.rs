@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::Language;
 use crate::analyse::{self, Words};
@@ -31,6 +31,8 @@ pub struct Remark {
     pub times: usize,
     /// Words of decisions, plans and lasting facts.
     pub facts: usize,
+    /// It states a goal, a rule or a limit.
+    pub binds: bool,
     /// The speaker tells of himself.
     pub is_own: bool,
     /// The speaker speaks of what is the listener's, and of nothing of his own.
@@ -68,11 +70,35 @@ static FACTS: LazyLock<Vec<FxHashSet<u64>>> = LazyLock::new(|| {
     Language::ALL.into_iter().map(stems).collect()
 });
 
+/// The words and phrases of goals, rules and limits in all languages: what follows the first word, by it.
+static BINDING: LazyLock<FxHashMap<&str, Vec<Vec<&str>>>> = LazyLock::new(|| {
+    let mut phrases: FxHashMap<&str, Vec<Vec<&str>>> = FxHashMap::default();
+    for phrase in Language::ALL.into_iter().flat_map(|language| language.grammar().words.binding.split(',')) {
+        let mut words = phrase.split_whitespace();
+        if let Some(first) = words.next() {
+            phrases.entry(first).or_default().push(words.collect());
+        }
+    }
+    phrases
+});
+
+/// Whether one of these phrases stands in a sentence.
+fn binds(words: &Words) -> bool {
+    let folded: Vec<&str> = words.iter().map(|word| word.folded).collect();
+    let begins = |(at, first): (usize, &&str)| {
+        let rests = BINDING.get(first).map_or(&[][..], Vec::as_slice);
+        let after = folded.get(at + 1..).unwrap_or_default();
+        rests.iter().any(|rest| after.starts_with(rest))
+    };
+    folded.iter().enumerate().any(begins)
+}
+
 impl Remark {
     pub fn read(sentence: &str) -> Self {
         let words = Words::new(sentence, WORDS_MAX);
         let latin = Language::detect(&words);
-        let mut remark = Self { opening: opening(sentence, latin), ..Self::default() };
+        let binds = binds(&words);
+        let mut remark = Self { opening: opening(sentence, latin), binds, ..Self::default() };
         let mut first = None;
         for (at, word) in words.iter().enumerate() {
             let language = latin.for_word(word.folded);
@@ -148,6 +174,23 @@ mod tests {
             );
             assert_eq!((remark.opening, remark.asks, remark.is_fragment), (Opening::Plain, false, false), "{text}");
             assert!(remark.facts >= 1, "{text}");
+        }
+    }
+
+    #[test]
+    fn goals_rules_and_limits_are_known_in_three_languages() {
+        for text in [
+            "Never deploy on a Friday.",
+            "The report has at most two pages.",
+            "Don't mention the price to anybody.",
+            "Nunca publique numa sexta.",
+            "O relatório tem no máximo duas páginas.",
+            "Отчёт не более двух страниц.",
+        ] {
+            assert!(Remark::read(text).binds, "{text}");
+        }
+        for text in ["We went to the sea.", "Fomos ao mar.", "Мы поехали на море."] {
+            assert!(!Remark::read(text).binds, "{text}");
         }
     }
 

@@ -13,6 +13,8 @@ use novelo_language::remark::{Opening, Remark};
 
 /// A longer sentence is cut.
 const SENTENCE_CHARS_MAX: usize = 220;
+/// The same for one that states a goal, a rule or a limit, where it is to stay word for word.
+const RULE_CHARS_MAX: usize = 600;
 /// Parts of the conversation, and the share of its worth that a sentence keeps for each that was chosen from
 /// its part.
 const PARTS: usize = 10;
@@ -30,6 +32,10 @@ const NUMBER: (f32, usize) = (1.2, 3);
 const TIME: (f32, usize) = (1.2, 2);
 const FACT: (f32, usize) = (1.5, 2);
 const OWN: f32 = 0.8;
+/// How many times as much names, numbers, times and facts count where facts are wanted.
+const TOLD: f32 = 2.0;
+/// How many times as much a sentence is worth that states a goal, a rule or a limit.
+const RULE: f32 = 3.0;
 /// The share of its worth that a sentence keeps.
 const ASSISTANT: f32 = 0.35;
 const PRONOUN: f32 = 0.45;
@@ -65,21 +71,53 @@ pub struct EarlierSummary<'a> {
 /// A summary of a conversation, of at most so many characters: one line per sentence, with its date and
 /// speaker, in the order they were said.
 pub fn summarise(earlier: EarlierSummary<'_>, said: &[DatedTurn<'_>], chars_max: usize) -> String {
-    let mut candidates = Vec::new();
-    let lines: Vec<&str> = earlier.text.lines().filter(|line| !line.trim().is_empty()).collect();
-    for (n, line) in lines.iter().enumerate() {
-        collect(&mut candidates, n * earlier.turns / lines.len(), split_line(line), true);
-    }
-    for (n, turn) in said.iter().enumerate() {
-        let is_answered = said.iter().skip(n + 1).any(|other| other.speaker != turn.speaker);
-        let from = candidates.len();
-        collect(&mut candidates, earlier.turns + n, *turn, false);
-        if is_answered {
-            candidates.iter_mut().skip(from).for_each(|it: &mut Candidate<'_>| it.is_answered = true);
+    Extract::read(earlier, said, Emphasis::Story).text(chars_max)
+}
+
+/// What a text is extracted for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Emphasis {
+    /// To tell a conversation in a few sentences.
+    Story,
+    /// To stand in for turns: goals, rules and facts, each word for word.
+    Facts,
+}
+
+/// The sentences of turns, read and weighed once, for texts of any length.
+#[derive(Debug)]
+pub struct Extract<'a> {
+    candidates: Vec<Candidate<'a>>,
+    emphasis: Emphasis,
+}
+
+impl<'a> Extract<'a> {
+    pub fn read(earlier: EarlierSummary<'a>, said: &[DatedTurn<'a>], emphasis: Emphasis) -> Self {
+        let mut candidates = Vec::new();
+        let lines: Vec<&str> = earlier.text.lines().filter(|line| !line.trim().is_empty()).collect();
+        for (n, line) in lines.iter().enumerate() {
+            collect(&mut candidates, n * earlier.turns / lines.len(), split_line(line), true, emphasis);
         }
+        let last_speaker = said.last().map(|turn| turn.speaker);
+        let last_others = said.iter().rposition(|turn| Some(turn.speaker) != last_speaker);
+        for (n, turn) in said.iter().enumerate() {
+            let is_answered = match Some(turn.speaker) == last_speaker {
+                true => last_others.is_some_and(|at| at > n),
+                false => true,
+            };
+            let from = candidates.len();
+            collect(&mut candidates, earlier.turns + n, *turn, false, emphasis);
+            if is_answered {
+                candidates.iter_mut().skip(from).for_each(|it: &mut Candidate<'_>| it.is_answered = true);
+            }
+        }
+        weigh(&mut candidates, earlier.turns + said.len(), emphasis);
+        Self { candidates, emphasis }
     }
-    weigh(&mut candidates, earlier.turns + said.len());
-    write(&candidates, &choose(&candidates, chars_max), chars_max)
+
+    /// The best of them, in at most so many characters.
+    pub fn text(&self, chars_max: usize) -> String {
+        write(&self.candidates, &choose(&self.candidates, chars_max, self.emphasis), chars_max)
+    }
 }
 
 #[derive(Debug)]
@@ -127,7 +165,13 @@ fn split_line(line: &str) -> DatedTurn<'_> {
 }
 
 /// Adds the sentences of a turn. What stands in code, tables and headings is none.
-fn collect<'a>(candidates: &mut Vec<Candidate<'a>>, turn: usize, said: DatedTurn<'a>, is_earlier: bool) {
+fn collect<'a>(
+    candidates: &mut Vec<Candidate<'a>>,
+    turn: usize,
+    said: DatedTurn<'a>,
+    is_earlier: bool,
+    emphasis: Emphasis,
+) {
     let mut is_fenced = false;
     for line in said.text.lines().map(str::trim) {
         if line.starts_with("```") {
@@ -144,7 +188,9 @@ fn collect<'a>(candidates: &mut Vec<Candidate<'a>>, turn: usize, said: DatedTurn
                 continue;
             }
             let whole = text.split_whitespace().collect::<Vec<_>>().join(" ");
-            let text = cut(&whole, SENTENCE_CHARS_MAX);
+            let chars_max =
+                if emphasis == Emphasis::Facts && remark.binds { RULE_CHARS_MAX } else { SENTENCE_CHARS_MAX };
+            let text = cut(&whole, chars_max);
             let is_cut = text != whole;
             let (speaker, date) = (said.speaker, said.date);
             let candidate =
@@ -155,7 +201,7 @@ fn collect<'a>(candidates: &mut Vec<Candidate<'a>>, turn: usize, said: DatedTurn
 }
 
 /// What its words and what it tells are worth, by its length.
-fn weigh(candidates: &mut [Candidate<'_>], turns: usize) {
+fn weigh(candidates: &mut [Candidate<'_>], turns: usize, emphasis: Emphasis) {
     let mut holders: FxHashMap<u64, u32> = FxHashMap::default();
     for stem in candidates.iter().flat_map(|it| &it.remark.stems) {
         *holders.entry(*stem).or_default() += 1;
@@ -167,8 +213,10 @@ fn weigh(candidates: &mut [Candidate<'_>], turns: usize) {
         let told = [(NAME, remark.names), (NUMBER, remark.numbers), (TIME, remark.times), (FACT, remark.facts)];
         let told: f32 = told.iter().map(|((each, most), count)| each * (*count).min(*most) as f32).sum();
         let own = if remark.is_own { OWN } else { 0.0 };
+        let told = if emphasis == Emphasis::Facts { told * TOLD } else { told };
         let sum = remark.stems.iter().map(rarity).sum::<f32>() + told + own;
-        candidate.worth = sum * share(candidate) / candidate.cost().max(COST_MIN) as f32;
+        let rule = if emphasis == Emphasis::Facts && remark.binds && !remark.asks { RULE } else { 1.0 };
+        candidate.worth = sum * rule * share(candidate) / candidate.cost().max(COST_MIN) as f32;
         candidate.part = candidate.turn * PARTS / turns.max(1);
     }
 }
@@ -196,10 +244,11 @@ fn share(candidate: &Candidate<'_>) -> f32 {
 
 /// The places of the chosen: always the best of what still fits, less what it repeats and what was chosen
 /// from its part.
-fn choose(candidates: &[Candidate<'_>], chars_max: usize) -> Vec<usize> {
+fn choose(candidates: &[Candidate<'_>], chars_max: usize, emphasis: Emphasis) -> Vec<usize> {
     let mut open: Vec<(usize, f32)> = candidates.iter().enumerate().map(|(at, it)| (at, it.worth)).collect();
     open.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
-    let least = open.first().map_or(0.0, |(_, best)| best * WORTH_MIN);
+    let worth_min = if emphasis == Emphasis::Facts { 0.0 } else { WORTH_MIN };
+    let least = open.first().map_or(0.0, |(_, best)| best * worth_min);
     open.retain(|(_, worth)| *worth >= least);
     let mut counts = [0; PARTS];
     open.retain(|(at, _)| {
@@ -209,13 +258,15 @@ fn choose(candidates: &[Candidate<'_>], chars_max: usize) -> Vec<usize> {
             *count <= PART_SENTENCES_MAX
         })
     });
+    // Facts are where they are; a story is heard in all its parts.
+    let same_part = if emphasis == Emphasis::Facts { 1.0f32 } else { SAME_PART };
     let mut taken_of = [0_i32; PARTS];
     let mut chosen = Vec::new();
     let mut room = chars_max.saturating_add(1);
     loop {
         open.retain(|(at, _)| candidates.get(*at).is_some_and(|it| it.cost() <= room));
         let of_part = |at: usize| candidates.get(at).and_then(|it| taken_of.get(it.part)).copied().unwrap_or(0);
-        let worth = |(at, worth): &(usize, f32)| worth * SAME_PART.powi(of_part(*at));
+        let worth = |(at, worth): &(usize, f32)| worth * same_part.powi(of_part(*at));
         let best = open.iter().copied().reduce(|a, b| if worth(&b) > worth(&a) { b } else { a });
         let Some((at, taken)) = best.and_then(|(at, _)| Some((at, candidates.get(at)?))) else { break };
         room -= taken.cost();

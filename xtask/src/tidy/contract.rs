@@ -12,7 +12,7 @@ use crate::tree::{File, Tree};
 const ROOT: &str = "contract/";
 
 /// The surfaces that have a contract, each a directory of pages.
-const SURFACES: [&str; 6] = ["ask", "eco", "memory", "responses", "thread", "topic-context"];
+const SURFACES: [&str; 7] = ["ask", "compaction", "eco", "memory", "responses", "thread", "topic-context"];
 
 /// What a line of a page means to this check.
 enum Mark<'t> {

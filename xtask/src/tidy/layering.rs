@@ -64,7 +64,7 @@ pub fn check(tree: &Tree) -> Vec<Finding> {
         let chains = unwanted.iter().filter_map(|unwanted| graph.chain(name, unwanted));
         chains.map(|chain| finding(tree, name, &chain)).collect::<Vec<_>>()
     });
-    absent.chain(upward(tree, &graph)).chain(named(tree)).collect()
+    absent.chain(upward(tree, &graph)).chain(named(tree)).chain(included(tree)).collect()
 }
 
 /// Dependencies of one crate of ours on another that the table does not list. Tests obey it too.
@@ -88,6 +88,25 @@ fn named(tree: &Tree) -> Vec<Finding> {
         for (_, phrase) in UNNAMED.iter().filter(|(folder, _)| file.path.starts_with(folder)) {
             let places = source.find(phrase);
             findings.extend(places.map(|at| Finding::at(file, source, at, format!("layering: {phrase}"))));
+        }
+    }
+    findings
+}
+
+/// Files outside of a crate that its code contains: the package of the crate would not build alone.
+fn included(tree: &Tree) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for (file, source) in tree.sources() {
+        let Some((_, inside)) = file.path.strip_prefix("crates/").and_then(|path| path.split_once('/')) else {
+            continue;
+        };
+        let outside = format!("\"{}", "../".repeat(inside.matches('/').count() + 1));
+        let places = source.find("include_str!").chain(source.find("include_bytes!"));
+        for at in places.filter(|at| !source.is_test(*at)) {
+            let line = file.text.get(at..).and_then(|rest| rest.lines().next()).unwrap_or("");
+            if line.contains(&outside) {
+                findings.push(Finding::at(file, source, at, "layering: includes a file of another folder".to_owned()));
+            }
         }
     }
     findings
@@ -224,5 +243,12 @@ mod tests {
         let text = "use hyper::client;\nuse hyper_util::server::conn;\n";
         assert_eq!(lines(check, "crates/conversation/src/a.rs", text), [2]);
         assert_eq!(lines(check, "crates/server/src/a.rs", text), [0; 0]);
+    }
+
+    #[test]
+    fn a_crate_contains_files_of_its_own_folder_only() {
+        let text = "include_str!(\"../../a.txt\");\ninclude_str!(concat!(\"../../../a\", \".txt\"));\n";
+        assert_eq!(lines(check, "crates/conversation/src/b/c.rs", text), [2]);
+        assert_eq!(lines(check, "crates/conversation/src/c.rs", text), [1, 2]);
     }
 }

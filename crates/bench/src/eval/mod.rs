@@ -1,5 +1,6 @@
 //! `novelo eval`: quality, measured on data that says what is right.
 
+mod compact;
 mod recall;
 mod rewrite;
 mod routing;
@@ -11,6 +12,7 @@ use serde::Serialize;
 
 pub fn run(command: EvalCommand, settings: &Settings, out: &Output) -> anyhow::Result<()> {
     match command {
+        EvalCommand::Compact { file } => report(&compact::measure(&file)?, compact::print, out),
         EvalCommand::Recall { file, embed } => report(&recall::measure(&file, embed, settings)?, recall::print, out),
         EvalCommand::Rewrite { file, with } => report(&rewrite::measure(&file, with, settings)?, rewrite::print, out),
         EvalCommand::Routing { file } => report(&routing::measure(&file, settings)?, routing::print, out),

@@ -2,6 +2,7 @@
 //!
 //! Owns the file format, the run and the counts. Does no I/O: the caller reads files, embeds and prints.
 
+pub(crate) mod compact;
 mod data;
 pub mod rewrite;
 pub mod routing;

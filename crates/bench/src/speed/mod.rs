@@ -7,9 +7,11 @@ pub(crate) mod bare;
 pub(crate) mod context;
 mod data;
 mod footprint;
+mod growth;
 mod guide;
 pub(crate) mod http;
 mod load;
+mod open_loop;
 mod process;
 pub mod raw;
 pub(crate) mod recall;
@@ -20,7 +22,7 @@ mod turn_http;
 use std::time::{Duration, Instant};
 
 use novelo_conversation::settings::Settings;
-use novelo_server::cli::{BenchArgs, Output, progress_bar};
+use novelo_server::cli::{BenchArgs, BenchCommand, Output, progress_bar};
 use novelo_server::say;
 use serde_json::json;
 
@@ -58,12 +60,18 @@ impl RatioTarget {
     }
 }
 
-const NAMES: [&str; 13] =
-    ["W1", "W1-HTTP", "redis", "W2", "W3", "W4", "W5", "W6", "W7", "HTTP", "footprint", "appends", "contexts"];
+/// The last takes minutes and some GB of disk, so it only runs if it is named.
+const NAMES: [&str; 14] =
+    ["W1", "W1-HTTP", "redis", "W2", "W3", "W4", "W5", "W6", "W7", "HTTP", "footprint", "appends", "contexts", GROWTH];
+const GROWTH: &str = "growth";
+const GROWN_TO: usize = 1_000_000;
 
 pub async fn run(args: BenchArgs, settings: &Settings, out: &Output) -> anyhow::Result<()> {
+    if let Some(BenchCommand::Load(args)) = args.command {
+        return open_loop::run(&args, out).await;
+    }
     let chosen: Vec<&str> = match args.names.is_empty() {
-        true => NAMES.to_vec(),
+        true => NAMES.into_iter().filter(|name| *name != GROWTH).collect(),
         false => args.names.iter().map(|name| known(name)).collect::<anyhow::Result<_>>()?,
     };
     let time = Duration::from_secs_f64(args.seconds);
@@ -84,6 +92,7 @@ pub async fn run(args: BenchArgs, settings: &Settings, out: &Output) -> anyhow::
             "HTTP" => http::context(time).await?,
             "footprint" => footprint::measure().await?,
             "appends" => thread::appends(time).await?,
+            GROWTH => growth::measure(GROWN_TO).await?,
             _ => context::sizes().await?,
         });
         bar.inc(1);

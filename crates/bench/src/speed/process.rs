@@ -49,10 +49,7 @@ impl ServerProcess {
 
     /// Resident memory.
     pub(crate) fn resident_mb(&self) -> anyhow::Result<f64> {
-        let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id()))?;
-        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).context("no VmRSS")?;
-        let kilobytes: f64 = line.trim().trim_end_matches(" kB").parse()?;
-        Ok(kilobytes / 1e3)
+        resident_mb(self.child.id())
     }
 
     /// The processor time of all its threads so far, in the kernel and outside.
@@ -71,6 +68,14 @@ impl Drop for ServerProcess {
             tracing::error!(%error, "a server of this benchmark was not ended");
         }
     }
+}
+
+/// The resident memory of a process.
+pub(crate) fn resident_mb(process: u32) -> anyhow::Result<f64> {
+    let status = std::fs::read_to_string(format!("/proc/{process}/status"))?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).context("no VmRSS")?;
+    let kilobytes: f64 = line.trim().trim_end_matches(" kB").parse()?;
+    Ok(kilobytes / 1e3)
 }
 
 pub(crate) fn novelo() -> anyhow::Result<PathBuf> {

@@ -95,7 +95,8 @@ pub(crate) fn document(value: Bytes) -> NewDocument {
     NewDocument { id, create_time: novelo_conversation::telemetry::now(), value, expires_at: None }
 }
 
-async fn cycle_us(store: &Store, thread: &CollectionPath, n: usize) -> anyhow::Result<f64> {
+/// Microseconds of one cycle.
+pub(crate) async fn cycle_us(store: &Store, thread: &CollectionPath, n: usize) -> anyhow::Result<f64> {
     let started = Instant::now();
     store.append(thread, vec![document(message("user", n))], AppendTerms::default()).await?;
     std::hint::black_box(store.turns(thread, Range::Last(LAST)).await?);

@@ -9,10 +9,12 @@ use super::guided_answer::GuidedAnswer;
 use crate::error::Error;
 use crate::model::{More, ToolCall};
 use crate::search::FoundPassage;
+use crate::thread::compaction::Compaction;
 
 /// What happens while a question is answered, in this order.
 #[derive(Debug)]
 pub enum Event {
+    /// The question was understood.
     Question(UnderstoodQuestion),
     /// The prompt is made. Comes again when it had to be shortened.
     Prompt(Prompted),
@@ -20,6 +22,7 @@ pub enum Event {
     Ready,
     /// The first word follows.
     First,
+    /// A piece of the answer's text.
     Text(String),
     /// The text so far is void: the answer starts over.
     Anew,
@@ -31,17 +34,23 @@ pub enum Event {
     More(Box<More>),
     /// The text is complete: milliseconds from the start to its first and to its last piece.
     Spoken {
+        /// Milliseconds until the first piece.
         first_ms: f64,
+        /// Milliseconds until the last piece.
         last_ms: f64,
     },
     /// The text is complete, but the answer is still being processed.
     Pending,
+    /// The whole answer.
     Done(Box<Reply>),
+    /// The whole answer of a guided conversation.
     Guided(Box<GuidedAnswer>),
+    /// There is no answer, or no more of it.
     Failed(Error),
 }
 
 impl Event {
+    /// Whether no event follows.
     pub fn is_last(&self) -> bool {
         matches!(self, Self::Done(_) | Self::Guided(_) | Self::Failed(_))
     }
@@ -58,7 +67,9 @@ pub struct LoggedEvent {
     pub missed: usize,
     /// When it happened, in seconds since 1970, and in milliseconds since the reply began.
     pub at: f64,
+    /// Milliseconds since the answer began.
     pub since_ms: f64,
+    /// The event.
     pub event: Arc<Event>,
 }
 
@@ -73,26 +84,34 @@ impl LoggedEvent {
 /// The thread of a question, and the question as it was understood.
 #[derive(Debug, Clone)]
 pub struct UnderstoodQuestion {
+    /// The thread, unless nothing is stored.
     pub thread: Option<String>,
+    /// The question as it was searched for.
     pub rewritten: Rewritten,
 }
 
 /// A self-contained form of the question.
 #[derive(Debug, Clone)]
 pub struct Rewritten {
+    /// The self-contained question.
     pub question: String,
+    /// Who rewrote it.
     pub by: RewrittenBy,
 }
 
+/// Who rewrote a question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RewrittenBy {
     /// It is used as it was asked.
     Nobody,
+    /// The rules of `novelo-language`.
     Rules,
+    /// The model of the job `rewrite`.
     Model,
 }
 
 impl RewrittenBy {
+    /// The name on the wire.
     pub fn name(self) -> &'static str {
         match self {
             Self::Nobody => "nobody",
@@ -105,10 +124,18 @@ impl RewrittenBy {
 /// What the model is given.
 #[derive(Debug, Clone)]
 pub struct Prompted {
+    /// The passages in the prompt, best first.
     pub sources: Arc<[FoundPassage]>,
+    /// The tokens of the prompt.
     pub tokens: u32,
+    /// The budget of the prompt, if it had one.
     pub budget_tokens: Option<u32>,
+    /// The id of the prompt's trace.
     pub trace_id: String,
+    /// What was compacted for it.
+    pub compaction: Option<Arc<Compaction>>,
+    /// What the prompt holds of its inputs and why, where that was asked for.
+    pub explanation: Option<Arc<Value>>,
 }
 
 impl Prompted {
@@ -138,7 +165,9 @@ impl Prompted {
 /// A skill that the model called.
 #[derive(Debug, Clone)]
 pub struct SkillCall {
+    /// The name of the skill.
     pub name: String,
+    /// Its arguments as JSON.
     pub arguments: String,
     /// JSON: the result, or the error.
     pub result: Box<serde_json::value::RawValue>,
@@ -147,20 +176,27 @@ pub struct SkillCall {
 /// The whole answer to a question.
 #[derive(Debug)]
 pub struct Reply {
+    /// The question.
     pub understood: UnderstoodQuestion,
+    /// The prompt.
     pub prompted: Prompted,
+    /// The text and how it was made.
     pub generated: Generated,
 }
 
 /// Why an answer ended early. It is stored with the turn, under this name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Partial {
+    /// The client left.
     ClientLeft,
+    /// The model failed.
     ModelFailed,
+    /// The server stopped.
     ServerStopped,
 }
 
 impl Partial {
+    /// The name under which it is stored.
     pub fn name(self) -> &'static str {
         match self {
             Self::ClientLeft => "client_left",

@@ -8,17 +8,18 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use novelo_engine::Message;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use tokio::sync::watch;
 
 use super::event::{Event, Partial};
-use super::generation::Generation;
+use super::generation::{Generation, message};
 use super::log::EventLog;
 use super::prompt::{AnswerPrompt, PromptRequest};
 use super::skills::{self, Skills};
 use crate::answer::Shared;
 use crate::error::{Code, Result};
 use crate::model::{Ask, Completion, Delta, Failure, Model, More, ToolCall, room_tokens};
+use crate::remember::span_tools;
 use crate::thread::kept::Kept;
 
 /// Rounds of skills in one answer.
@@ -73,6 +74,8 @@ pub struct Generator<'g> {
     /// Calls of skills are stored behind the question.
     pub kept: &'g Kept,
     pub skills: Option<(&'g Skills, &'g str)>,
+    /// The user and the thread that the model may compact and restore; its calls for that are not passed on.
+    pub span_tools: Option<(&'g str, &'g str)>,
     /// Whether a prompt that is too long is made shorter.
     pub shortens: bool,
 }
@@ -135,7 +138,13 @@ impl Generator<'_> {
             match self.ask(&ask, generation).await {
                 Ok(calls) if calls.is_empty() && !generation.has_begun => return Ok(Outcome::Empty),
                 Ok(calls) if calls.is_empty() => return Ok(Outcome::Answered),
-                Ok(calls) if self.kind.is_relay() => {
+                Ok(calls) if self.are_span_calls(&calls) && rounds < ROUNDS_MAX => {
+                    rounds += 1;
+                    let more = self.run_span_calls(&calls, generation).await;
+                    messages = extended(&messages, &more);
+                }
+                Ok(mut calls) if self.kind.is_relay() => {
+                    calls.retain(|call| self.span_tools.is_none() || !span_tools::is_ours(&call.name));
                     generation.generated.tool_calls = calls.clone();
                     calls.into_iter().enumerate().for_each(|(index, call)| self.log.push(Event::Call(index, call)));
                     return Ok(Outcome::Answered);
@@ -161,6 +170,23 @@ impl Generator<'_> {
                 }
             }
         }
+    }
+
+    /// Whether all calls are for tools that run here without the client.
+    fn are_span_calls(&self, calls: &[ToolCall]) -> bool {
+        self.span_tools.is_some() && calls.iter().all(|call| span_tools::is_ours(&call.name))
+    }
+
+    /// Runs such calls; the messages for the model. Nothing of it is stored: spans are in the thread already.
+    async fn run_span_calls(&self, calls: &[ToolCall], generation: &Generation) -> Vec<Message> {
+        let mut messages = vec![message(&generation.generated.text, calls, &Map::new())];
+        for call in calls {
+            let Some((user, thread)) = self.span_tools else { continue };
+            let content = span_tools::run(self.app, user, thread, &call.name, &call.arguments).await;
+            self.log.options.tracer.heuristic("span_tool", &*call.name, &*call.arguments);
+            messages.push(json!({"role": "tool", "tool_call_id": call.id, "content": content}));
+        }
+        messages.iter().map(|message| Message::from_stored(message.to_string().into())).collect()
     }
 
     /// Asks the model, once more where that may help; the tools that it calls.

@@ -11,6 +11,7 @@ use super::event::{Event, Partial, Prompted, SkillCall};
 use super::log::EventLog;
 use crate::error::Error;
 use crate::model::{Delta, Failure, More, ToolCall, Usage};
+use crate::thread::item::thought_piece;
 
 /// What a model generated, and how that went.
 #[derive(Debug, Default)]
@@ -19,6 +20,7 @@ pub struct Generated {
     pub text: String,
     /// The name of the model; none where it said nothing.
     pub model: Option<String>,
+    /// The tokens that the model's server counted.
     pub usage: Option<Usage>,
     /// The skills that were called.
     pub calls: Vec<SkillCall>,
@@ -36,6 +38,8 @@ pub struct Generated {
     pub more: More,
     /// The error for such a client, where the model broke off.
     pub failure: Option<Error>,
+    /// When the model ended, in seconds.
+    pub ended_at: f64,
     /// Where the model's server cut the prompt without a word: the tokens that it read, and ours.
     pub cut_prompt: Option<(u64, u32)>,
 }
@@ -235,16 +239,23 @@ impl Generated {
     }
 
     /// The same as JSON.
-    pub fn said(&self) -> Option<Value> {
+    fn said(&self) -> Option<Value> {
         let says_something = !self.text.trim().is_empty() || !self.tool_calls.is_empty() || self.more.says_something();
-        if !says_something {
-            return None;
-        }
+        says_something.then(|| self.message())
+    }
+
+    /// What the model said, or else what it thought. A response may be of thoughts alone.
+    pub fn said_or_thought(&self) -> Option<Value> {
+        let thought = || thought_piece(&self.more.message).filter(|piece| !piece.is_empty());
+        self.said().or_else(|| thought().map(|_| self.message()))
+    }
+
+    fn message(&self) -> Value {
         let mut message = message(&self.text, &self.tool_calls, &self.more.message);
         if let (Some(partial), Some(members)) = (self.partial, message.as_object_mut()) {
             members.insert("partial".to_owned(), json!(partial.name()));
         }
-        Some(message)
+        message
     }
 }
 

@@ -25,6 +25,7 @@ use crate::telemetry::now;
 pub struct EventLog {
     /// Clients resume the reply by it.
     pub name: String,
+    /// How the reply is delivered, and to whom.
     pub options: ReplyOptions,
     started: Instant,
     started_at: f64,
@@ -80,6 +81,7 @@ pub struct EventReader {
 }
 
 impl EventLog {
+    /// An empty log of the reply `name`.
     pub fn new(name: String, options: ReplyOptions) -> Arc<Self> {
         let read_bytes_max = match (&options.format, options.patience) {
             (ResponseFormat::Response(_), _) => RESPONSE_BYTES_MAX,
@@ -106,6 +108,7 @@ impl EventLog {
         })
     }
 
+    /// Adds an event and wakes all readers.
     pub fn push(&self, event: Event) {
         let mut events = self.lock();
         if !events.join(&event) {
@@ -261,6 +264,7 @@ impl EventReader {
         &self.log.name
     }
 
+    /// The format in which the reply was asked for.
     pub fn format(&self) -> &ResponseFormat {
         &self.log.options.format
     }

@@ -11,10 +11,14 @@ use crate::error::{Code, Error};
 use crate::thread::item::ResponseId;
 use crate::trace::Tracer;
 
+/// How a reply is delivered, and to whom.
 #[derive(Debug)]
 pub struct ReplyOptions {
+    /// Who may read it.
     pub owner: ReplyOwner,
+    /// The format of its events.
     pub format: ResponseFormat,
+    /// How long it goes on without a reader.
     pub patience: Patience,
     /// The trace of the request. It ends with the reply.
     pub tracer: Tracer,
@@ -27,6 +31,7 @@ pub struct ReplyOptions {
 /// The id under which a client sends a request, also again.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RepeatKey {
+    /// The id as the client sent it.
     pub id: String,
     /// A fingerprint of what is sent under it. Other requests under the same id are refused.
     pub print: String,
@@ -45,23 +50,29 @@ impl RepeatKey {
 /// The owner of a reply. Without a user only admins may read it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ReplyOwner {
+    /// The user, if it has one.
     pub user: Option<String>,
+    /// The thread, if it has one.
     pub thread: Option<String>,
 }
 
 /// The response format. A reply is resumed at the address where it began.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ResponseFormat {
+    /// That of `/api/ask`.
     Assist,
     /// OpenAI's, under the name that the caller has for the model.
     Relay {
+        /// The name of the model.
         model: String,
+        /// Whether the last event says how many tokens were used.
         wants_usage: bool,
     },
     /// OpenAI's form of a response.
     Response(Arc<ShownResponse>),
     /// For a guest, where its id is here.
     Guided {
+        /// The id of the guest.
         guest: Option<String>,
     },
 }

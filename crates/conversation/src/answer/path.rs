@@ -17,7 +17,9 @@ use crate::trace;
 /// What is to be answered, by the kind of answer.
 #[derive(Debug)]
 pub enum AnswerRequest {
+    /// From documents, by an assistant, or relayed.
     Reply(reply::ReplyRequest),
+    /// A guided conversation.
     Guided(guide::GuidedRequest),
 }
 

@@ -18,7 +18,9 @@ use crate::text::cut;
 /// The skills of a caller. Their results are stored with the task.
 #[derive(Debug)]
 pub struct Skills {
+    /// Who calls them.
     pub caller: Caller,
+    /// The task that their results belong to.
     pub task: Option<String>,
 }
 

@@ -10,20 +10,28 @@ use novelo_engine::{Assembly, json, render};
 
 use crate::error::{Code, Error, Result};
 use crate::search::FoundPassage;
+use crate::thread::compaction::Compaction;
 use crate::trace::TraceId;
 
 /// An answer, and the name of its trace.
 #[derive(Debug, Clone)]
 pub struct ContextResponse {
+    /// The response as JSON.
     pub body: Bytes,
     /// Where in the body the messages are.
     messages: Range<usize>,
+    /// The tokens of the prompt.
     pub tokens: u32,
+    /// The budget of the prompt, if it had one.
     pub budget_tokens: Option<u32>,
+    /// The passages in the prompt, best first.
     pub sources: Arc<[FoundPassage]>,
+    /// The id of the prompt's trace.
     pub trace: TraceId,
     /// Whether the trace was kept.
     pub traced: bool,
+    /// The compaction that was made for it and stored, if one was.
+    pub compaction: Option<Arc<Compaction>>,
 }
 
 impl ContextResponse {
@@ -53,11 +61,15 @@ impl Default for Answer {
     }
 }
 
+/// How a context is explained.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Explain {
+    /// Not at all.
     #[default]
     No,
+    /// A row for each message.
     Rows,
+    /// As text.
     Text,
 }
 
@@ -84,6 +96,7 @@ impl Draft {
         Self { out, messages }
     }
 
+    /// The messages as a JSON array.
     pub fn messages(&self) -> &[u8] {
         self.out.get(self.messages.clone()).unwrap_or_default()
     }
@@ -109,6 +122,7 @@ impl Draft {
             sources,
             trace,
             traced,
+            compaction: None,
         })
     }
 }

@@ -5,6 +5,7 @@
 
 pub mod answer;
 pub mod collapse;
+pub mod compact;
 mod last;
 pub mod load;
 mod record;
@@ -17,7 +18,8 @@ use std::time::Instant;
 
 use novelo_engine::Note;
 use novelo_engine::assemble::assemble;
-use novelo_engine::{Assembly, Explanation, Need, Recipe};
+use novelo_engine::limits::CONTEXT_TURNS_MAX;
+use novelo_engine::{Assembly, Explanation, Message, Need, Recipe, Role, Tokenizer};
 use serde_json::Value;
 
 use self::last::LastPrompts;
@@ -34,16 +36,20 @@ use crate::trace::{Trace, digest};
 
 /// The room of contexts.
 pub struct Contexts {
+    /// The threads below.
     pub threads: Threads,
+    /// Documents as they are shown.
     pub caches: Caches,
     /// Responses to requests that came more than once, by the fingerprint of everything they depend on.
     pub made: Cache<(u128, Answer), ContextResponse>,
+    /// The last prompt of each thread.
     pub last: LastPrompts,
 }
 
 above!(Contexts, threads: Threads);
 
 impl Contexts {
+    /// No prompt is cached yet.
     pub fn new(threads: Threads) -> Self {
         let (caches, last) = (Caches::default(), LastPrompts::default());
         Self { threads, caches, made: Cache::new(MADE_BYTES_MAX), last }
@@ -61,14 +67,21 @@ pub async fn context(app: &Contexts, mut request: Request) -> Result<ContextResp
     load_tokenizers(plan.recipe()).await;
     let mut inputs = load(app, plan.recipe(), &mut request).await?;
     app.metrics.contexts.fetch_add(1, Ordering::Relaxed);
-    let mut is_summed_up = false;
+    let (mut is_summed_up, mut is_compacted, mut compaction) = (false, false, None);
     loop {
         let loaded = inputs.loaded();
         let key = (inputs_fingerprint(&plan, &request, &inputs, &loaded), request.answer);
         if let Some(made) = app.made.get(&key).filter(|made| app.recorder.is_recent(&made.trace)) {
             return Ok(made);
         }
-        let assembly = assemble(plan.recipe(), &loaded, request.budget_tokens)?;
+        let mut assembly = assemble(plan.recipe(), &loaded, request.budget_tokens)?;
+        if let Some(due) = assembly.compaction.take().filter(|due| !is_compacted && !due.spans.is_empty()) {
+            drop(assembly);
+            drop(loaded);
+            compaction = inputs.compact(app, &request, &due, plan.recipe().tokenizer).await?;
+            is_compacted = true;
+            continue;
+        }
         if !is_summed_up && let Some(upto_seq) = uncovered(app, plan.recipe(), &inputs, &assembly) {
             drop(assembly);
             drop(loaded);
@@ -82,10 +95,12 @@ pub async fn context(app: &Contexts, mut request: Request) -> Result<ContextResp
         let prompt =
             MadePrompt { plan: &plan, inputs: &inputs, fingerprint: key.0, assembly: &assembly, messages, started };
         let (trace, traced) = record(app, request, prompt);
-        let made = draft.finish(&assembly, inputs.sources.as_slice().into(), (trace, traced != Traced::No), key.1)?;
+        let mut made =
+            draft.finish(&assembly, inputs.sources.as_slice().into(), (trace, traced != Traced::No), key.1)?;
         if traced == Traced::Before {
             app.made.insert(key, made.clone(), made.bytes());
         }
+        made.compaction = compaction;
         return Ok(made);
     }
 }
@@ -143,9 +158,13 @@ fn plan(app: &Contexts, request: &mut Request) -> Result<Arc<Preset>> {
     };
     let default = request.reach.local.is_some().then_some(BUDGET_TOKENS_DEFAULT);
     request.budget_tokens = request.budget_tokens.or(chosen.recipe().budget_tokens).or(default);
-    match (request.filters.take(), request.tokenizer) {
-        (None, None) => Ok(chosen),
-        (filters, tokenizer) => Ok(Arc::new(chosen.with(filters, tokenizer)?)),
+    let chosen = match (request.filters.take(), request.tokenizer) {
+        (None, None) => chosen,
+        (filters, tokenizer) => Arc::new(chosen.with(filters, tokenizer)?),
+    };
+    match request.compact.take() {
+        None => Ok(chosen),
+        Some(options) => Ok(Arc::new(chosen.with_compact("compact", options)?)),
     }
 }
 
@@ -163,9 +182,18 @@ async fn load_tokenizers(recipe: &Recipe) {
     }
 }
 
+/// How many turns are looked at: where the request says so, no more than fit into the budget.
+fn turns_max(recipe: &Recipe, request: &Request) -> usize {
+    let is_bounded = request.omits_what_cannot_fit && !recipe.keeps_front() && !recipe.needs().contains(&Need::Groups);
+    let Some(budget_tokens) = request.budget_tokens.filter(|_| is_bounded) else { return CONTEXT_TURNS_MAX };
+    let least_tokens = Message::text(Role::User, "").tokens(Tokenizer::Approx).max(1);
+    CONTEXT_TURNS_MAX.min((budget_tokens / least_tokens) as usize + 1)
+}
+
 async fn load(app: &Contexts, recipe: &Recipe, request: &mut Request) -> Result<ContextInputs> {
     let whose = Whose { user: request.user.as_deref(), legacy: request.legacy };
-    let mut inputs = ContextInputs::load_documents(&app.store, &app.caches, whose, &request.reach, recipe).await?;
+    let (reach, turns_max) = (&request.reach, turns_max(recipe, request));
+    let mut inputs = ContextInputs::load_documents(&app.store, &app.caches, whose, reach, recipe, turns_max).await?;
     inputs.inline = std::mem::take(&mut request.messages);
     inputs.unknown_fields = std::mem::take(&mut request.unknown_fields);
     inputs.ask(request.question.as_deref());

@@ -20,9 +20,11 @@ use crate::policy::Preset;
 pub struct Request {
     /// Whom it is about, where that is said.
     pub user: Option<String>,
+    /// The thread and the time that the context is about.
     pub reach: TimeScope,
     /// Whether what belongs to no user may stand in for what the user lacks.
     pub legacy: bool,
+    /// The question, which is the last message.
     pub question: Option<String>,
     /// What is searched for, where that is not the question.
     pub query: Option<String>,
@@ -31,23 +33,40 @@ pub struct Request {
     /// Whether the prompt leaves out that what was recalled is data, because the form of its messages is
     /// fixed.
     pub omits_recall_notice: bool,
+    /// Where the recipe comes from.
     pub recipe: RecipeChoice,
+    /// Messages that were sent with the request.
     pub messages: Vec<Message>,
+    /// Filters that were sent with the request, over those of the recipe.
     pub filters: Option<Value>,
+    /// Options of the filter `compact`, which is added to those of the recipe.
+    pub compact: Option<Value>,
+    /// The budget, if the request has one.
     pub budget_tokens: Option<u32>,
+    /// The tokenizer, if the request names one.
     pub tokenizer: Option<Tokenizer>,
+    /// What is answered.
     pub answer: Answer,
     /// Fields of its wire form that nobody knows, and that were ignored.
     pub unknown_fields: Vec<UnknownField>,
     /// The turn that the messages were made from, if the recipe reads no turns itself.
     pub made_from: Option<DocumentPath>,
+    /// Whether turns that cannot fit into the budget, because newer ones fill it, are not looked at. The
+    /// explanation then has their number alone.
+    pub omits_what_cannot_fit: bool,
+    /// Whether neither the prompt nor its trace may stay anywhere.
+    pub is_off_record: bool,
 }
 
+/// Where the recipe of a request comes from.
 #[derive(Debug, Default)]
 pub enum RecipeChoice {
+    /// The request names none.
     #[default]
     Unsaid,
+    /// A preset, by name.
     Preset(String),
+    /// A recipe in the request.
     Given(Value),
     /// Built by a surface; bounded like a given one.
     Built(RecipeDocument),

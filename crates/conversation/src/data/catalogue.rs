@@ -21,7 +21,9 @@ use super::shipped::ShippedCatalogue;
 use crate::files::WatchedFile;
 use crate::yaml::{Problem, Yaml};
 
+/// The file that says what a question may ask.
 pub const ONTOLOGY: &str = "ontology.yaml";
+/// The file that says how values are found in a question.
 pub const RULES: &str = "param_inference.yaml";
 /// The directory with a file for each.
 pub const ENTITIES: &str = "entities";
@@ -31,9 +33,12 @@ const PARAMETERS: [&str; 6] = ["client_id", "from", "to", "limit", "today", "agg
 const SUBJECTS_MAX: usize = 100_000;
 const INDEX_WAIT: Duration = Duration::from_secs(2);
 
+/// All policy files of `/ask`, checked against each other and the database.
 #[derive(Debug)]
 pub struct Catalogue {
+    /// What a question may ask.
     pub ontology: Ontology,
+    /// How values are found in a question.
     pub rules: ParameterRules,
     entities: BTreeMap<String, Entity>,
     /// The conditions of all entities.
@@ -46,6 +51,7 @@ pub struct Catalogue {
 }
 
 impl Catalogue {
+    /// The entity of this name.
     pub fn entity(&self, name: &str) -> Option<&Entity> {
         self.entities.get(name)
     }

@@ -29,22 +29,29 @@ use shipped::ShippedCatalogue;
 /// The rows of a query.
 #[derive(Debug, Clone)]
 pub struct FoundRows {
+    /// The rows.
     pub rows: Arc<Rows>,
+    /// The time that they are about.
     pub span: Span,
+    /// Whether they were read before.
     pub is_cached: bool,
 }
 
 /// Rows that answer the same query again until they expire.
 #[derive(Debug, Clone)]
 pub struct CachedRows {
+    /// The rows.
     pub found: FoundRows,
+    /// Until when they may be used.
     pub expires_at: Instant,
 }
 
 /// The database, and a cache of the rows that were read from it.
 #[derive(Debug)]
 pub struct Data {
+    /// The database.
     pub database: Arc<Database>,
+    /// The rows of earlier queries.
     pub found: Cache<String, CachedRows>,
     /// Where the sample lies when nothing else is kept on disk; it goes with this.
     _dir: Option<tempfile::TempDir>,

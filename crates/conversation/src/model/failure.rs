@@ -11,16 +11,25 @@ use super::refusal::Lengths;
 /// Why there is no answer, or no more of it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Failure {
+    /// It took too long.
     #[error("{0}")]
     Slow(String),
+    /// The server cannot be reached or answered with an error.
     #[error("{0}")]
     Down(FailureText),
     /// The server answers that it will not.
     #[error("{0}")]
     Refused(FailureText),
-    /// The prompt is longer than the window of the model: of so many tokens, where the server says so.
+    /// The prompt is longer than the model's window.
     #[error("{message}")]
-    TooLong { message: FailureText, prompt_tokens: Option<u32>, window_tokens: Option<u32> },
+    TooLong {
+        /// What the server said.
+        message: FailureText,
+        /// The tokens of the prompt, if the server said them.
+        prompt_tokens: Option<u32>,
+        /// The tokens of the window, if the server said them.
+        window_tokens: Option<u32>,
+    },
     /// It broke off in the middle.
     #[error("{0}")]
     Broke(FailureText),
@@ -33,6 +42,7 @@ pub enum Failure {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FailureText {
     log: String,
+    /// What the server answered.
     pub upstream: Option<Box<UpstreamError>>,
 }
 
@@ -41,9 +51,13 @@ pub struct FailureText {
 pub struct UpstreamError {
     /// The status of its answer, or the one that its error names; none within a stream.
     pub status: Option<u16>,
+    /// What is wrong, for people.
     pub message: String,
+    /// The type of the error.
     pub kind: Option<String>,
+    /// The code of the error.
     pub code: Option<String>,
+    /// The field that is wrong.
     pub param: Option<String>,
     /// Headers that say when to try again.
     pub headers: Vec<(&'static str, String)>,
@@ -117,6 +131,7 @@ impl UpstreamError {
 }
 
 impl FailureText {
+    /// A failure for which the server gave a reason.
     pub fn said(log: String, upstream: UpstreamError) -> Self {
         Self { log, upstream: Some(Box::new(upstream)) }
     }

@@ -40,15 +40,21 @@ pub(crate) use window::room_tokens;
 /// What a model is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Job {
+    /// Answers to users.
     Answer,
+    /// Questions that stand alone.
     Rewrite,
+    /// Summaries of threads.
     Summary,
+    /// Words for rows of data.
     Narrate,
 }
 
 impl Job {
+    /// All jobs.
     pub const ALL: [Self; 4] = [Self::Answer, Self::Rewrite, Self::Summary, Self::Narrate];
 
+    /// The name in settings and on the wire.
     pub fn name(self) -> &'static str {
         match self {
             Self::Answer => "answer",
@@ -115,15 +121,19 @@ pub fn read_answer<'p>(pieces: impl Iterator<Item = &'p [u8]>) -> String {
 /// A piece of an answer.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Delta {
+    /// Text.
     Text(String),
     /// The model says that it will not answer.
     Refusal(String),
+    /// A part of a call.
     Call(CallDelta),
     /// What else the server says; only where all is to be passed on.
     More(Box<More>),
     /// The last one, always.
     End {
+        /// Why the model stopped.
         finish: String,
+        /// The tokens that the server counted.
         usage: Option<Usage>,
     },
 }
@@ -131,37 +141,52 @@ pub enum Delta {
 /// A piece of a tool call; those of one index belong together.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct CallDelta {
+    /// The place of the call among those of the answer.
     pub index: usize,
+    /// The id of the call, in its first piece.
     pub id: Option<String>,
+    /// The name of the tool, in its first piece.
     pub name: Option<String>,
+    /// A piece of the arguments.
     pub arguments: String,
     /// Other members of it.
     pub more: Map<String, Value>,
 }
 
+/// The tokens that a model's server counted.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Usage {
+    /// Tokens of the prompt.
     pub prompt_tokens: u64,
+    /// Tokens of the answer.
     pub completion_tokens: u64,
 }
 
 /// A whole answer.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Completion {
+    /// The text.
     pub text: String,
     /// What the model says instead where it will not answer.
     pub refusal: String,
+    /// The calls.
     pub calls: Vec<ToolCall>,
+    /// Why the model stopped.
     pub finish: String,
+    /// The tokens that the server counted.
     pub usage: Option<Usage>,
     /// What else the server said; only where all is to be passed on.
     pub more: More,
 }
 
+/// A call of a tool.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ToolCall {
+    /// The id, which the result repeats.
     pub id: String,
+    /// The name of the tool.
     pub name: String,
+    /// Its arguments as JSON.
     pub arguments: String,
     /// Other members of it, such as a signature.
     pub more: Map<String, Value>,
@@ -193,10 +218,12 @@ impl Models {
         Ok(Self(models))
     }
 
+    /// The model of a job, if one is configured.
     pub fn get(&self, job: Job) -> Option<&Model> {
         self.0.iter().find(|model| model.job == job)
     }
 
+    /// All configured models.
     pub fn all(&self) -> &[Model] {
         &self.0
     }
@@ -234,6 +261,7 @@ impl Models {
 }
 
 impl Model {
+    /// The job that it does.
     pub fn job(&self) -> Job {
         self.job
     }

@@ -25,10 +25,12 @@ const OF_MESSAGE: [&str; 3] = ["role", "content", "tool_calls"];
 const NAMES: [&str; 7] = ["id", "type", "format", "name", "model", "role", "object"];
 
 impl More {
+    /// The fields of a chunk that Novelo does not read.
     pub fn of_answer(chunk: &Value) -> Map<String, Value> {
         others(chunk, &OF_ANSWER)
     }
 
+    /// The fields of a choice that Novelo does not read.
     pub fn of_choice(choice: &Value) -> Map<String, Value> {
         others(choice, &OF_CHOICE)
     }
@@ -40,6 +42,7 @@ impl More {
         members
     }
 
+    /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.answer.is_empty() && self.choice.is_empty() && self.message.is_empty()
     }

@@ -38,6 +38,7 @@ struct ListedModels {
 /// No server knows the name, and there is no default; the names that are known.
 #[derive(Debug)]
 pub struct UnknownModel {
+    /// The names that can be used.
     pub known: Vec<String>,
 }
 

@@ -12,7 +12,9 @@ const BOM: &[u8] = b"\xef\xbb\xbf";
 pub struct Frame {
     /// Empty where the stream gives none; so is the id.
     pub event: String,
+    /// The id of the event.
     pub id: String,
+    /// The data of the event.
     pub data: Vec<u8>,
 }
 

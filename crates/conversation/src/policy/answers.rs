@@ -10,6 +10,7 @@ const PAIRS_MAX: u32 = 200;
 
 type Decoded<T> = Result<T, DecodeError>;
 
+/// The fixed texts of guided conversations.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Answers {
     /// Said where no model answered in time.
@@ -18,15 +19,18 @@ pub struct Answers {
     pub no_model: [String; 3],
     max_tokens_fast: u32,
     max_tokens: [u32; 3],
+    /// The heading above memories in a prompt.
     pub memories_heading: String,
     /// In place of memories, where there are none.
     pub memories_none: String,
     /// Questions with their answers that a model sees, and those that it sees where it answers quickly.
     pub history_pairs: u32,
+    /// How many exchanges a quick answer sees.
     pub fast_pairs: u32,
 }
 
 impl Answers {
+    /// Reads the texts from a policy file.
     pub fn decode(value: &Value) -> Decoded<Self> {
         let mut fields = Fields::from_value(ROOT, value)?;
         let timeout = text(&mut fields, "timeout")?;
@@ -52,6 +56,7 @@ impl Answers {
         if fast { self.max_tokens_fast } else { *of(&self.max_tokens, openness) }
     }
 
+    /// The answer if no model is configured.
     pub fn no_model(&self, openness: u8) -> &str {
         of::<String>(&self.no_model, openness)
     }

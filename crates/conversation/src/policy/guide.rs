@@ -29,9 +29,9 @@ macro_rules! shipped {
     (files: $($key:literal)* ; modules: $($name:literal)*) => {
         /// The root key of each file, which is its name too.
         const FILES: [(&str, &str); 6] =
-            [$(($key, include_str!(concat!("../../../../policies/eco/", $key, ".yaml")))),*];
+            [$(($key, include_str!(concat!("../../policies/eco/", $key, ".yaml")))),*];
         pub(super) const SHIPPED_MODULES: &[(&str, &str)] =
-            &[$(($name, include_str!(concat!("../../../../policies/eco/modules/", $name, ".txt")))),*];
+            &[$(($name, include_str!(concat!("../../policies/eco/modules/", $name, ".txt")))),*];
     };
 }
 
@@ -43,10 +43,14 @@ shipped! {
     "sem_memorias" "sequencia_viva" "tom_nivel_1" "tom_nivel_2" "tom_nivel_3" "viva_forcado"
 }
 
+/// The policy files of guided conversations.
 #[derive(Debug)]
 pub struct Guide {
+    /// What a message weighs and which way it goes.
     pub rules: Rules,
+    /// The texts that a prompt may contain.
     pub modules: Manifest,
+    /// The fixed texts.
     pub answers: Answers,
     /// Changes when any of it does.
     pub print: u64,

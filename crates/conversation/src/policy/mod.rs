@@ -55,6 +55,7 @@ struct PolicyState {
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 
 impl Policies {
+    /// Reads all policy files, and checks those of `/ask` against the database.
     pub fn open(dir: PathBuf, database: Option<Arc<Database>>) -> anyhow::Result<Self> {
         Self::open_with(dir, database, &FIIS)
     }
@@ -79,15 +80,18 @@ impl Policies {
         Ok(policies)
     }
 
+    /// The preset of this name.
     pub fn preset(&self, name: &str) -> Option<Arc<Preset>> {
         self.current().presets.value.iter().find(|p| p.name.as_deref() == Some(name)).cloned()
     }
 
+    /// The text of a prompt.
     pub fn prompt(&self, prompt: Prompt) -> Arc<str> {
         let own = self.current().prompts.value.iter().find(|(of, _)| *of == prompt).map(|(_, text)| text.clone());
         own.unwrap_or_else(|| prompt.shipped().trim().into())
     }
 
+    /// The policy for what a conversation about data remembers.
     pub fn remembering(&self) -> Remembering {
         self.current().remembering.value.clone()
     }
@@ -103,6 +107,7 @@ impl Policies {
         self.current().guide.value.clone()
     }
 
+    /// The names of all presets.
     pub fn names(&self) -> Vec<String> {
         self.lock().presets.value.iter().filter_map(|p| p.name.clone()).collect()
     }

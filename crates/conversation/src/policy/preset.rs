@@ -34,6 +34,7 @@ impl Preset {
         RecipeDocument::decode(path, value).map(Self::from)
     }
 
+    /// Its recipe.
     pub fn recipe(&self) -> &Recipe {
         self.document.recipe()
     }
@@ -69,6 +70,11 @@ impl Preset {
         Ok(self.renewed(document))
     }
 
+    /// The same with the filter `compact`, with options that stand at `path` of a request.
+    pub fn with_compact(&self, path: &str, options: Value) -> Result<Self, DecodeError> {
+        Ok(self.renewed(self.document.with_compact(path, options)?))
+    }
+
     /// The same with components before all others. An error names the field `path` of the request.
     pub fn with_leading(
         &self,
@@ -86,7 +92,7 @@ impl Preset {
 macro_rules! shipped {
     ($($name:literal)*) => {
         const SHIPPED: &[(&str, &str)] =
-            &[$(($name, include_str!(concat!("../../../../policies/presets/", $name, ".json")))),*];
+            &[$(($name, include_str!(concat!("../../policies/presets/", $name, ".json")))),*];
     };
 }
 

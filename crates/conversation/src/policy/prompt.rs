@@ -7,8 +7,11 @@ use crate::files::WatchedFile;
 /// An instruction for a model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Prompt {
+    /// Makes a question stand alone.
     Rewrite,
+    /// Sums up a thread.
     Summary,
+    /// Puts rows into words.
     Narrate,
     /// Stands before what was recalled, in every prompt.
     Recalled,
@@ -27,12 +30,13 @@ impl Prompt {
         }
     }
 
+    /// The text that is shipped.
     pub fn shipped(self) -> &'static str {
         match self {
-            Self::Rewrite => include_str!("../../../../policies/prompts/rewrite.txt"),
-            Self::Summary => include_str!("../../../../policies/prompts/summary.txt"),
-            Self::Narrate => include_str!("../../../../policies/prompts/narrate.txt"),
-            Self::Recalled => include_str!("../../../../policies/prompts/recalled.txt"),
+            Self::Rewrite => include_str!("../../policies/prompts/rewrite.txt"),
+            Self::Summary => include_str!("../../policies/prompts/summary.txt"),
+            Self::Narrate => include_str!("../../policies/prompts/narrate.txt"),
+            Self::Recalled => include_str!("../../policies/prompts/recalled.txt"),
         }
     }
 }

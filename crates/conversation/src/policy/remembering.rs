@@ -18,12 +18,15 @@ use crate::yaml::Yaml;
 /// The policy in force, and how its file is.
 #[derive(Debug, Clone, Default)]
 pub struct Remembering {
+    /// The policy.
     pub policy: Arc<Policy>,
+    /// Whether its file is in force.
     pub status: Status,
     /// Keys of the file that are not known, a line each.
     pub warnings: Vec<String>,
 }
 
+/// Whether the file of the policy is in force.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Status {

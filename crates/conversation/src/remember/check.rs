@@ -27,7 +27,9 @@ pub fn size(field: &str, text: &str, (cap, most): (&str, usize)) -> Result<()> {
 }
 
 pub(crate) const MEMORY: (&str, usize) = ("MEMORY_BYTES_MAX", MEMORY_BYTES_MAX);
+/// The limit of a query: its name and its bytes.
 pub const QUERY: (&str, usize) = ("QUESTION_BYTES_MAX", QUESTION_BYTES_MAX);
+/// The limit of a name: its name and its bytes.
 pub const NAME: (&str, usize) = ("ID_BYTES_MAX", ID_BYTES_MAX);
 
 /// How many hits are asked for.

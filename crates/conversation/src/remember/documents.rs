@@ -27,6 +27,7 @@ use crate::remember::forget::{self, Traces};
 use crate::search::RecallSource;
 use crate::telemetry::now;
 
+/// What a document was made from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum DocumentKind {
@@ -39,40 +40,57 @@ pub enum DocumentKind {
 /// What is known of a document, as it is stored.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct StoredDocument {
+    /// The name that people see.
     pub name: String,
+    /// What it was made from.
     pub kind: DocumentKind,
+    /// How many passages it has.
     pub passages: usize,
+    /// How many bytes of text it has.
     pub bytes: u64,
+    /// What the caller stored with it.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub meta: Option<Box<RawValue>>,
+    /// How many files it has.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub files: Option<usize>,
+    /// The files that were left out.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub skipped: Option<Skipped>,
+    /// When it was last indexed, in seconds since 1970.
     pub updated_at: f64,
 }
 
 /// The same with its id, as it is listed.
 #[derive(Debug, Serialize)]
 pub struct ListedDocument {
+    /// The id.
     pub id: Box<str>,
+    /// What is stored.
     #[serde(flatten)]
     pub stored: StoredDocument,
 }
 
+/// A page of documents.
 #[derive(Debug, Serialize)]
 pub struct DocumentPage {
+    /// The documents.
     pub documents: Vec<ListedDocument>,
+    /// Whether more follow.
     pub has_more: bool,
 }
 
 /// What indexing did.
 #[derive(Debug, Serialize)]
 pub struct IndexedDocument {
+    /// The id.
     pub id: String,
+    /// How many passages were made.
     pub passages: usize,
+    /// How many files were read.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub files: Option<usize>,
+    /// The files that were left out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub skipped: Option<Skipped>,
 }
@@ -80,17 +98,24 @@ pub struct IndexedDocument {
 /// A text to index. One of the same id is replaced.
 #[derive(Debug, Clone, Copy)]
 pub struct NewText<'d> {
+    /// The id; one is made without it.
     pub id: Option<&'d str>,
+    /// The name that people see.
     pub name: &'d str,
+    /// The text.
     pub text: &'d str,
+    /// What is stored with it.
     pub meta: Option<&'d RawValue>,
 }
 
 /// Files to index. Without an id the path is what they are known by.
 #[derive(Debug, Clone, Copy)]
 pub struct NewFiles<'d> {
+    /// The id.
     pub id: Option<&'d str>,
+    /// The name that people see.
     pub name: Option<&'d str>,
+    /// The directory or file.
     pub path: &'d str,
 }
 
@@ -101,6 +126,7 @@ impl StoredDocument {
     }
 }
 
+/// Indexes a text.
 pub async fn index_text(app: &UserMemory, user: &str, new: NewText<'_>) -> Result<IndexedDocument> {
     check::text("name", new.name, check::NAME)?;
     check::meta(new.meta)?;
@@ -233,6 +259,7 @@ fn changes(of: &CollectionPath, new: &[(String, Bytes)], old: &FxHashMap<Box<str
     Ok(ops)
 }
 
+/// The document of this id.
 pub async fn get(app: &UserMemory, user: &str, id: &str) -> Result<Option<ListedDocument>> {
     let document = app.store.get(&place::at(&place::documents(user)?, "id", id)?).await?;
     Ok(document.and_then(|document| listed(document.id, &document.value)))

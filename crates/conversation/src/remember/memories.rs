@@ -21,8 +21,11 @@ use crate::telemetry::now;
 /// A memory to keep.
 #[derive(Debug, Clone, Copy)]
 pub struct NewMemory<'m> {
+    /// The id; one is made without it.
     pub id: Option<&'m str>,
+    /// What is to be remembered.
     pub text: &'m str,
+    /// What is stored with it.
     pub meta: Option<&'m RawValue>,
 }
 
@@ -37,16 +40,24 @@ pub(crate) struct StoredMemory<'m> {
 /// A memory as it is listed.
 #[derive(Debug, Serialize)]
 pub struct Memory {
+    /// The id.
     pub id: Box<str>,
+    /// What is remembered.
     pub text: String,
+    /// How long ago it was stored, in levels.
     pub level: Level,
+    /// What is stored with it.
     pub meta: Option<Box<RawValue>>,
+    /// When it was stored, in seconds since 1970.
     pub create_time: f64,
 }
 
+/// A page of memories.
 #[derive(Debug, Serialize)]
 pub struct MemoryPage {
+    /// The memories.
     pub memories: Vec<Memory>,
+    /// Whether more follow.
     pub has_more: bool,
 }
 

@@ -18,6 +18,7 @@ pub mod reset;
 pub mod results;
 pub mod search;
 pub mod skills;
+pub(crate) mod span_tools;
 pub mod summary;
 pub mod tasks;
 pub mod user_data;
@@ -28,10 +29,13 @@ use crate::context::Contexts;
 
 /// The room of what is remembered of users, and of forgetting it.
 pub struct UserMemory {
+    /// Contexts and the rooms below.
     pub contexts: Contexts,
     /// What was forgotten, for restores; and whether the raw files are to be cleaned of single documents.
     pub forgets: ForgetLog,
+    /// Forgotten bytes that files still hold.
     pub erasure: PendingErasure,
+    /// Drops what the rooms above have in memory of a user.
     pub let_go: LetGo,
 }
 

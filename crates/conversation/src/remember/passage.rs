@@ -15,6 +15,7 @@ use xxhash_rust::xxh3::Xxh3;
 /// A part of a document that can be found by itself.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Passage {
+    /// The text.
     pub text: String,
     /// The file that it stands in, below the root of its repository.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -8,12 +8,15 @@ use crate::search::{DOCUMENTS, MEMORIES, PASSAGES};
 
 const TASKS: &str = "tasks";
 const TASK_MEMORY: &str = "task_memory";
+/// The last segment of a collection of results.
 pub const RESULTS: &str = "results";
 
+/// The collection of a user's memories.
 pub fn memories(user: &str) -> Result<CollectionPath> {
     below(user, &[MEMORIES])
 }
 
+/// The collection of a user's documents.
 pub fn documents(user: &str) -> Result<CollectionPath> {
     below(user, &[DOCUMENTS])
 }
@@ -23,6 +26,7 @@ pub fn passages(user: &str, document: &str) -> Result<CollectionPath> {
     at(&documents(user)?, "id", document)?.child(PASSAGES).map_err(|e| Error::bad_id("id", &e))
 }
 
+/// The collection of a user's tasks.
 pub fn tasks(user: &str) -> Result<CollectionPath> {
     below(user, &[TASKS])
 }
@@ -32,6 +36,7 @@ pub fn task_memory(user: &str) -> Result<CollectionPath> {
     below(user, &[TASK_MEMORY])
 }
 
+/// The collection of a task's results.
 pub fn results(user: &str, task: &str) -> Result<CollectionPath> {
     at(&task_memory(user)?, "task", task)?.child(RESULTS).map_err(|e| Error::bad_id("task", &e))
 }

@@ -13,18 +13,23 @@ use crate::remember::UserMemory;
 use crate::remember::forget::{self, Forgotten, Traces};
 use crate::search::vectors;
 
+/// What a reset removes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scope {
+    /// Everything.
     All,
     /// The memories.
     Vector,
     /// The turns of a session.
     ShortTerm,
+    /// The summary.
     Summary,
+    /// What is known of the user.
     UserData,
 }
 
 impl Scope {
+    /// The names on the wire.
     pub const NAMES: [(&str, Self); 5] = [
         ("all", Self::All),
         ("vector", Self::Vector),
@@ -33,6 +38,7 @@ impl Scope {
         ("user_data", Self::UserData),
     ];
 
+    /// The scope of this name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::NAMES.into_iter().find(|(known, _)| *known == name).map(|(_, scope)| scope)
     }

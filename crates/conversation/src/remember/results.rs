@@ -27,20 +27,26 @@ pub struct StoredResult {
     pub name: Option<String>,
     /// Any JSON, as it was given.
     pub content: Box<RawValue>,
+    /// When it was stored, in seconds since 1970.
     pub at: f64,
 }
 
 /// The same with its id, as it is listed.
 #[derive(Debug, Serialize)]
 pub struct ListedResult {
+    /// The id.
     pub id: Box<str>,
+    /// What is stored.
     #[serde(flatten)]
     pub stored: StoredResult,
 }
 
+/// A page of results.
 #[derive(Debug, Serialize)]
 pub struct ResultPage {
+    /// The results.
     pub results: Vec<ListedResult>,
+    /// Whether more follow.
     pub has_more: bool,
 }
 

@@ -20,17 +20,23 @@ use crate::search::{Ask, Found, FoundPassage, PassagePlace, Place, RecallSource,
 /// What is looked for.
 #[derive(Debug, Clone, Copy)]
 pub struct MemoryQuery<'q> {
+    /// The words that are searched for.
     pub text: &'q str,
+    /// The most hits.
     pub k: Option<u64>,
+    /// Whether the hits have their reasons.
     pub explain: bool,
 }
 
+/// What a search found.
 #[derive(Debug, Serialize)]
 pub struct Hits {
+    /// The hits, best first.
     pub hits: Vec<HitRow>,
     /// The passages that were nearly among them, if the search was to explain its scores.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub near: Option<Vec<HitRow>>,
+    /// What the caller should know about the search.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
 }
@@ -39,17 +45,20 @@ pub struct Hits {
 /// the wire's.
 #[derive(Debug, Default, Serialize)]
 pub struct HitRow {
+    /// The id of the memory or passage.
     pub id: Box<str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     document: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     thread: Option<String>,
+    /// Of a turn, its place in the thread.
     #[serde(skip_serializing_if = "Option::is_none")]
-    seq: Option<u64>,
+    pub seq: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     role: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     name: Option<String>,
+    /// The text.
     pub text: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     file: Option<String>,
@@ -76,6 +85,7 @@ impl From<FoundPassage> for HitRow {
     }
 }
 
+/// Searches the memories of a user.
 pub async fn memories(app: &UserMemory, user: &str, query: MemoryQuery<'_>) -> Result<Hits> {
     let found = find(app, user, RecallSource::Memories, query, &[], |_| true).await?;
     let ages = Ages::of(app, user).await?;

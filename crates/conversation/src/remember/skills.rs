@@ -22,13 +22,15 @@ use crate::telemetry::now;
 
 macro_rules! skills {
     ($($skill:ident $name:literal $about:literal [$($argument:ident $required:tt $kind:expr, $says:literal;)*];)*) => {
-        /// A skill.
+        /// A function that a model or a client can call.
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-        pub enum Skill { $($skill),* }
+        pub enum Skill { $(#[doc = $about] $skill),* }
 
         impl Skill {
+            /// All skills.
             pub const ALL: &[Self] = &[$(Self::$skill),*];
 
+            /// The name of the function.
             pub fn name(self) -> &'static str {
                 match self { $(Self::$skill => $name),* }
             }
@@ -37,6 +39,7 @@ macro_rules! skills {
                 match self { $(Self::$skill => $about),* }
             }
 
+            /// What it takes.
             pub fn arguments(self) -> &'static [Argument] {
                 match self {
                     $(Self::$skill => &[$(Argument {
@@ -106,8 +109,11 @@ skills! {
 /// Who calls a skill, and for whom.
 #[derive(Clone, Copy)]
 pub struct SkillCaller<'c> {
+    /// The memory of users.
     pub app: &'c UserMemory,
+    /// Who calls.
     pub caller: &'c Caller,
+    /// The user for whom it is called.
     pub user: &'c str,
 }
 
@@ -115,6 +121,7 @@ pub struct SkillCaller<'c> {
 const TASKS_MAX: usize = 100;
 
 impl Skill {
+    /// The skill of this name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|skill| skill.name() == name)
     }

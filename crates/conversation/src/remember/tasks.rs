@@ -14,25 +14,34 @@ use crate::locks;
 use crate::remember::UserMemory;
 use crate::telemetry::now;
 
+/// Whether a task is open.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum TaskStatus {
+    /// It is to be done.
     Open,
+    /// It is done.
     Done,
 }
 
 /// A task as its document is.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct StoredTask {
+    /// What is to be done.
     pub title: String,
+    /// Whether it is done.
     pub status: TaskStatus,
+    /// Notes.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub notes: Option<String>,
     /// When it is due, in the caller's own form.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub due: Option<String>,
+    /// When it was made, in seconds since 1970.
     pub created_at: f64,
+    /// When it was last changed, in seconds since 1970.
     pub updated_at: f64,
+    /// When it was done, in seconds since 1970.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub done_at: Option<f64>,
 }
@@ -40,35 +49,50 @@ pub struct StoredTask {
 /// The same with its id, as it is shown.
 #[derive(Debug, Serialize)]
 pub struct Task {
+    /// The id.
     pub id: Box<str>,
+    /// What is stored.
     #[serde(flatten)]
     pub stored: StoredTask,
 }
 
+/// A page of tasks.
 #[derive(Debug, Serialize)]
 pub struct TaskPage {
+    /// The tasks.
     pub tasks: Vec<Task>,
+    /// Whether more follow.
     pub has_more: bool,
 }
 
+/// A task to store.
 #[derive(Debug, Clone, Copy)]
 pub struct NewTask<'t> {
+    /// The id; one is made without it.
     pub id: Option<&'t str>,
+    /// What is to be done.
     pub title: &'t str,
+    /// Notes.
     pub notes: Option<&'t str>,
+    /// When it is due.
     pub due: Option<&'t str>,
 }
 
 /// What changes of a task; `Some(None)` takes away.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Change<'t> {
+    /// The new title.
     pub title: Option<&'t str>,
+    /// The new status.
     pub status: Option<TaskStatus>,
+    /// The new notes.
     pub notes: Option<Option<&'t str>>,
+    /// The new due date.
     pub due: Option<Option<&'t str>>,
 }
 
 impl TaskStatus {
+    /// The status of this name.
     pub fn from_name(name: &str) -> Result<Self> {
         match name {
             "open" => Ok(Self::Open),
@@ -145,6 +169,7 @@ pub async fn change(app: &UserMemory, user: &str, id: &str, change: Change<'_>) 
     Err(Error::new(Code::Busy, "this task is being changed by others again and again"))
 }
 
+/// The task of this id.
 pub async fn get(app: &UserMemory, user: &str, id: &str) -> Result<Option<Task>> {
     let at = place::at(&place::tasks(user)?, "id", id)?;
     Ok(read(app, &at).await?.map(|(_, task)| task))

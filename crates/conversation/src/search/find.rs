@@ -18,8 +18,11 @@ use crate::search::Search;
 /// Who looks for what, and where.
 #[derive(Debug, Clone, Copy)]
 pub struct Ask<'a> {
+    /// The user whose passages are searched.
     pub user: &'a str,
+    /// The kind of passage.
     pub source: RecallSource,
+    /// What is searched for.
     pub query: &'a str,
     /// Of which threads or documents; of all where none is named. Only a help: what is picked decides.
     pub parents: &'a [&'a str],
@@ -36,14 +39,18 @@ pub struct Ranking<'r> {
 /// What was picked from a ranking, best first, and what nearly was.
 #[derive(Debug, Default)]
 pub struct Picked {
+    /// The hits, best first.
     pub hits: Vec<Hit>,
+    /// The best passages that were not picked.
     pub near: Vec<Hit>,
 }
 
 /// What was found.
 #[derive(Debug, Default)]
 pub struct Found {
+    /// The hits, best first.
     pub hits: Vec<FoundPassage>,
+    /// The best passages that were not picked.
     pub near: Vec<FoundPassage>,
     /// What the caller should know of, such as an embedder that did not answer.
     pub notes: Vec<String>,

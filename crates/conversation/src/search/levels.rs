@@ -14,8 +14,11 @@ use crate::settings::Settings;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Level {
+    /// Stored lately.
     Short,
+    /// Stored some time ago.
     Medium,
+    /// Stored long ago.
     Long,
 }
 
@@ -27,6 +30,7 @@ pub struct Levels {
 }
 
 impl Levels {
+    /// The levels as they are set.
     pub fn of(settings: &Settings) -> Self {
         Self { short_max: settings.memory.short_max, medium_max: settings.memory.medium_max }
     }

@@ -24,7 +24,7 @@ use tokio::sync::RwLock;
 
 use crate::base::{Base, above};
 use crate::cache::Cache;
-pub use embedder::Embedder;
+pub use embedder::{EmbeddedTexts, Embedder, EmbeddingFailure};
 pub use find::{Ask, Found, Picked, Ranking, search};
 pub(crate) use find::{NEAR_MAX, has_any};
 pub(crate) use join::join_neighbours;
@@ -37,7 +37,9 @@ use worker::Waiting;
 
 /// The room of searches.
 pub struct Search {
+    /// The parts that stand on their own.
     pub base: Base,
+    /// The indexes.
     pub indexes: Indexes,
 }
 
@@ -48,13 +50,16 @@ above!(Search, base: Base);
 pub struct Indexes {
     parts: Cache<(String, RecallSource), Arc<RwLock<Part>>>,
     bytes_max: usize,
+    /// The embedding model, or none.
     pub embedder: Embedder,
     /// Where vectors are searched, if not here.
     pub points: Option<Box<Points>>,
+    /// Users whose passages wait for their embedding.
     pub waiting: Waiting,
 }
 
 impl Indexes {
+    /// No user has an index yet.
     pub fn new(bytes_max: usize, embedder: Embedder, points: Option<Box<Points>>) -> Self {
         Self { parts: Cache::new(bytes_max), bytes_max, embedder, points, waiting: Waiting::default() }
     }

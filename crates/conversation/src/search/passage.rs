@@ -18,13 +18,21 @@ const SPEAKER_CHARS_MAX: usize = 64;
 /// A passage that was found, with its document.
 #[derive(Debug, Clone)]
 pub struct FoundPassage {
+    /// The kind of passage.
     pub source: RecallSource,
+    /// The collection of its document.
     pub collection: CollectionPath,
+    /// The id of its document.
     pub id: Box<str>,
+    /// The seq of its document.
     pub seq: u64,
+    /// When its document was stored, in seconds since 1970.
     pub create_time: f64,
+    /// Its document as it is stored.
     pub document: Bytes,
+    /// The text of the passage.
     pub text: String,
+    /// How well it fits: more is better.
     pub score: f32,
     /// How the score came about, if the search was to explain it.
     pub why: Option<Why>,
@@ -39,11 +47,13 @@ pub struct FoundPassage {
 /// Where a document has a passage, as far as that is known.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PassagePlace {
+    /// The path of the file.
     pub file: Option<String>,
     /// The headings that it stands under.
     pub heading: Option<String>,
     /// Its first and its last line.
     pub line: Option<u64>,
+    /// The last line.
     pub line_end: Option<u64>,
     /// The page that it stands on.
     pub page: Option<u64>,

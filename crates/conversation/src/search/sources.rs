@@ -15,7 +15,9 @@ use crate::text::{member, said};
 /// Where a passage is.
 #[derive(Debug, Clone, Copy)]
 pub struct Place<'a> {
+    /// The collection.
     pub of: &'a CollectionPath,
+    /// The seq in it.
     pub seq: u64,
 }
 
@@ -27,8 +29,11 @@ impl<'a> Place<'a> {
     }
 }
 
+/// The last segment of a collection of memories.
 pub const MEMORIES: &str = "memories";
+/// The last segment of a collection of documents.
 pub const DOCUMENTS: &str = "documents";
+/// The last segment of a collection of passages.
 pub const PASSAGES: &str = "passages";
 
 const LIST_LIMIT: usize = 1_000;

@@ -21,9 +21,11 @@ const READ_LIMIT: usize = 1_000;
 /// A quantised embedding.
 #[derive(Debug)]
 pub struct Vector {
+    /// The name of the model that made it.
     pub model: String,
     /// The digest of the document that was embedded.
     pub digest: u64,
+    /// Its values.
     pub values: Vec<i8>,
 }
 

@@ -86,6 +86,7 @@ impl Waiting {
         self.pen.lock().await
     }
 
+    /// Ends the work.
     pub fn close(&self) {
         self.closed.store(true, Ordering::Relaxed);
         self.wake.notify_one();

@@ -23,8 +23,11 @@ pub use value::*;
 
 /// One setting, as it is documented.
 pub struct Setting {
+    /// Its name in a settings file.
     pub key: &'static str,
+    /// Its default, as it is written in a file.
     pub default: &'static str,
+    /// What it does.
     pub about: &'static str,
     /// The name that other programs have for it in the environment.
     pub usual: &'static [&'static str],
@@ -50,9 +53,13 @@ impl Setting {
 /// Where a value comes from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ValueSource {
+    /// Nobody set it.
     Default,
+    /// A settings file.
     File(PathBuf),
+    /// A variable of the environment.
     Env(String),
+    /// A flag of the command line.
     Flag,
 }
 

@@ -51,7 +51,8 @@ macro_rules! settings {
         #[derive(Debug, Clone)]
         pub struct Settings {
             $(#[doc = $about] pub $field: $type,)*
-            $(pub $group: $Group,)*
+            $(#[doc = concat!("The settings below `", stringify!($group), "`.")] pub $group: $Group,)*
+            /// The model of each job.
             pub models: $Models,
         }
 
@@ -66,7 +67,7 @@ macro_rules! settings {
         /// The model of each job.
         #[derive(Debug, Clone)]
         pub struct $Models {
-            $(pub $job: $Model,)*
+            $(#[doc = concat!("The model of the job `", stringify!($job), "`.")] pub $job: $Model,)*
         }
 
         impl Settings {
@@ -90,10 +91,15 @@ macro_rules! settings {
 /// Where the model of a job is, and how it is used.
 #[derive(Debug, Clone)]
 pub struct ModelSettings {
+    /// The base address of the server.
     pub url: Sourced<BaseUrl>,
+    /// The key for the server.
     pub key: Sourced<Secret>,
+    /// The name of the model.
     pub model: Sourced<String>,
+    /// The longest prompt and answer together, in tokens.
     pub window_tokens: u64,
+    /// How long its server may keep silent, or a whole answer may take.
     pub timeout: Duration,
 }
 
@@ -160,7 +166,7 @@ settings! {
     }
     threads: ThreadSettings {
         turns_max: Option<u64> = "0", "keep only the last n turns of each thread; 0 keeps all";
-        ttl ("ttl_seconds"): Option<Duration> = "0", "forget turns this long after their time; 0 never";
+        ttl ("ttl_seconds"): Option<Duration> = "0", "forget turns this long after their time, and chains and conversations this long after their last turn; 0 never";
     }
     traces: TraceSettings {
         ttl ("ttl_seconds"): Option<Duration> = "604800", "forget traces after this long; 0 never";

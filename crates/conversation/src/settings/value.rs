@@ -22,6 +22,7 @@ pub trait SettingValue: Sized {
     /// What a value must do, behind "KEY must".
     const MUST: &'static str;
 
+    /// Reads a value, if it has the right form.
     fn read(raw: &RawValue<'_>) -> Option<Self>;
 }
 
@@ -85,8 +86,11 @@ impl SettingValue for Vec<String> {
 /// A value that knows what it is called and where it comes from, for those who check it or fall back.
 #[derive(Debug, Clone)]
 pub struct Sourced<T> {
+    /// The name of the setting.
     pub key: &'static str,
+    /// The value.
     pub value: T,
+    /// Where it comes from.
     pub source: ValueSource,
 }
 
@@ -120,7 +124,11 @@ macro_rules! choices {
     ($($(#[$about:meta])* $Choice:ident { $First:ident = $first:literal $(, $Next:ident = $next:literal)* })*) => {$(
         $(#[$about])*
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-        pub enum $Choice { $First $(, $Next)* }
+        pub enum $Choice {
+            #[doc = concat!("`", $first, "`.")]
+            $First
+            $(, #[doc = concat!("`", $next, "`.")] $Next)*
+        }
 
         impl $Choice {
             /// As it is written in the settings.
@@ -161,8 +169,11 @@ choices! {
 /// The database that `/ask` answers from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AskDatabase {
+    /// The shipped sample.
     Sample,
+    /// None: `/ask` is off.
     None,
+    /// A SQLite file.
     File(PathBuf),
 }
 
@@ -183,7 +194,9 @@ impl SettingValue for AskDatabase {
 pub enum ForgetsFile {
     /// Beside the data directory, with its name and `.forgets`.
     Beside,
+    /// Nothing is recorded.
     None,
+    /// This file.
     File(PathBuf),
 }
 

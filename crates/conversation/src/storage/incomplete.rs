@@ -17,7 +17,9 @@ use crate::telemetry::now;
 /// The place that is filled.
 #[derive(Debug, Clone)]
 pub enum FillTarget {
+    /// A directory of a local store.
     Directory(PathBuf),
+    /// A store in Redis.
     Redis(Store),
 }
 
@@ -30,6 +32,7 @@ impl FillTarget {
         }
     }
 
+    /// Marks it as incomplete.
     pub async fn mark(&self, marker: &Incomplete) -> anyhow::Result<()> {
         match self {
             Self::Directory(data) => marker.write(data)?,

@@ -51,6 +51,7 @@ pub enum NextDue {
     Thread(ThreadName),
     /// Nothing before this time.
     At(Instant),
+    /// Nothing; all work is done.
     Nothing,
 }
 
@@ -120,6 +121,7 @@ impl Due {
         }
     }
 
+    /// No more is added.
     pub fn close(&self) {
         self.closed.send_replace(true);
         self.wake.notify_one();
@@ -137,6 +139,7 @@ impl Due {
         self.done.notify_waiters();
     }
 
+    /// Whether no more is added.
     pub fn is_closed(&self) -> bool {
         *self.closed.borrow()
     }

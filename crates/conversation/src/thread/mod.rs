@@ -3,12 +3,14 @@
 //! Owns what every new turn gets: its id, its time, its end, and that background tasks learn of it. What of a
 //! conversation that a client sends again is new is in `unsaid`.
 
+pub mod compaction;
 pub mod due;
 pub mod item;
 pub mod kept;
 mod meaning;
 pub mod refused;
 mod repeated;
+pub mod retention;
 pub mod tail;
 mod unsaid;
 mod words;
@@ -35,6 +37,7 @@ pub(crate) use words::is_text;
 
 /// The room of threads.
 pub struct Threads {
+    /// Searches and the parts below.
     pub search: Arc<Search>,
     /// Threads whose summary may be behind.
     pub due: Due,
@@ -77,15 +80,20 @@ pub(crate) enum WantedSummary {
 /// A turn to be added.
 #[derive(Debug, Clone)]
 pub struct NewTurn {
+    /// The id of the turn.
     pub id: NewId,
     /// When it was said; now, where nobody says.
     pub create_time: Option<f64>,
+    /// The message.
     pub message: Message,
+    /// Whether it goes with its thread (`retention`), or at its own time.
+    pub goes_with_thread: bool,
 }
 
 impl From<Message> for NewTurn {
     fn from(message: Message) -> Self {
-        Self { id: NewId::Fresh(crate::ids::fresh_text().into()), create_time: None, message }
+        let id = NewId::Fresh(crate::ids::fresh_text().into());
+        Self { id, create_time: None, message, goes_with_thread: false }
     }
 }
 
@@ -107,6 +115,7 @@ pub async fn fork(app: &Threads, user: &str, thread: &str, at_seq: u64, to: &str
     let to_turns = scope::turns(user, to).map_err(|e| Error::bad_id("to", &e))?;
     let turns = app.store.fork(&from, at_seq, &to_turns).await?;
     refused::Refusals::fork(&app.store, user, thread, at_seq, to).await?;
+    compaction::fork(&app.store, user, thread, at_seq, to).await?;
     app.touched(user, to);
     Ok(turns)
 }
@@ -133,6 +142,7 @@ pub(crate) async fn append_with(
     let ttl = app.settings.threads.ttl;
     let document = |turn: NewTurn| {
         let create_time = turn.create_time.unwrap_or(at);
+        let ttl = ttl.filter(|_| !turn.goes_with_thread);
         let expires_at = ttl.map(|ttl| create_time + ttl.as_secs_f64());
         NewDocument { id: turn.id, create_time, value: turn.message.raw().clone(), expires_at }
     };

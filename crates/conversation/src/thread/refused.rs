@@ -20,6 +20,7 @@ const TRIES_MAX: usize = 20;
 /// The marks of a thread, by seq.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Refusals {
+    /// The marked turns.
     pub turns: Vec<RefusedTurn>,
 }
 
@@ -29,6 +30,7 @@ impl Refusals {
         Ok(read(store, user, thread).await?.0)
     }
 
+    /// Whether the turn of this seq is marked.
     pub fn holds(&self, seq: u64) -> bool {
         self.turns.binary_search_by_key(&seq, |turn| turn.seq).is_ok()
     }

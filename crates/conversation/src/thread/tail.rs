@@ -25,7 +25,9 @@ pub(crate) struct Tail {
 /// A turn in words.
 #[derive(Debug, Clone)]
 pub struct Line<'t> {
+    /// The turn.
     pub turn: &'t Turn,
+    /// Who said it.
     pub role: Role,
     /// Empty if the message has no text.
     pub text: Cow<'t, str>,
@@ -34,9 +36,11 @@ pub struct Line<'t> {
 /// Which turns become lines, and how much of each.
 #[derive(Debug, Clone, Copy)]
 pub struct LineCaps {
+    /// The roles whose turns become lines.
     pub roles: &'static [Role],
     /// A message of more bytes becomes a line without text.
     pub bytes_max: usize,
+    /// The most characters of a line.
     pub chars_max: usize,
 }
 

@@ -16,14 +16,17 @@ use crate::thread::tail::Tail;
 /// What of a conversation that a client sends again the thread does not hold yet.
 #[derive(Debug)]
 pub struct Unsaid {
+    /// The messages that are new.
     pub new: Vec<Message>,
     /// The places of these among the messages that the client sent.
     pub new_places: Vec<usize>,
     /// Whether what the thread holds is answered.
     pub is_answered: bool,
+    /// Whether an assistant has answered before.
     pub has_assistant: bool,
     /// The last turn that the thread holds; 0 where it holds none.
     pub last_seq: u64,
+    /// The newest stored turn.
     pub newest: Option<DocumentPath>,
     /// The turns at its end, as many as were compared.
     pub turns: Turns,
@@ -36,6 +39,7 @@ pub struct Unsaid {
 /// sends.
 const LOOK_BACK: usize = 200;
 
+/// Compares what a client sent with the thread.
 pub async fn unsaid(app: &Threads, user: &str, thread: &str, said: &[Message]) -> Result<Unsaid> {
     let tail = Tail::load(app, user, thread, Range::Last(LOOK_BACK + said.len())).await?;
     let stored = StoredThread::of(&tail);

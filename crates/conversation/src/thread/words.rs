@@ -14,6 +14,7 @@ use crate::trace::fingerprint;
 /// What tells one message from another, however its JSON is written.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Words {
+    /// Who said it.
     pub role: Option<Role>,
     /// Of all but the calls and what is answered.
     print: u128,
@@ -44,6 +45,7 @@ enum MessageContent {
 }
 
 impl Words {
+    /// The words of a message.
     pub fn of(message: &Message) -> Self {
         let text = message.as_str();
         let (role, role_name) = (message.role(), string(text, "role"));

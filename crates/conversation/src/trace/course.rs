@@ -17,33 +17,46 @@ pub(crate) const TEXT_CHARS_MAX: usize = 1_000;
 /// How a request went.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Course {
+    /// The id of the trace.
     pub id: String,
     /// Which surface it came in by.
     pub surface: String,
+    /// The user, if there is one.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub user: Option<String>,
+    /// The thread, if there is one.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub thread: Option<String>,
+    /// When the request began, in seconds since 1970.
     pub started_at: f64,
+    /// When it ended; none while it runs.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub finished_at: Option<f64>,
+    /// The model that answered.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub model: Option<String>,
     /// The traces of the prompts that were made for it, in their order.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub prompts: Vec<String>,
+    /// Which caches were asked, and what they had.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub caches: Vec<CacheMark>,
+    /// What rules decided, and why.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub heuristics: Vec<HeuristicMark>,
+    /// Texts that were put into the prompt.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub modules: Vec<ModuleMark>,
+    /// Searches by embedding.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub embeddings: Vec<EmbeddingMark>,
+    /// Whether the message was remembered.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub memory: Option<MemoryMark>,
+    /// How long each stage took.
     #[serde(default)]
     pub latency: Latency,
+    /// What went wrong.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub errors: Vec<ErrorMark>,
 }
@@ -74,12 +87,16 @@ pub struct HeuristicMark {
     pub why: String,
 }
 
+/// A text that was put into the prompt.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ModuleMark {
+    /// The name of the text.
     pub name: String,
     /// `kept`, `cut` or `cached`.
     pub status: String,
+    /// Why it was chosen.
     pub why: String,
+    /// What it costs.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub tokens: Option<u32>,
     /// How many tokens more there would have had to be.
@@ -87,22 +104,30 @@ pub struct ModuleMark {
     pub missing_tokens: Option<u32>,
 }
 
+/// A search by embedding.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct EmbeddingMark {
     /// `conversation`: made for this message; `warm`: found in the cache.
     pub kind: String,
     /// What it was compared with.
     pub against: String,
+    /// The similarity of the best hit.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub similarity: Option<f64>,
+    /// How many hits there were.
     pub hits: usize,
+    /// Milliseconds.
     pub took_ms: f64,
 }
 
+/// Whether a message was remembered.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct MemoryMark {
+    /// Whether it was.
     pub saves: bool,
+    /// How intense the message was.
     pub intensity: f64,
+    /// Why.
     pub why: String,
     /// The memory that it became.
     #[serde(skip_serializing_if = "Option::is_none", default)]

@@ -13,9 +13,12 @@ use super::record::Recorder;
 use super::{Course, Inputs, Trace, TraceId};
 use crate::error::Result;
 
+/// A trace of either kind.
 #[derive(Debug, Clone)]
 pub enum TraceEntry {
+    /// The trace of a prompt.
     Prompt(Arc<Trace>),
+    /// The trace of a request.
     Course(Arc<Course>),
 }
 

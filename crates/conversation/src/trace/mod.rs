@@ -15,6 +15,7 @@ use std::hash::Hash;
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use novelo_engine::compact::CompactedSpan;
 use novelo_engine::decode::UnknownField;
 use novelo_engine::group::Group;
 use novelo_engine::loaded::RefusedTurn;
@@ -39,6 +40,7 @@ pub const TRACES: &str = "traces";
 /// Where a trace lives: its own id, and the thread that it is about.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct TraceId {
+    /// Its own id.
     pub uuid: Uuid,
     /// User and thread; a stateless assembly has none.
     pub thread: Option<(String, String)>,
@@ -47,30 +49,43 @@ pub struct TraceId {
 /// The trace of one assembly.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Trace {
+    /// The id.
     pub id: String,
+    /// When the prompt was made, in seconds since 1970.
     pub at: f64,
+    /// The user, if there is one.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub user: Option<String>,
     /// Whom it is about, also where it is not that user's; not stored.
     #[serde(skip)]
     pub subject: Option<String>,
+    /// The thread, if there is one.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub thread: Option<String>,
+    /// The preset, if there was one.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub preset: Option<String>,
+    /// The recipe.
     pub recipe: Box<RawValue>,
+    /// The question.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub question: Option<String>,
     /// What was searched for, where that was not the question.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub query: Option<String>,
+    /// The budget.
     pub budget_tokens: Option<u32>,
+    /// What went in.
     pub inputs: Inputs,
+    /// How many messages came out.
     pub messages: usize,
+    /// How many tokens came out.
     pub tokens: u32,
     /// Leading tokens that are the same as in the thread's assembly before this one, where that is known.
     pub unchanged_tokens: Option<u32>,
+    /// A digest of the bytes that came out.
     pub digest: String,
+    /// Microseconds.
     pub took_us: u64,
 }
 
@@ -86,8 +101,10 @@ pub struct Inputs {
     /// The stretch of time that the turns were taken from, and whether in the order of their times.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub begin: Option<f64>,
+    /// The end of the time scope, in seconds since 1970.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub end: Option<f64>,
+    /// Whether turns are ordered by time instead of by number.
     #[serde(skip_serializing_if = "std::ops::Not::not", default)]
     pub in_time: bool,
     /// How many turns were chosen as the newest of the stretch, where not all between the first and the last
@@ -97,25 +114,34 @@ pub struct Inputs {
     /// How many instructions at the front of the thread were looked at beside them.
     #[serde(default)]
     pub lead: u64,
+    /// How many turns were stored before the oldest that was read.
     #[serde(default)]
     pub turns_before: u64,
     /// Documents that can change, as they were.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub summary: Option<Box<RawValue>>,
+    /// What is known of the user.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub user_data: Option<Box<RawValue>>,
+    /// The collections that were shown.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub collections: Vec<CollectionInput>,
+    /// The groups of the thread.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub groups: Option<GroupsInput>,
+    /// The compactions of the thread, and its pinned turns.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub compactions: Option<CompactionsInput>,
     /// The turns among them that a model had refused.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub refused: Vec<RefusedTurn>,
+    /// The searches.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub recalled: Vec<RecalledInput>,
     /// The message before these.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub recall_notice: Option<Box<RawValue>>,
+    /// Messages that were sent with the request.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub messages: Vec<Box<RawValue>>,
     /// Fields of the request that were ignored.
@@ -123,13 +149,18 @@ pub struct Inputs {
     pub unknown_fields: Vec<UnknownField>,
 }
 
+/// A collection that was shown.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct CollectionInput {
+    /// Its name.
     pub name: String,
+    /// How its documents are shown.
     #[serde(default)]
     pub shape: Shape,
+    /// How wide a reading it is from.
     #[serde(default)]
     pub level: Level,
+    /// Its documents, by id.
     pub documents: Vec<(String, Box<RawValue>)>,
     /// How many documents of the same stretch were older than these.
     #[serde(skip_serializing_if = "is_zero", default)]
@@ -143,26 +174,44 @@ fn is_zero(count: &u64) -> bool {
 /// The groups of a thread, and which of its turns belong to which.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct GroupsInput {
+    /// The groups.
     pub groups: Vec<Group>,
+    /// The group of each turn, by the turn's id.
     pub of: Vec<(Box<str>, u32)>,
+    /// What is wrong with them.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub problems: Vec<String>,
+}
+
+/// The compacted spans that a prompt was made with, and the pinned turns.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct CompactionsInput {
+    /// The spans that were shown, and those that were restored.
+    pub spans: Vec<CompactedSpan>,
+    /// The ids of the pinned turns.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub pins: Vec<Box<str>>,
 }
 
 /// What a search found: named, not quoted, so that what is forgotten leaves no text here.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct RecalledInput {
+    /// What was searched for.
     pub recall: Recall,
     /// Whether hits were shown with their origins. Older versions showed bare lines.
     #[serde(skip_serializing_if = "std::ops::Not::not", default)]
     pub has_origins: bool,
+    /// What was found.
     pub hits: Vec<RecallHit>,
+    /// What nearly was.
     pub near: Vec<RecallHit>,
+    /// What is wrong with the search.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub problems: Vec<String>,
 }
 
 impl RecalledInput {
+    /// The input of a search.
     pub fn of(recalled: &Recalled) -> Self {
         let Recalled { recall, hits, near, problems, .. } = recalled;
         let (hits, near, problems) = (hits.clone(), near.clone(), problems.clone());
@@ -209,6 +258,7 @@ impl TraceId {
         URL_SAFE_NO_PAD.encode(bytes)
     }
 
+    /// Reads an id as clients send it.
     pub fn decode(text: &str) -> Option<Self> {
         let bytes = URL_SAFE_NO_PAD.decode(text).ok()?;
         let (uuid, rest) = bytes.split_at_checked(16)?;

@@ -224,6 +224,7 @@ impl Recorder {
         }
     }
 
+    /// Ends the work; what waits is written.
     pub fn close(&self) {
         self.lock().closed = true;
         self.wake.notify_one();

@@ -32,6 +32,7 @@ struct Inner {
 /// A course in the making. Tracers write it; the recorder reads it while it runs, ends it, and may forget it.
 #[derive(Debug)]
 pub struct Running {
+    /// Its own id.
     pub uuid: Uuid,
     started: Instant,
     marks: Mutex<Marks>,
@@ -52,7 +53,9 @@ struct Marks {
 /// A course that is over.
 #[derive(Debug)]
 pub struct EndedRequest {
+    /// The id.
     pub id: TraceId,
+    /// How it went.
     pub course: Course,
     /// The turn that it goes with: once that is forgotten it is not stored.
     pub of: Option<DocumentPath>,
@@ -88,6 +91,11 @@ impl Tracer {
         self.mark("in_memory", |marks| marks.in_memory = true);
     }
 
+    /// Nothing of this request is recorded.
+    pub fn off_record(&self) {
+        self.mark("off_record", |marks| marks.is_forgotten = true);
+    }
+
     /// The request read or stored this turn of its thread. Once the turn is forgotten, neither this trace nor
     /// those of its prompts are stored. The first one counts.
     pub fn made_from(&self, turn: &DocumentPath) {
@@ -121,26 +129,31 @@ impl Tracer {
         self.0.running.since_ms()
     }
 
+    /// When the request began, in seconds since 1970.
     pub fn started_at(&self) -> f64 {
         self.look(|course| course.started_at)
     }
 
+    /// A cache was asked.
     pub fn cache(&self, cache: &str, is_hit: bool, key: Option<&str>) {
         let mark = CacheMark { cache: capped(cache), is_hit, key: key.map(capped) };
         self.mark(cache, |marks| marks.push("caches", |course| &mut course.caches, mark));
     }
 
+    /// A rule decided something.
     pub fn heuristic(&self, name: &str, value: impl Into<Value>, why: impl Into<String>) {
         let mark = HeuristicMark { name: capped(name), value: capped_value(value.into()), why: capped(why) };
         self.mark(name, |marks| marks.push("heuristics", |course| &mut course.heuristics, mark));
     }
 
+    /// A text was put into the prompt.
     pub fn module(&self, mark: ModuleMark) {
         let ModuleMark { name, status, why, .. } = mark;
         let mark = ModuleMark { name: capped(name), status: capped(status), why: capped(why), ..mark };
         self.mark("module", |marks| marks.push("modules", |course| &mut course.modules, mark));
     }
 
+    /// Embeddings were searched.
     pub fn embedding(&self, mark: EmbeddingMark) {
         let mark = EmbeddingMark { kind: capped(mark.kind), against: capped(mark.against), ..mark };
         self.mark("embedding", |marks| marks.push("embeddings", |course| &mut course.embeddings, mark));
@@ -180,6 +193,7 @@ impl Tracer {
         });
     }
 
+    /// Something went wrong.
     pub fn error(&self, stage: &str, message: impl Into<String>) {
         let mark = ErrorMark { stage: capped(stage), message: capped(message), at_ms: self.since_ms() };
         self.mark(stage, |marks| marks.push("errors", |course| &mut course.errors, mark));

@@ -7,6 +7,7 @@
 use serde::Serialize;
 use serde_json::Value;
 
+use crate::compact::CompactionPlan;
 use crate::decode::{DecodeError, Fields, UnknownField};
 use crate::loaded::Loaded;
 use crate::pairs::Pairs;
@@ -16,6 +17,7 @@ use crate::time_scope::Level;
 use crate::tokens::{self, Tokenizer};
 
 mod collapse_group_replacer;
+mod compact;
 mod dedupe;
 mod file_contents_limiter;
 mod history_window;
@@ -24,6 +26,7 @@ mod size_limiter;
 mod stable_window;
 mod tool_call_backfill;
 
+pub(crate) use compact::Compact;
 pub(crate) use file_contents_limiter::FileContentsLimiter;
 pub(crate) use history_window::HistoryWindow;
 pub(crate) use module_budget::ModuleBudget;
@@ -41,6 +44,7 @@ pub(crate) enum Filter {
     StableWindow(StableWindow),
     ModuleBudget(ModuleBudget),
     CollapseGroupReplacer,
+    Compact(Compact),
     Dedupe,
     /// A name nobody knows: skipped, and said so.
     Unknown(String),
@@ -52,6 +56,10 @@ pub(crate) struct Draft<'a> {
     pub pieces: Vec<Piece<'a>>,
     pub notes: Vec<Note>,
     pub tokenizer: Tokenizer,
+    /// The budget that will hold.
+    pub budget_tokens: Option<u32>,
+    /// What should be compacted first.
+    pub compaction: Option<CompactionPlan>,
 }
 
 /// What a filter, the budget or a search noticed.
@@ -129,6 +137,26 @@ pub enum Note {
         /// Turns of groups that are expanded.
         expanded: usize,
     },
+    /// What `compact` showed as short texts.
+    Compacted {
+        /// Spans that a text stands in for.
+        spans: usize,
+        /// Their messages.
+        turns: usize,
+        /// What these cost.
+        tokens: u32,
+        /// What the texts cost.
+        text_tokens: u32,
+    },
+    /// `compact` found nothing that it may compact, and the prompt is larger than it should be.
+    NotCompacted {
+        /// What the prompt costs.
+        tokens: u32,
+        /// What must stay.
+        needed_tokens: u32,
+        /// The cap.
+        max_tokens: u32,
+    },
     /// A lookup failed; what it concerns was left as it is.
     LookupFailed {
         /// What could not be looked up.
@@ -199,6 +227,7 @@ impl Filter {
             "stableWindow" => Self::StableWindow(StableWindow::decode(&mut options)?),
             "moduleBudget" => Self::ModuleBudget(ModuleBudget::decode(&mut options)?),
             "collapseGroupReplacer" => Self::CollapseGroupReplacer,
+            "compact" => Self::Compact(Compact::decode(&mut options)?),
             "dedupe" => Self::Dedupe,
             _ => return Ok(Self::Unknown(name.to_owned())),
         };
@@ -214,6 +243,7 @@ impl Filter {
             Self::StableWindow(options) => options.apply(draft),
             Self::ModuleBudget(options) => options.apply(draft),
             Self::CollapseGroupReplacer => collapse_group_replacer::apply(draft, loaded),
+            Self::Compact(options) => options.apply(draft, loaded),
             Self::Dedupe => dedupe::apply(draft),
             Self::Unknown(name) => {
                 draft.notes.push(Note::UnknownFilter { name: name.clone() });
@@ -239,10 +269,11 @@ impl<'a> Draft<'a> {
     }
 
     /// By place, what no window may drop beside the newest user turn: what is not log, the instructions that
-    /// lead it, and the calls and answers that are tied to one of these.
+    /// lead it, what is pinned, and the calls and answers that are tied to one of these.
     pub(crate) fn pinned(&self, pairs: &Pairs) -> Vec<bool> {
         let leading = self.leading();
-        let mut pinned: Vec<bool> = self.pieces.iter().enumerate().map(|(at, p)| !p.is_log() || at < leading).collect();
+        let stays = |(at, p): (usize, &Piece<'_>)| !p.is_log() || at < leading || p.is_pinned();
+        let mut pinned: Vec<bool> = self.pieces.iter().enumerate().map(stays).collect();
         pairs.spread(&mut pinned);
         pinned
     }

@@ -14,6 +14,7 @@ use std::hash::{BuildHasher, Hash, Hasher};
 
 use rustc_hash::{FxBuildHasher, FxHasher};
 
+use crate::compact::ShownSpan;
 use crate::group::ShownGroup;
 use crate::json::{self, Span};
 use crate::loaded::CollectionItem;
@@ -44,6 +45,8 @@ pub struct Piece<'a> {
     /// What else was done to it before that.
     earlier: Option<Box<Earlier<'a>>>,
     tag: DocIdMode,
+    /// Whether no filter and no budget may drop it.
+    is_pinned: bool,
     body: Body<'a>,
 }
 
@@ -98,6 +101,8 @@ pub enum Origin<'a> {
     Module(&'a Module),
     /// Stands in for the turns of a group.
     Group(&'a ShownGroup),
+    /// Says in short what the messages of a compacted span say.
+    Compaction(&'a ShownSpan),
     /// Made by a filter, to stand after another piece.
     Made,
 }
@@ -117,6 +122,7 @@ impl<'a> Piece<'a> {
             why: Why::Emitted,
             earlier: None,
             tag: DocIdMode::None,
+            is_pinned: false,
             body: Body::Stored(message),
         }
     }
@@ -129,12 +135,19 @@ impl<'a> Piece<'a> {
         tokenizer: Tokenizer,
     ) -> Self {
         let (tokens, body) = (message.tokens(tokenizer), Body::Made(Box::new(message)));
-        Self { origin, tokens, fate: Fate::Made, by, why, earlier: None, tag: DocIdMode::None, body }
+        let (earlier, tag) = (None, DocIdMode::None);
+        Self { origin, tokens, fate: Fate::Made, by, why, earlier, tag, is_pinned: false, body }
     }
 
     /// What stands in for the turns of a group.
     pub(crate) fn stand_in(by: &'static str, why: Why<'a>, group: &'a ShownGroup, tokenizer: Tokenizer) -> Self {
         let stored = Self::stored(Origin::Group(group), by, &group.placeholder, tokenizer);
+        Self { fate: Fate::Made, why, ..stored }
+    }
+
+    /// What says a compacted span in short.
+    pub(crate) fn span(by: &'static str, why: Why<'a>, shown: &'a ShownSpan, tokenizer: Tokenizer) -> Self {
+        let stored = Self::stored(Origin::Compaction(shown), by, &shown.message, tokenizer);
         Self { fate: Fate::Made, why, ..stored }
     }
 
@@ -164,7 +177,7 @@ impl<'a> Piece<'a> {
     }
 
     fn is_made(&self) -> bool {
-        matches!(self.origin, Origin::Made | Origin::Group(_))
+        matches!(self.origin, Origin::Made | Origin::Group(_) | Origin::Compaction(_))
     }
 
     /// Whether a user said it, rather than a component or a filter in a user's name.
@@ -208,6 +221,7 @@ impl<'a> Piece<'a> {
         let of = match self.origin {
             Origin::Turn { seq, .. } => seq,
             Origin::Group(group) => group.fingerprint,
+            Origin::Compaction(shown) => shown.fingerprint,
             _ => return None,
         };
         let is_stored = !matches!(self.body, Body::Made(_));
@@ -244,6 +258,16 @@ impl<'a> Piece<'a> {
         if self.fate == Fate::Kept {
             self.mark(Fate::Kept, by, why);
         }
+    }
+
+    /// Says that it must stay.
+    pub(crate) fn pin(&mut self, by: &'static str) {
+        self.is_pinned = true;
+        self.keep(by, Why::Pinned);
+    }
+
+    pub(crate) fn is_pinned(&self) -> bool {
+        self.is_pinned
     }
 
     /// Whether this has become of it, now or on the way.

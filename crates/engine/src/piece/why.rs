@@ -137,6 +137,22 @@ pub enum Why<'a> {
         /// The name of the group.
         group: &'a str,
     },
+    /// It is pinned.
+    Pinned,
+    /// It belongs to a span that was compacted.
+    Compacted {
+        /// The id of the span.
+        span: &'a str,
+    },
+    /// It says in short what the messages of a span say.
+    SumsUp {
+        /// The id of the span.
+        span: &'a str,
+        /// How many messages.
+        turns: usize,
+        /// What they cost.
+        tokens: u32,
+    },
     /// A model refused it.
     Refused {
         /// The words of the model's server.
@@ -216,6 +232,11 @@ impl fmt::Display for Why<'_> {
             Self::InGroup { group } => write!(f, "collapsed into group {group}"),
             Self::StandsFor { group, turns } => write!(f, "stands for {turns} turns of group {group}"),
             Self::Expanded { group } => write!(f, "of group {group}, which is expanded"),
+            Self::Pinned => write!(f, "pinned, stays word for word"),
+            Self::Compacted { span } => write!(f, "compacted into span {span}, and restored by it"),
+            Self::SumsUp { span, turns, tokens } => {
+                write!(f, "says {turns} messages of span {span} in short, which cost {tokens} tokens")
+            }
             Self::Refused { why } => write!(f, "refused by the model: {why}"),
         }
     }

@@ -6,7 +6,7 @@
 
 use serde::Serialize;
 use serde_json::value::RawValue;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::{ComponentSpec, FilterSpec, Recipe};
 use crate::decode::DecodeError;
@@ -168,6 +168,38 @@ impl RecipeDocument {
     pub fn with_filters(&self, filters: Value) -> Result<Self, DecodeError> {
         super::check_filters("filters", filters.as_array().map(Vec::as_slice).unwrap_or_default())?;
         self.with("filters", filters)
+    }
+
+    /// The same with the filter `compact`, with options that stand at `path` of a request: before the filters
+    /// that drop messages, behind those that only make them shorter.
+    ///
+    /// ```
+    /// use novelo_engine::recipe::{ComponentSpec, FilterSpec, RecipeBuilder};
+    /// use serde_json::json;
+    ///
+    /// let document = RecipeBuilder::new().filter(FilterSpec::tool_call_backfill()).build()?;
+    /// let compact = document.with_compact("compact", json!({"maxTokens": 8000}))?;
+    /// assert_eq!(
+    ///     compact.text().get(),
+    ///     r#"{"filters":[{"name":"compact","options":{"maxTokens":8000}},"toolCallBackfill"]}"#
+    /// );
+    /// let error = document.with_compact("compact", json!({"keep": 2})).unwrap_err();
+    /// assert_eq!(error.path, "compact.keep");
+    /// # Ok::<(), novelo_engine::decode::DecodeError>(())
+    /// ```
+    pub fn with_compact(&self, path: &str, options: Value) -> Result<Self, DecodeError> {
+        super::check_compact(path, &options)?;
+        let mut fields = self.fields();
+        let filters = fields.entry("filters").or_insert(Value::Null);
+        let mut list = filters.as_array_mut().map(std::mem::take).unwrap_or_default();
+        let name = |filter: &Value| filter.get("name").unwrap_or(filter).as_str().map(str::to_owned);
+        list.retain(|filter| name(filter).as_deref() != Some("compact"));
+        let shortens = ["fileContentsLimiter", "collapseGroupReplacer", "moduleBudget", "dedupe"];
+        let goes_before = |filter: &Value| name(filter).is_some_and(|name| shortens.contains(&name.as_str()));
+        let at = list.iter().position(|filter| !goes_before(filter)).unwrap_or(list.len());
+        list.insert(at, json!({"name": "compact", "options": options}));
+        *filters = Value::Array(list);
+        Self::decode("recipe", Value::Object(fields))
     }
 
     /// The same with another tokenizer.

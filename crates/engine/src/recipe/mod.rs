@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use crate::Role;
 use crate::decode::{DecodeError, Fields, nearest};
-use crate::filter::Filter;
+use crate::filter::{Compact, Filter};
 use crate::limits::{BUDGET_TOKENS_MAX, RECIPE_DEPTH_MAX, RECIPE_FILTERS_MAX, RECIPE_NODES_MAX};
 use crate::message::Message;
 use crate::module::Module;
@@ -23,7 +23,8 @@ use crate::tokens::Tokenizer;
 pub use crate::loaded::Shape;
 pub use document::{RecipeBuilder, RecipeDocument};
 pub use spec::{
-    BackfillOptions, ComponentSpec, FileLimitOptions, FilterSpec, ModuleSpec, RecallSpec, SizeLimitOptions, WindowSize,
+    BackfillOptions, CompactOptions, ComponentSpec, FileLimitOptions, FilterSpec, ModuleSpec, RecallSpec,
+    SizeLimitOptions, WindowSize,
 };
 
 /// What goes into a prompt: components, filters, a budget and a tokenizer. [`RecipeBuilder`] makes one from
@@ -158,7 +159,7 @@ impl Recipe {
 
     /// Whether it has a window whose front must stay where it is from turn to turn.
     pub fn keeps_front(&self) -> bool {
-        self.filters.iter().any(|filter| matches!(filter, Filter::StableWindow(_)))
+        self.filters.iter().any(|filter| matches!(filter, Filter::StableWindow(_) | Filter::Compact(_)))
     }
 
     /// The tokenizers that it counts with.
@@ -174,6 +175,13 @@ impl Recipe {
 /// Checks a list of filters that stands at `path`, as a request gives them.
 pub(crate) fn check_filters(path: &str, entries: &[Value]) -> Result<(), DecodeError> {
     decode_filters(path, entries).map(drop)
+}
+
+/// Checks the options of the filter `compact` that stand at `path`, as a request gives them.
+pub(crate) fn check_compact(path: &str, options: &Value) -> Result<(), DecodeError> {
+    let mut fields = Fields::from_value(path, options)?;
+    Compact::decode(&mut fields)?;
+    fields.finish()
 }
 
 /// Reads a list of filters that stands at `path`.

@@ -9,6 +9,7 @@ use serde::{Serialize, Serializer};
 
 use super::Shape;
 use crate::Role;
+use crate::compact::SpanMaker;
 use crate::message::Message;
 use crate::module::Chosen;
 use crate::recall::RecallSource;
@@ -209,6 +210,8 @@ pub enum FilterSpec {
     },
     /// Shows a placeholder instead of the turns of a collapsed group.
     CollapseGroupReplacer,
+    /// Shows old spans as short texts that can be had back.
+    Compact(CompactOptions),
     /// Drops messages that repeat an earlier one.
     Dedupe,
 }
@@ -271,6 +274,27 @@ pub struct FileLimitOptions {
     pub detect_tool_messages: Option<bool>,
 }
 
+/// The options of `compact`. Options that are `None` take their defaults.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct CompactOptions {
+    /// A prompt of more tokens is compacted; the budget, where this is not given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_tokens: Option<u32>,
+    /// The share of `max_tokens` that a compaction leaves.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub keep: Option<f64>,
+    /// The newest messages that are never compacted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub recent_turns: Option<u32>,
+    /// What makes the texts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub by: Option<SpanMaker>,
+    /// Tokens of the text of one span, at most.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_text_tokens: Option<u32>,
+}
+
 /// The options of `toolCallBackfill`. Options that are `None` take their defaults.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -324,6 +348,7 @@ impl Serialize for FilterSpec {
                 named(serializer, "moduleBudget", &TokenOptions { max_tokens: *max_tokens, keep: None }, false)
             }
             Self::CollapseGroupReplacer => serializer.serialize_str("collapseGroupReplacer"),
+            Self::Compact(options) => named(serializer, "compact", options, *options == Default::default()),
             Self::Dedupe => serializer.serialize_str("dedupe"),
         }
     }

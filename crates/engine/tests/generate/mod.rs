@@ -128,6 +128,10 @@ pub fn filters() -> impl Strategy<Value = Vec<Value>> {
             json!({"name": "stableWindow", "options": {"maxTokens": max, "keep": f64::from(keep) / 10.0}})
         }),
         module_budget(),
+        (1..400u32, 1..=10u32, 1..9u32).prop_map(|(max, keep, recent)| {
+            let keep = f64::from(keep) / 10.0;
+            json!({"name": "compact", "options": {"maxTokens": max, "keep": keep, "recentTurns": recent}})
+        }),
         Just(json!("dedupe")),
         Just(json!("collapseGroupReplacer")),
         Just(json!("sparkle")),

@@ -122,7 +122,8 @@ fn in_order(recipe: &Recipe, assembly: &Assembly<'_>) {
         Origin::Turn { seq, .. } => Some((0, seq)),
         Origin::Inline { index } => Some((1, index as u64)),
         Origin::Question => Some((2, 0)),
-        Origin::Component { .. } | Origin::Recall { .. } | Origin::Module(_) | Origin::Group(_) | Origin::Made => None,
+        Origin::Component { .. } | Origin::Recall { .. } | Origin::Module(_) => None,
+        Origin::Group(_) | Origin::Compaction(_) | Origin::Made => None,
     };
     let unmoved = assembly.messages().filter(|p| !p.was(Fate::Moved)).filter_map(place);
     let unmoved: Vec<_> = unmoved.collect();
@@ -141,7 +142,8 @@ fn untouched(recipe: &Recipe, loaded: &Loaded<'_>, assembly: &Assembly<'_>) {
             Origin::Inline { index } => loaded.inline.get(index),
             Origin::Question => loaded.question,
             Origin::Module(module) => Some(&module.message),
-            Origin::Component { .. } | Origin::Recall { .. } | Origin::Group(_) | Origin::Made => continue,
+            Origin::Component { .. } | Origin::Recall { .. } => continue,
+            Origin::Group(_) | Origin::Compaction(_) | Origin::Made => continue,
         };
         let mut bytes = Vec::new();
         piece.write(&mut bytes);

@@ -61,3 +61,16 @@ pub const FACTS: &str = "
     appointment travel traveled visit visited study graduate graduated hire hired retire daughter son wife husband mother father
     sister brother dog cat diagnosed
 ";
+
+/// Words and phrases of goals, rules and limits, folded.
+pub(super) const BINDING: &str = "
+    must, must not, never, always, do not, don t, cannot, can t, may not, should not, shouldn t, make sure, be sure to,
+    goal, goals, objective, aim is, deadline, constraint, constraints, requirement, requirements, required, limit, limited,
+    at most, at least, no more than, no less than, no later than, under no circumstances, without exception, only use,
+    avoid, forbidden, not allowed, from now on, keep in mind, remember that, remember to, insist, rule, rules, policy,
+    allergic, prefer, prefers, preference, important that, has to, have to, needs to, need to, budget
+";
+
+/// Words that deny, beside the negations among the stop words; folded.
+pub(super) const DENIALS: &str =
+    "never none nothing nobody neither without cannot ain mustn needn refuse refused refuses";

@@ -50,6 +50,8 @@ pub static GRAMMAR: Grammar = Grammar {
         generated: generated::WORDS,
         figures: figures::WORDS,
         facts: generated::FACTS,
+        binding: generated::BINDING,
+        denials: generated::DENIALS,
         nothing_found: "I found nothing about this.",
         compared_to: "to ",
     },

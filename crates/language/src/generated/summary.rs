@@ -47,6 +47,58 @@ pub fn accept_summary(said: &str, sources: &[&str], extracted: &str, chars_max: 
     }
 }
 
+/// The short text of a span in what a model said, or why it cannot be one. It is a summary that neither
+/// denies what was not denied nor affirms what was.
+pub fn accept_compaction(
+    said: &str,
+    sources: &[&str],
+    extracted: &str,
+    chars_max: usize,
+) -> Result<String, &'static str> {
+    let text = accept_summary(said, sources, extracted, chars_max)?;
+    let source: Vec<Assertion> = sources.iter().flat_map(|text| sentences(text)).map(Assertion::read).collect();
+    let is_covered =
+        |claim: &Assertion, is_denied: bool| source.iter().any(|it| it.is_denied == is_denied && it.covers(claim));
+    let is_only_denied = |claim: &Assertion| is_covered(claim, true) && !is_covered(claim, false);
+    for claim in sentences(&text).map(Assertion::read) {
+        let close = |it: &&Assertion| it.shared(&claim) * 2 >= claim.stems.len();
+        match claim.is_denied {
+            true if !source.iter().filter(close).any(|it| it.is_denied) => return Err("it denies what was not denied"),
+            false if is_only_denied(&claim) => return Err("it affirms what was denied"),
+            _ => {}
+        }
+    }
+    Ok(text)
+}
+
+/// What a sentence is about, and whether it denies it.
+struct Assertion {
+    stems: Vec<u64>,
+    is_denied: bool,
+}
+
+impl Assertion {
+    fn read(sentence: &str) -> Self {
+        let words = Words::new(sentence, WORDS_MAX);
+        let latin = Language::detect(&words);
+        let denies = |language: Language, word: &str| {
+            let mut denials = language.grammar().words.denials.split_whitespace();
+            language.negates(word) || denials.any(|denial| denial == word)
+        };
+        let is_denied = words.iter().any(|word| denies(latin.for_word(word.folded), word.folded));
+        Self { stems: content_stems(sentence), is_denied }
+    }
+
+    fn shared(&self, other: &Self) -> usize {
+        other.stems.iter().filter(|stem| self.stems.binary_search(stem).is_ok()).count()
+    }
+
+    /// Whether it says nearly all that the other says.
+    fn covers(&self, other: &Self) -> bool {
+        other.stems.len() > 1 && self.shared(other) * 5 >= other.stems.len() * 4
+    }
+}
+
 /// The text without what stands around it.
 fn summary_in(said: &str) -> String {
     let text = without_wrapping(said);
@@ -173,6 +225,15 @@ mod tests {
             check(&format!("Here is the updated summary:\n\n{text}"), Ok(text));
             check(&format!("<think>Let me see.</think>\n**Summary:** {text}"), Ok(text));
         }
+    }
+
+    #[test]
+    fn a_short_text_denies_what_the_span_denies() {
+        let said = ["user: Never deploy the shop on Fridays.", "user: Ana likes the blue door of the shop."];
+        let check = |text: &str| accept_compaction(text, &said, &said.join("\n"), 300).map(drop);
+        assert_eq!(check("Never deploy the shop on Fridays. Ana likes the blue door."), Ok(()));
+        assert_eq!(check("Deploy the shop on Fridays. Ana likes the blue door."), Err("it affirms what was denied"));
+        assert_eq!(check("Ana does not like the blue door of the shop."), Err("it denies what was not denied"));
     }
 
     #[test]

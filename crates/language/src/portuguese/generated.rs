@@ -58,3 +58,14 @@ pub const FACTS: &str = "
     viajei viajamos viagem visitei estudo formei contratei contratou filha filho esposa marido mae pai irma irmao cachorro gato
     alugar aluguei diagnosticado
 ";
+
+/// Words and phrases of goals, rules and limits, folded.
+pub(super) const BINDING: &str = "
+    deve, devem, devemos, nunca, sempre, nao pode, nao podem, nao use, nao usar, nao faca, nao deve, objetivo, objetivos,
+    meta, metas, prazo, restricao, restricoes, requisito, requisitos, obrigatorio, limite, no maximo, no minimo, ate o dia,
+    em hipotese alguma, sem excecao, evite, evitar, proibido, a partir de agora, lembre se, regra, regras, politica,
+    alergico, alergica, prefiro, prefere, preferencia, importante que, tem que, temos que, precisa, precisamos, orcamento
+";
+
+/// Words that deny, beside the negations among the stop words; folded.
+pub(super) const DENIALS: &str = "nunca jamais nenhum nenhuma nada ninguem tampouco recusa recusou";

@@ -51,6 +51,8 @@ pub static GRAMMAR: Grammar = Grammar {
         generated: generated::WORDS,
         figures: figures::WORDS,
         facts: generated::FACTS,
+        binding: generated::BINDING,
+        denials: generated::DENIALS,
         nothing_found: "Não encontrei nada sobre isso.",
         compared_to: "",
     },

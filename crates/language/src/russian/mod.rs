@@ -46,6 +46,8 @@ pub static GRAMMAR: Grammar = Grammar {
         generated: generated::WORDS,
         figures: figures::WORDS,
         facts: generated::FACTS,
+        binding: generated::BINDING,
+        denials: generated::DENIALS,
         nothing_found: "Я ничего об этом не нашёл.",
         compared_to: "",
     },

@@ -92,6 +92,10 @@ pub struct WordLists {
     pub figures: FigureWords,
     /// Words of decisions, plans and lasting facts, folded.
     pub facts: &'static str,
+    /// Words and phrases of goals, rules and limits, folded and separated by commas.
+    pub binding: &'static str,
+    /// Words that deny, beside the negations among the stop words; folded.
+    pub denials: &'static str,
     /// The answer where nothing was found.
     pub nothing_found: &'static str,
     /// Written before the other side of a comparison that names only one.

@@ -17,7 +17,8 @@ use super::output::StandardOutput;
 use super::progress::{self, FileBody};
 use super::restore::FillSource;
 use super::{
-    Command, ExplainArgs, KeyCommand, NewKeyArgs, NewKeyKind, Output, ThreadCommand, ask, chat, memory, restore,
+    Command, ExplainArgs, KeyCommand, NewKeyArgs, NewKeyKind, Output, ThreadCommand, ask, chat, compact, memory,
+    restore,
 };
 use novelo_conversation::settings::{RawSettings, Settings};
 
@@ -120,6 +121,8 @@ async fn thread(client: &Client, command: ThreadCommand, out: &Output) -> anyhow
             out.show(&answer, |a| say!("{} holds {} turns", to, a.get("turns").unwrap_or(&Value::Null)));
             Ok(())
         }
+        ThreadCommand::Compact(args) => compact::compact(client, args, out).await,
+        ThreadCommand::Spans(args) => compact::spans(client, args, out).await,
         ThreadCommand::Export { user, thread, output } => {
             let base = match &thread {
                 Some(thread) => thread_path(&user, thread),
@@ -162,7 +165,7 @@ fn show_turn(turn: &Value) {
     say!("#{:<5} {role:<10} {text}", number(turn, "seq"));
 }
 
-fn number(row: &Value, name: &str) -> u64 {
+pub(super) fn number(row: &Value, name: &str) -> u64 {
     row.get(name).and_then(Value::as_u64).unwrap_or(0)
 }
 
@@ -251,14 +254,14 @@ pub async fn import(client: &Client, path: &str, body: Body, file: &Path, out: &
 
 async fn key(client: &Client, command: KeyCommand, out: &Output) -> anyhow::Result<()> {
     match command {
-        KeyCommand::Create(NewKeyArgs { kind, name }) => {
+        KeyCommand::Create(NewKeyArgs { kind, name, ttl_seconds }) => {
             let word = match &kind {
                 NewKeyKind { user: Some(_), .. } => "user",
                 NewKeyKind { guest: true, .. } => "guest",
                 NewKeyKind { for_any_user: true, .. } => "service",
                 NewKeyKind { .. } => "admin",
             };
-            let body = json!({"kind": word, "user": kind.user, "name": name});
+            let body = json!({"kind": word, "user": kind.user, "name": name, "ttl_seconds": ttl_seconds});
             let answer = client.call(Method::POST, "/v1/keys", Some(body)).await?;
             out.show(&answer, |a| say!("{}", a.get("key").and_then(Value::as_str).unwrap_or("")));
             Ok(())
@@ -298,10 +301,10 @@ async fn open_store(client: &Client, yes: bool, out: &Output) -> anyhow::Result<
     Ok(())
 }
 
-fn thread_path(user: &str, thread: &str) -> String {
+pub(super) fn thread_path(user: &str, thread: &str) -> String {
     format!("/v1/users/{}/threads/{}", encode_segment(user), encode_segment(thread))
 }
 
-fn rows<'v>(answer: &'v Value, name: &str) -> impl Iterator<Item = &'v Value> {
+pub(super) fn rows<'v>(answer: &'v Value, name: &str) -> impl Iterator<Item = &'v Value> {
     answer.get(name).and_then(Value::as_array).into_iter().flatten()
 }

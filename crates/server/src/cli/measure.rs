@@ -31,12 +31,61 @@ pub enum MeasureCommand {
 }
 
 #[derive(clap::Args)]
+#[command(args_conflicts_with_subcommands = true, subcommand_precedence_over_arg = true)]
 pub struct BenchArgs {
-    /// Which to run: W1 W1-HTTP redis W2 W3 W4 W5 W6 W7 HTTP footprint appends contexts; all without names
+    #[command(subcommand)]
+    pub command: Option<BenchCommand>,
+    /// Which to run: W1 W1-HTTP redis W2 W3 W4 W5 W6 W7 HTTP footprint appends contexts; all without names. And growth: a store of a
+    /// million turns and one of a million threads
     pub names: Vec<String>,
     /// Seconds for each measurement of a rate
     #[arg(long, default_value_t = 1.0)]
     pub seconds: f64,
+}
+
+#[derive(Subcommand)]
+pub enum BenchCommand {
+    /// Put a load on a running server or cluster and print how long its turns took
+    ///
+    /// Turns begin at a fixed rate, whether or not earlier ones have ended, and the response time counts from
+    /// when a turn should have begun. The users of the load are made up, and forgotten at the end.
+    Load(LoadArgs),
+}
+
+#[derive(clap::Args)]
+pub struct LoadArgs {
+    /// Address of a node; several with commas are used in turn
+    #[arg(long, default_value = "http://127.0.0.1:7420", value_delimiter = ',')]
+    pub url: Vec<String>,
+    /// Key that may write for any user: a service or admin key
+    #[arg(long, env = "NOVELO_KEY", hide_env_values = true, default_value = "")]
+    pub key: String,
+    /// Turns that begin per second
+    #[arg(long)]
+    pub rate: f64,
+    /// How many users they are spread over, each with one thread
+    #[arg(long, default_value_t = 1_000)]
+    pub users: u64,
+    /// How long turns begin
+    #[arg(long, default_value_t = 30.0)]
+    pub seconds: f64,
+    /// Most turns that run at once; later ones wait, and their wait counts
+    #[arg(long, default_value_t = 256)]
+    pub connections: usize,
+    /// What a turn is
+    #[arg(long, default_value = "turn")]
+    pub work: LoadWork,
+    /// Keep the users of the load instead of forgetting them
+    #[arg(long)]
+    pub keep: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum LoadWork {
+    /// Append a question, load the last 20 turns, append an answer
+    Turn,
+    /// Append a question, make a context of 4,000 tokens with the preset chat, append an answer
+    Context,
 }
 
 #[derive(Subcommand)]
@@ -48,6 +97,11 @@ pub enum EvalCommand {
         /// Where embeddings come from: none, or local (the directory of the setting embedding.dir)
         #[arg(long, default_value = "none")]
         embed: EmbedChoice,
+    },
+    /// How much of what matters survives in a short prompt: planted facts, goals and rules
+    Compact {
+        /// Conversations with questions, as JSON
+        file: PathBuf,
     },
     /// How near rewritten follow-up questions come to a human's, and what they find
     Rewrite {

@@ -15,6 +15,7 @@ mod ask_init;
 mod chat;
 mod client;
 mod commands;
+mod compact;
 mod doctor;
 mod events;
 mod forgotten;
@@ -32,7 +33,9 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 use serde_json::Value;
 
-pub use self::measure::{BenchArgs, EmbedChoice, EvalCommand, MeasureCommand, Rewriter, main_of_bench};
+pub use self::measure::{
+    BenchArgs, BenchCommand, EmbedChoice, EvalCommand, LoadArgs, LoadWork, MeasureCommand, Rewriter, main_of_bench,
+};
 #[doc(hidden)]
 pub use self::output::{print, print_error};
 pub use self::progress::steps as progress_bar;
@@ -69,7 +72,7 @@ enum Command {
     Chat(ask::ThreadArgs),
     /// Show the context of a thread, and why each turn is in or out
     Explain(ExplainArgs),
-    /// List, show, fork, export and import threads
+    /// List, show, fork, compact, export and import threads
     #[command(subcommand)]
     Thread(ThreadCommand),
     /// Forget a user, or one thread, also in the raw files
@@ -152,6 +155,10 @@ enum ThreadCommand {
     },
     /// Make a thread that holds the turns up to and including a seq
     Fork { user: String, thread: String, at_seq: u64, to: String },
+    /// Show old turns in short, so that the thread costs less; or undo that
+    Compact(compact::CompactArgs),
+    /// List what was compacted, read a span word for word, or have it back in prompts
+    Spans(compact::SpanArgs),
     /// Write a thread, or all of a user, as JSON Lines
     Export {
         user: String,
@@ -188,6 +195,9 @@ struct NewKeyArgs {
     /// What to call it in the list
     #[arg(long)]
     name: Option<String>,
+    /// Keep the responses and conversations that it makes for this long after their last turn
+    #[arg(long)]
+    ttl_seconds: Option<u64>,
 }
 
 #[derive(clap::Args)]

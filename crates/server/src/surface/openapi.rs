@@ -61,6 +61,19 @@ operations! {
     put "/v1/users/{user}/threads/{thread}/summary" setSummary [] "NewSummary" => "Summary",
         "Sets a summary; later turns are added to it.";
     delete "/v1/users/{user}/threads/{thread}/summary" deleteSummary [] - => "Deleted", "Deletes a summary.";
+    post "/v1/users/{user}/threads/{thread}/compactions" compactThread [] "NewCompaction" => "Compacted",
+        "Compacts a thread that costs more than it may: old spans are shown in short, and can be had back.";
+    get "/v1/users/{user}/threads/{thread}/compactions" listCompactions ["after", "limit"] - => "Compactions",
+        "Lists the compactions of a thread, oldest first.";
+    get "/v1/users/{user}/threads/{thread}/compactions/{id}" getCompaction [] - => "Compaction", "Reads a compaction.";
+    delete "/v1/users/{user}/threads/{thread}/compactions/{id}" undoCompaction [] - => "Deleted",
+        "Undoes a compaction: what it replaced is shown again.";
+    get "/v1/users/{user}/threads/{thread}/spans/{id}" getSpan [] - => "SpanTurns",
+        "What a span replaced, word for word.";
+    post "/v1/users/{user}/threads/{thread}/spans/{id}/restore" restoreSpan [] - => "SpanTurns",
+        "Shows a span word for word in prompts again.";
+    get "/v1/users/{user}/threads/{thread}/pins" getPins [] - => "Pins", "The turns that are never compacted.";
+    put "/v1/users/{user}/threads/{thread}/pins" setPins [] "Pins" => "Pins", "Pins these turns, and no others.";
     post "/v1/users/{user}/memories" addMemory [] "NewMemory" => "Named", "Keeps a text for later.";
     get "/v1/users/{user}/memories" listMemories ["after", "limit"] - => "Memories", "Lists memories, oldest first.";
     post "/v1/users/{user}/memories/search" searchMemories [] "Search" => "MemoryHits", "Finds memories.";
@@ -103,6 +116,8 @@ operations! {
         "OpenAI's responses, by a model that a configured server knows. As a stream where that is asked for.";
     post "/v1/responses/input_tokens" countInputTokens [] "NewResponse" => "InputTokens",
         "What the input of a response would cost, without asking a model.";
+    post "/v1/responses/compact" compactResponse [] "NewResponse" => "CompactedResponse",
+        "A conversation in short: what stays, and an item that says which spans were replaced, with what, and how.";
     get "/v1/responses/{id}" getResponse ["stream", "starting_after", "user"] - => "Response",
         "Reads a response, or resumes its stream after an event.";
     delete "/v1/responses/{id}" deleteResponse ["user"] - => "DeletedResponse", "Deletes a response.";
@@ -114,7 +129,7 @@ operations! {
     post "/v1/conversations" createConversation [] "NewConversation" => "Conversation",
         "Makes a conversation, which is a thread.";
     get "/v1/conversations" listConversations ["after", "limit", "user"] - => "ConversationList",
-        "Lists the conversations of a user that have items.";
+        "Lists the conversations of a user.";
     get "/v1/conversations/{id}" getConversation ["user"] - => "Conversation", "Reads a conversation.";
     post "/v1/conversations/{id}" updateConversation [] "ConversationChange" => "Conversation",
         "Sets the metadata of a conversation.";
@@ -126,13 +141,15 @@ operations! {
     get "/v1/conversations/{id}/items/{item}" getItem ["user"] - => "Item", "Reads an item.";
     delete "/v1/conversations/{id}/items/{item}" deleteItem ["user"] - => "Conversation",
         "Deletes an item; the conversation is returned.";
+    post "/v1/embeddings" createEmbeddings [] "NewEmbeddings" => "Embeddings",
+        "OpenAI's embeddings, by the embedder of the searches. Nothing is stored.";
     get "/v1/traces/{id}" getTrace [] - => "Object", "What was recorded of a prompt, with its explanation, or of the course of a request.";
     post "/v1/traces/{id}/replay" replayTrace [] - => "Replay", "Makes an old prompt again and compares the bytes; of a request, the last one that was made for it.";
     get "/debug/trace/{id}" debugTrace [] - => "Course", "The course of a request, for an admin: caches, heuristics, modules, latency, errors. A browser gets a page that reads it, which needs no key itself.";
     get "/v1/keys" listKeys [] - => "Keys", "Lists keys; their secrets are not kept.";
     post "/v1/keys" createKey [] "NewKey" => "Key", "Makes a key; the secret is in this answer only.";
     delete "/v1/keys/{id}" revokeKey [] - => "Object", "Revokes a key.";
-    get "/v1/models" listModels [] - => "Models", "Lists the models that a caller may name: the jobs, and what their servers list.";
+    get "/v1/models" listModels [] - => "Models", "Lists the models that a caller may name: the jobs, what their servers list, and the embedder.";
     get "/v1/models/{model}" getModel [] - => "Model", "One of the models that a caller may name.";
     post "/v1/index/rebuild" rebuildIndex [] "RebuildStep" => "Rebuilt",
         "Makes the points in Qdrant anew: of one user, or of the next of all, until it is finished.";

@@ -45,6 +45,11 @@ surfaces! {
         scopes
         turns
     }
+    compaction {
+        back
+        compact
+        errors
+    }
     eco {
         cache
         call
@@ -88,7 +93,9 @@ surfaces! {
     }
     responses {
         chains
+        compaction
         conversations
+        embeddings
         errors
     }
     thread {

@@ -248,6 +248,7 @@ fn of_the_server(about: &About<'_>) -> Vec<Call> {
         call("listKeys", "GET", "/v1/keys".into(), ""),
         call("createKey", "POST", "/v1/keys".into(), json!({"user": about.user})),
         call("revokeKey", "DELETE", format!("/v1/keys/{}", about.key), ""),
+        call("createEmbeddings", "POST", "/v1/embeddings".into(), json!({"input": "a ship"})),
         call("listModels", "GET", "/v1/models".into(), ""),
         call("getModel", "GET", "/v1/models/answer".into(), ""),
         call("rebuildIndex", "POST", "/v1/index/rebuild".into(), json!({})),

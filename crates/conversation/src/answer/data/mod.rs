@@ -18,10 +18,15 @@ pub use run::ask;
 /// A question about data, checked.
 #[derive(Debug)]
 pub struct DataQuestion {
+    /// The question as it was asked.
     pub question: String,
+    /// The user who asks.
     pub user: String,
+    /// The thread of the question.
     pub thread: String,
+    /// What the user is called in the answer.
     pub nickname: String,
+    /// The id of the request, which the answer repeats.
     pub request_id: String,
 }
 
@@ -29,6 +34,7 @@ pub struct DataQuestion {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DataStatus {
+    /// It was answered.
     Ok,
     /// No intent wins clearly.
     Unroutable,

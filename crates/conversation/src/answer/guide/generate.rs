@@ -47,8 +47,18 @@ pub async fn generate(
     };
     let options = Map::from_iter([("max_tokens".to_owned(), Value::from(composed.max_tokens))]);
     let ComposedPrompt { request, prompt, .. } = &mut composed;
-    let generator =
-        Generator { app: work.app, log: work.log, kind, model, options, request, kept, skills: None, shortens: true };
+    let generator = Generator {
+        app: work.app,
+        log: work.log,
+        kind,
+        model,
+        options,
+        request,
+        kept,
+        skills: None,
+        span_tools: None,
+        shortens: true,
+    };
     let outcome = generator.generate(prompt, &mut generation, stops).await?;
     work.asked.tracer.model(model.name());
     let mut text = match outcome {

@@ -34,15 +34,18 @@ pub struct Past {
     pub new: Vec<Message>,
     /// Instructions of the client for the model.
     pub instructions: Vec<Message>,
+    /// Whether an assistant has answered before.
     pub has_assistant: bool,
     /// The last turn that the thread holds.
     pub last_seq: u64,
+    /// The newest stored turn.
     pub newest: Option<DocumentPath>,
     /// The last turns that the thread holds.
     turns: Turns,
 }
 
 impl Past {
+    /// Reads the thread of a request.
     pub async fn load(app: &Shared, asked: &GuidedRequest) -> Result<Self> {
         let instructs = |message: &&Message| message.role().is_some_and(Role::instructs);
         let (instructions, sent): (Vec<&Message>, Vec<&Message>) = asked.messages.iter().partition(instructs);
@@ -82,15 +85,18 @@ impl Past {
 
 /// What was loaded.
 pub struct Loaded {
+    /// The name by which the user wants to be called.
     pub name: Option<String>,
     /// Heuristics that the message fires, by its words and by its meaning.
     pub heuristics: Vec<String>,
+    /// Whether embeddings were searched.
     pub uses_embeddings: bool,
     /// Memories that were found; `None` where there was no search, or it failed.
     pub memories: Option<RecalledPassages>,
 }
 
 impl Loaded {
+    /// Loads what the route needs.
     pub async fn load(work: &Work<'_>, route: &Route) -> Self {
         let tracer = &work.asked.tracer;
         let mut fired = work.guide.rules.heuristics(&work.read);
@@ -114,6 +120,7 @@ impl Loaded {
         loaded
     }
 
+    /// How many memories were found.
     pub fn memories_count(&self) -> usize {
         self.memories.as_ref().map_or(0, |found| found.hits.len())
     }

@@ -31,16 +31,21 @@ use load::Examples;
 /// A conversation as its client sent it, checked.
 #[derive(Debug)]
 pub struct GuidedRequest {
+    /// The user who writes.
     pub user: String,
+    /// The thread of the conversation.
     pub thread: String,
+    /// Whether the user is a guest.
     pub is_guest: bool,
     /// All that the client sent. The last message is the user's, and is not empty.
     pub messages: Vec<Message>,
     /// The last message.
     pub text: String,
+    /// How the answer is delivered.
     pub delivery: Delivery,
     /// Whether `Ready` is sent before the prompt is made.
     pub is_ready_at_once: bool,
+    /// Whether the caller asked for an answer that is not cached.
     pub forced: bool,
     /// Instructions for the model, in place of the modules.
     pub instructions: Option<String>,
@@ -54,6 +59,7 @@ pub struct GuidedRequest {
     pub repeat: Option<RepeatKey>,
     /// Whether the answer contains its trace.
     pub wants_trace: bool,
+    /// The trace of the request.
     pub tracer: Tracer,
 }
 

@@ -12,17 +12,18 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use novelo_engine::{Message, Role};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::event::{Rewritten, RewrittenBy};
 use super::options::{Patience, ReplyOptions, ReplyOwner, ResponseFormat};
-use super::prompt::PromptRequest;
+use super::prompt::{PromptRecording, PromptRequest};
 use super::response::ResponseDraft;
 use super::skills::{self, Skills};
 use crate::answer::Shared;
 use crate::error::Result;
 use crate::model::{Job, Model};
 use crate::policy::Preset;
+use crate::remember::span_tools;
 use crate::text::said;
 use crate::thread::NewTurn;
 use crate::thread::item::ItemTurn;
@@ -33,21 +34,28 @@ pub(super) use run::answer;
 /// A question, or messages, for a model to answer.
 #[derive(Debug)]
 pub struct ReplyRequest {
+    /// The user who asks, if there is one.
     pub user: Option<String>,
     /// The thread; without one nothing is stored.
     pub thread: Option<String>,
+    /// What is to be answered.
     pub input: ReplyInput,
     /// The recipe of the prompt.
     pub preset: Arc<Preset>,
+    /// How it is answered.
     pub kind: ReplyKind,
+    /// The trace of the request.
     pub tracer: Tracer,
     /// The response that is stored with the answer.
     pub response: Option<ResponseDraft>,
+    /// What is recorded of its prompts.
+    pub recording: PromptRecording,
 }
 
 /// What is to be answered.
 #[derive(Debug)]
 pub enum ReplyInput {
+    /// A question of a user.
     Question(String),
     /// Messages as they are, such as the result of a tool.
     Messages(Vec<Message>),
@@ -67,6 +75,7 @@ pub enum ReplyKind {
 /// A request that is passed on to a model.
 #[derive(Debug)]
 pub struct RelayRequest {
+    /// The job whose model answers.
     pub job: Job,
     /// None where the job has no model.
     pub model: Option<Model>,
@@ -74,6 +83,8 @@ pub struct RelayRequest {
     pub options: Map<String, Value>,
     /// Whether a prompt that is too long for the model is shortened, or else refused.
     pub shortens: bool,
+    /// Whether the model may compact the thread and have spans back by tools that run here.
+    pub has_span_tools: bool,
 }
 
 impl ReplyRequest {
@@ -137,10 +148,26 @@ impl ReplyRequest {
         }
     }
 
+    /// The user and the thread that the model may compact and restore.
+    fn span_tools(&self) -> Option<(&str, &str)> {
+        match &self.kind {
+            ReplyKind::Relay(request) if request.has_span_tools => self.user.as_deref().zip(self.thread.as_deref()),
+            _ => None,
+        }
+    }
+
     /// Further members of the request to the model.
     fn options(&self) -> Map<String, Value> {
         match &self.kind {
-            ReplyKind::Relay(request) => request.options.clone(),
+            ReplyKind::Relay(request) => {
+                let mut options = request.options.clone();
+                if self.span_tools().is_some()
+                    && let Some(tools) = options.entry("tools").or_insert_with(|| json!([])).as_array_mut()
+                {
+                    tools.extend(span_tools::definitions());
+                }
+                options
+            }
             ReplyKind::Assist(None) => Map::new(),
             ReplyKind::Assist(Some(_)) => Map::from_iter([("tools".to_owned(), skills::definitions())]),
         }
@@ -162,6 +189,8 @@ impl ReplyRequest {
             preset: self.preset.clone(),
             budget_tokens: self.preset.recipe().budget_tokens,
             recalled: Vec::new(),
+            recording: self.recording,
+            omits_what_cannot_fit: self.response.is_some() && self.shortens(),
         }
     }
 }

@@ -5,10 +5,11 @@
 //! is in the turns alone. Invariants: a response is forgotten with its thread; nothing of a response is
 //! stored once its thread was forgotten.
 
+mod lock;
 mod place;
+mod prune;
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use novelo_engine::path::DocumentPath;
 use novelo_engine::{Message, scope};
@@ -16,17 +17,20 @@ use novelo_store::{NewId, Op, PutTerms, Range, Store};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use super::event::Partial;
+use super::event::{Partial, Prompted};
 use super::generate::LENGTH;
 use super::generation::Generated;
 use crate::answer::Shared;
 use crate::error::{Code, Error, Relayed, Result};
 use crate::telemetry::now;
 use crate::thread::NewTurn;
-use crate::thread::item::{ResponseId, show_document, show_turn};
+use crate::thread::compaction;
+use crate::thread::item::{ResponseId, show_compaction, show_document, show_turn};
 use crate::thread::kept::{Kept, unless_forgotten};
 
+pub use lock::{ResponseLock, ResponseLocks};
 pub use place::{ResponsePlace, messages_upto};
+pub(crate) use prune::prune;
 
 /// The collection of a thread's responses.
 const RESPONSES: &str = "responses";
@@ -38,15 +42,22 @@ pub struct ShownResponse {
     pub members: Map<String, Value>,
     /// The thread and the turn that its items are named after.
     pub thread: String,
+    /// The turn of the answer.
     pub turn: String,
 }
 
 /// A response before its end.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub struct ResponseDraft {
+    /// The id of the response.
     pub id: ResponseId,
+    /// No other response is made in the thread meanwhile.
+    pub lock: ResponseLock,
+    /// The user it belongs to.
     pub user: String,
+    /// What it shows from its beginning on.
     pub shown: Arc<ShownResponse>,
+    /// Whether it belongs to a conversation, not to a chain.
     pub is_in_conversation: bool,
     /// Whether it stays if it fails before it begins: the client has its id already.
     pub outlives_failure: bool,
@@ -54,24 +65,30 @@ pub struct ResponseDraft {
     pub if_seq: Option<u64>,
     /// The first seq of the input, if a call that failed stored it.
     pub first_seq: Option<u64>,
-    /// How long it is kept, as its turns are.
-    pub ttl: Option<Duration>,
 }
 
+/// How far a response has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ResponseStatus {
+    /// It waits to begin.
     Queued,
+    /// A model is answering.
     InProgress,
+    /// The answer is whole.
     Completed,
+    /// The answer ended early.
     Incomplete,
+    /// It was cancelled.
     Cancelled,
+    /// There is no answer.
     Failed,
 }
 
 /// How a response ended.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ResponseEnd {
+    /// How far it came.
     pub status: ResponseStatus,
     /// A code and a message.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -79,6 +96,7 @@ pub struct ResponseEnd {
     /// Why it is not complete.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub incomplete: Option<String>,
+    /// The tokens, as OpenAI's clients expect them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub usage: Option<Value>,
     /// The name that the model's server gives itself.
@@ -87,28 +105,38 @@ pub struct ResponseEnd {
     /// What the client should know, in words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub warning: Option<String>,
+    /// When it ended, in seconds since 1970.
     pub at: f64,
 }
 
 /// A response as it is stored.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct StoredResponse {
+    /// The fields that every reader sees.
     pub shown: Map<String, Value>,
+    /// Whether it belongs to a conversation, not to a chain.
     pub is_in_conversation: bool,
+    /// How it ended; none while it runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub end: Option<ResponseEnd>,
     /// The turns of its input; 0 before it has begun.
     pub first_seq: u64,
+    /// The seq of the first turn of its input.
     pub input_seq: u64,
     /// Its last turn, after which it is continued.
     pub last_seq: u64,
+    /// The id of the request's trace.
     pub trace_id: String,
+    /// The id of the prompt's trace.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prompt_id: Option<String>,
+    /// The compaction of the thread that its prompt made.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub compaction: Option<String>,
 }
 
 /// The error of a second response in a thread that has one being made.
-pub(super) fn locked(other: &ResponseId) -> Error {
+fn locked(other: &ResponseId) -> Error {
     let message = format!("another response is being made in this conversation: {}", other.encode());
     let error = Error::new(Code::Conflict, message).for_openai();
     let code = "conversation_locked".to_owned();
@@ -116,6 +144,7 @@ pub(super) fn locked(other: &ResponseId) -> Error {
 }
 
 impl ResponseStatus {
+    /// The name on the wire.
     pub fn name(self) -> &'static str {
         match self {
             Self::Queued => "queued",
@@ -133,6 +162,7 @@ impl ResponseEnd {
         Self { status, error: None, incomplete: None, usage: None, model: None, warning: None, at: now() }
     }
 
+    /// The end of an answer.
     pub fn of(generated: &Generated) -> Self {
         let (status, incomplete) = match (generated.partial, generated.finish.as_str()) {
             (Some(Partial::ClientLeft), _) => (ResponseStatus::Cancelled, None),
@@ -150,9 +180,10 @@ impl ResponseEnd {
         let warning = generated.cut_prompt.map(|(read, tokens)| {
             format!("the model's server read {read} tokens of about {tokens}: its window is too small")
         });
-        Self { error, incomplete, usage, model, warning, ..Self::new(status) }
+        Self { error, incomplete, usage, model, warning, at: generated.ended_at, ..Self::new(status) }
     }
 
+    /// The end of a request that failed.
     pub fn failed(error: &Error) -> Self {
         Self { error: Some(fault(error)), ..Self::new(ResponseStatus::Failed) }
     }
@@ -203,7 +234,7 @@ impl ResponseDraft {
         app: &Shared,
         kept: &Kept,
         generated: &Generated,
-        (trace_id, prompt_id): (&str, &str),
+        (trace_id, prompted): (&str, &Prompted),
     ) -> Result<bool> {
         let (first, last) = kept.seqs().unwrap_or_default();
         let document = |last_seq: u64| StoredResponse {
@@ -211,16 +242,25 @@ impl ResponseDraft {
             first_seq: self.first_seq.unwrap_or(first),
             input_seq: last,
             last_seq,
-            prompt_id: Some(prompt_id.to_owned()),
+            prompt_id: Some(prompted.trace_id.clone()),
+            compaction: prompted.compaction.as_ref().map(|compaction| compaction.id.clone()),
             ..self.stored(trace_id)
         };
         // Written once here, so that what cannot be written is an error and not a part of an answer.
         self.put(&document(last))?;
-        let Some(message) = generated.turn() else {
+        let Some(message) = generated.said_or_thought() else {
             return self.replace(app, &document(last)).await;
         };
-        let turn = NewTurn { id: NewId::Fresh(self.id.name.as_str().into()), create_time: None, message };
+        let message = Message::from_stored(message.to_string().into());
+        let id = NewId::Fresh(self.id.name.as_str().into());
+        let turn = NewTurn { id, create_time: None, message, goes_with_thread: true };
         kept.add_with(app, turn, |seq| self.put(&document(seq)).ok()).await
+    }
+
+    /// Removes a response that was stored and could not begin.
+    pub async fn discard(app: &Shared, user: &str, id: &ResponseId) -> Result<()> {
+        app.store.delete(&path(user, id)?, None).await?;
+        Ok(())
     }
 
     /// Stores that the response failed, or removes it if no client knows of it.
@@ -231,8 +271,7 @@ impl ResponseDraft {
             let end = Some(ResponseEnd::failed(error));
             return self.replace(app, &StoredResponse { end, ..before }).await.map(|_| ());
         }
-        app.store.delete(&path(&self.user, &self.id)?, None).await?;
-        Ok(())
+        Self::discard(app, &self.user, &self.id).await
     }
 
     /// Replaces the document, unless it was forgotten.
@@ -252,14 +291,14 @@ impl ResponseDraft {
             last_seq: 0,
             trace_id: trace_id.to_owned(),
             prompt_id: None,
+            compaction: None,
         }
     }
 
     fn put(&self, document: &StoredResponse) -> Result<Op> {
         let unwritten = |error| Error::new(Code::Internal, format!("the response cannot be written: {error}"));
         let value = serde_json::to_vec(document).map_err(unwritten)?;
-        let expires_at = self.ttl.map(|ttl| now() + ttl.as_secs_f64());
-        let terms = PutTerms { now: now(), expires_at, ..PutTerms::default() };
+        let terms = PutTerms { now: now(), ..PutTerms::default() };
         Ok(Op::Put { at: path(&self.user, &self.id)?, value: value.into(), terms })
     }
 }
@@ -290,14 +329,21 @@ impl StoredResponse {
         let of = scope::turns(user, &id.thread).map_err(bad_id)?;
         let document = app.store.get(&of.document(&id.name).map_err(bad_id)?).await?;
         let shown = document.map(|document| show_document(&id.thread, &id.name, &document.value));
-        Ok(shown.unwrap_or_default())
+        let compaction = match &self.compaction {
+            Some(compaction) => compaction::get(app, user, &id.thread, compaction).await?,
+            None => None,
+        };
+        let compaction = compaction.map(|compaction| show_compaction(&id.thread, &compaction));
+        Ok(compaction.into_iter().chain(shown.unwrap_or_default()).collect())
     }
 }
 
 /// Whether a response is still being made.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ResponseState {
+    /// It is being made on this node.
     Running,
+    /// It is over.
     Ended(Box<ResponseEnd>),
 }
 

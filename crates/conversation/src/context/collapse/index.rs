@@ -25,6 +25,7 @@ pub struct IndexerReport {
     pub groups: usize,
     /// Distinct messages.
     pub messages: usize,
+    /// How many batches were written.
     pub batches: usize,
 }
 

@@ -23,11 +23,17 @@ use tokio::sync::MutexGuard;
 /// The collections of one thread's groups.
 #[derive(Debug, Clone)]
 pub struct Places {
+    /// The stored responses.
     pub responses: CollectionPath,
+    /// The groups of each message.
     pub message_to_groups: CollectionPath,
+    /// The groups of messages that have too many for their own document.
     pub by_message: CollectionPath,
+    /// The response of each group.
     pub group_to_response: CollectionPath,
+    /// The groups of each response.
     pub response_to_groups: CollectionPath,
+    /// Whether each group is collapsed.
     pub group_state: CollectionPath,
 }
 
@@ -37,6 +43,7 @@ const COLLAPSED: &str = "collapsed";
 pub(crate) const SPILLED: &str = "groups";
 
 impl Places {
+    /// The collections of the thread `id`.
     pub fn of(root: Root<'_>, id: &str) -> Result<Self, PathError> {
         let thread = root.thread(id)?;
         let index = thread.child("indexes")?.document("collapsed")?;

@@ -31,6 +31,7 @@ pub type FoundGroups = Cache<(CollectionPath, bool), Arc<ThreadGroups>>;
 /// The groups of a thread as they were read.
 #[derive(Debug, Default)]
 pub struct ThreadGroups {
+    /// The groups.
     pub groups: Groups,
     /// Tells them from others.
     pub fingerprint: u64,

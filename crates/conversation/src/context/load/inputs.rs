@@ -4,12 +4,13 @@ use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 use bytes::Bytes;
+use novelo_engine::compact::{CompactionPlan, PlannedSpan, SpanSource};
 use novelo_engine::group::Groups;
 use novelo_engine::loaded::{LoadedCollection, RefusedTurn, show_summary, show_user_data, summary_path};
 use novelo_engine::path::{self, CollectionPath, DocumentPath};
 use novelo_engine::piece::Origin;
 use novelo_engine::time_scope::TimeRange;
-use novelo_engine::{Assembly, Loaded, Message, Recipe, Role, Turn, json, scope};
+use novelo_engine::{Assembly, Loaded, Message, Recipe, Role, Tokenizer, Turn, json, scope};
 use novelo_store::{Range, Store};
 use serde_json::value::RawValue;
 
@@ -18,12 +19,19 @@ use super::turns::LEAD_TURNS_MAX;
 use super::{ChosenCollection, ContextInputs, Shown, bad_id, shown};
 use crate::context::Contexts;
 use crate::context::collapse::ThreadGroups;
+use crate::context::compact::{self, CompactionWork, ThreadCompactions};
 use crate::context::request::Request;
 use crate::error::Result;
 use crate::thread::WantedSummary;
+use crate::thread::compaction::{self, Compaction};
 use crate::trace::{CollectionInput, GroupsInput, Inputs, RecalledInput, Trace};
 
 impl ContextInputs {
+    /// Messages, and nothing of a store.
+    pub(crate) fn given(messages: Vec<Message>) -> Self {
+        Self { inline: messages, ..Self::default() }
+    }
+
     /// Adds the question, unless the newest turn asks it already.
     pub fn ask(&mut self, question: Option<&str>) {
         let newest = self.turns.iter().rev().find(|turn| !self.is_refused(turn.seq)).map(|t| &t.message);
@@ -40,6 +48,8 @@ impl ContextInputs {
     /// The last of the turns at the front that a prompt leaves out. Instructions stay in front of these.
     pub(crate) fn left_out_upto(&self, assembly: &Assembly<'_>) -> u64 {
         let first = assembly.messages().find_map(|piece| match piece.origin {
+            // The text of a span covers its turns.
+            Origin::Compaction(shown) => Some(shown.span.first_seq),
             Origin::Turn { seq, .. } if !piece.base().role().is_some_and(Role::instructs) => Some(seq),
             _ => None,
         });
@@ -65,6 +75,63 @@ impl ContextInputs {
         Ok(())
     }
 
+    /// Carries a compaction out, and takes its spans in. In a thread of the user it is stored; if another
+    /// request was faster, its compaction is taken instead. Returns what was stored.
+    pub async fn compact(
+        &mut self,
+        app: &Contexts,
+        request: &Request,
+        plan: &CompactionPlan,
+        tokenizer: Tokenizer,
+    ) -> Result<Option<Arc<Compaction>>> {
+        let known = self.compactions.take().unwrap_or_default();
+        let thread = request.user.as_deref().zip(request.reach.thread_id()).filter(|_| !self.outside);
+        let (number, made_from) = (known.next_number(), self.newest_turn());
+        let work = CompactionWork { app, thread, plan, tokenizer, number, made_from };
+        let made = Arc::new(work.make(&self.span_messages(plan)).await?);
+        let is_threads = plan.spans.iter().all(|span| span.source == SpanSource::Thread);
+        let mut is_stored = false;
+        self.compactions = match (thread.filter(|_| is_threads), &self.turns_in) {
+            (Some((user, thread)), Some(turns)) => {
+                is_stored = compaction::store(app, user, thread, &made, &self.span_turns(turns, &made)?).await?;
+                compact::find(&app.store, &app.caches.compactions, user, thread).await?
+            }
+            _ => Some(Arc::new(known.with(made.spans.clone()))),
+        };
+        Ok(Some(made).filter(|_| is_stored))
+    }
+
+    /// The compactions that were loaded.
+    pub(crate) fn compactions(&self) -> Option<&ThreadCompactions> {
+        self.compactions.as_deref()
+    }
+
+    /// The messages of each span, with their times, which are 0 for messages of the request.
+    pub(crate) fn span_messages(&self, plan: &CompactionPlan) -> Vec<Vec<(Message, f64)>> {
+        let of = |span: &PlannedSpan| -> Vec<(Message, f64)> {
+            match span.source {
+                SpanSource::Thread => {
+                    let holds = |turn: &&Turn| (span.first_seq..=span.last_seq).contains(&turn.seq);
+                    let turns = self.turns.iter().filter(holds).filter(|turn| !self.is_refused(turn.seq));
+                    turns.map(|turn| (turn.message.shown().clone(), turn.create_time)).collect()
+                }
+                SpanSource::Request => {
+                    let first = usize::try_from(span.first_seq).unwrap_or(usize::MAX);
+                    let count = usize::try_from(span.last_seq - span.first_seq).unwrap_or(usize::MAX);
+                    let messages = self.inline.iter().skip(first).take(count.saturating_add(1));
+                    messages.map(|message| (message.clone(), 0.0)).collect()
+                }
+            }
+        };
+        plan.spans.iter().map(of).collect()
+    }
+
+    /// The documents of the turns that a compaction was made from.
+    pub(crate) fn span_turns(&self, of: &CollectionPath, made: &Compaction) -> Result<Vec<DocumentPath>> {
+        let holds = |turn: &&Turn| made.spans.iter().any(|span| span.holds(SpanSource::Thread, turn.seq));
+        self.turns.iter().filter(holds).map(|turn| of.document(&turn.id).map_err(bad_id)).collect()
+    }
+
     /// The view that the engine takes.
     pub fn loaded(&self) -> Loaded<'_> {
         Loaded {
@@ -75,6 +142,7 @@ impl ContextInputs {
             user_data: self.user_data.as_ref().map(|s| &*s.message),
             collections: self.collections.iter().map(ChosenCollection::read).collect(),
             groups: self.groups.as_ref().map(|found| &found.groups),
+            compactions: self.compactions.as_ref().map(|found| &found.compactions),
             refused: &self.refused,
             membership: self.membership.as_deref(),
             recalled: &self.recalled,
@@ -142,6 +210,7 @@ impl ContextInputs {
             user_data: kept(&self.user_data),
             collections: self.collections.iter().map(collection).collect(),
             groups: self.groups.as_ref().map(|found| self.groups_input(&found.groups)),
+            compactions: self.compactions.as_ref().map(|found| found.to_trace()),
             refused: self.refused_input(),
             recalled: self.recalled.iter().map(RecalledInput::of).collect(),
             recall_notice: self.recall_notice.as_ref().and_then(|notice| raw(notice.raw())),
@@ -177,6 +246,7 @@ impl ContextInputs {
             in_time: traced.in_time,
             collections: traced.collections.iter().map(chosen).collect(),
             groups: traced.groups.as_ref().map(|groups| Arc::new(ThreadGroups::again(groups))),
+            compactions: traced.compactions.as_ref().map(|input| Arc::new(ThreadCompactions::again(input))),
             refused: traced.refused.clone(),
             recall_notice: traced.recall_notice.as_deref().map(|raw| Message::from_stored(bytes(raw))),
             unknown_fields: traced.unknown_fields.clone(),
@@ -219,6 +289,7 @@ impl Hash for ContextInputs {
             user_data,
             collections,
             groups,
+            compactions,
             refused,
             recalled,
             recall_notice,
@@ -246,6 +317,7 @@ impl Hash for ContextInputs {
         collections.iter().for_each(|c| (&c.name, chosen(c)).hash(hasher));
         [summary, user_data].map(|shown| shown.as_ref().map(|s| &s.raw)).hash(hasher);
         groups.as_ref().map(|found| found.fingerprint).hash(hasher);
+        compactions.as_ref().map(|found| found.fingerprint).hash(hasher);
         refused.hash(hasher);
         for recalled in recalled {
             recalled.message.as_ref().map(Message::raw).hash(hasher);

@@ -26,6 +26,7 @@ use novelo_store::{Store, Turns};
 
 use crate::cache::Cache;
 use crate::context::collapse::{FoundGroups, ThreadGroups};
+use crate::context::compact::{self, FoundCompactions, ThreadCompactions};
 use crate::error::{Error, Result};
 use crate::search::FoundPassage;
 use crate::thread::refused::Refusals;
@@ -51,6 +52,7 @@ pub(crate) struct ContextInputs {
     collections: Vec<ChosenCollection>,
     groups: Option<Arc<ThreadGroups>>,
     membership: Option<Arc<Membership>>,
+    compactions: Option<Arc<ThreadCompactions>>,
     /// The turns that a model refused, by seq.
     refused: Vec<RefusedTurn>,
     /// The results of searches, as the prompt shows them.
@@ -87,14 +89,19 @@ pub struct Caches {
     shown: Cache<DocumentPath, Shown>,
     collections: Collections,
     older: Cache<CollectionPath, OlderTurns>,
+    /// The groups of threads.
     pub groups: FoundGroups,
+    /// The compactions of threads.
+    pub compactions: FoundCompactions,
 }
 
 /// Whose documents a request reads, and where those that belong to no user may stand in for what a user
 /// lacks.
 #[derive(Debug, Clone, Copy)]
 pub struct Whose<'a> {
+    /// The user, if there is one.
     pub user: Option<&'a str>,
+    /// Whether documents from before there were users are read too.
     pub legacy: bool,
 }
 
@@ -102,6 +109,7 @@ const SHOWN_BYTES_MAX: usize = 16 * 1024 * 1024;
 const COLLECTIONS_BYTES_MAX: usize = 32 * 1024 * 1024;
 const OLDER_BYTES_MAX: usize = 1024 * 1024;
 const GROUPS_BYTES_MAX: usize = 16 * 1024 * 1024;
+const COMPACTIONS_BYTES_MAX: usize = 16 * 1024 * 1024;
 
 impl Default for Caches {
     fn default() -> Self {
@@ -110,6 +118,7 @@ impl Default for Caches {
             collections: Cache::new(COLLECTIONS_BYTES_MAX),
             older: Cache::new(OLDER_BYTES_MAX),
             groups: Cache::new(GROUPS_BYTES_MAX),
+            compactions: Cache::new(COMPACTIONS_BYTES_MAX),
         }
     }
 }
@@ -121,6 +130,7 @@ impl Caches {
         self.collections.retain(|(path, _)| !what.holds(path.segments()));
         self.older.retain(|path| !what.holds(path.segments()));
         self.groups.retain(|(path, _)| !what.holds(path.segments()));
+        self.compactions.retain(|path| !what.holds(path.segments()));
     }
 }
 
@@ -138,6 +148,8 @@ struct Loader<'a> {
     whose: Whose<'a>,
     /// Whether the first turn that is looked at moves in large steps only.
     keeps_front: bool,
+    /// The most turns of a thread that are looked at.
+    turns_max: usize,
     inputs: ContextInputs,
 }
 
@@ -149,11 +161,13 @@ impl ContextInputs {
         whose: Whose<'_>,
         reach: &TimeScope,
         recipe: &Recipe,
+        turns_max: usize,
     ) -> Result<Self> {
         let Some(local) = &reach.local else { return Ok(Self::default()) };
         let above = if recipe.promotes { reach.above.as_slice() } else { &[] };
         let inputs = Self { stretch: local.range, in_time: reach.in_time, ..Self::default() };
-        let mut loader = Loader { store, caches, whose, keeps_front: recipe.keeps_front(), inputs };
+        let keeps_front = recipe.keeps_front();
+        let mut loader = Loader { store, caches, whose, keeps_front, turns_max, inputs };
         for need in recipe.needs() {
             match (need, reach.thread_id()) {
                 (Need::Turns, Some(thread)) => loader.turns(thread).await?,
@@ -166,7 +180,8 @@ impl ContextInputs {
                     }
                 }
                 (Need::Groups, Some(thread)) => loader.groups(thread).await?,
-                (Need::Summary | Need::Groups, None) | (Need::Recall(_), _) => {}
+                (Need::Compactions, Some(thread)) => loader.compactions(thread).await?,
+                (Need::Summary | Need::Groups | Need::Compactions, None) | (Need::Recall(_), _) => {}
             }
         }
         Ok(loader.inputs)
@@ -213,6 +228,12 @@ impl Loader<'_> {
         let Some(user) = self.whose.user else { return Ok(()) };
         let path = loaded::user_data_path(user).map_err(bad_id)?;
         self.inputs.user_data = shown::load(self.store, &self.caches.shown, &path, show_user_data).await?;
+        Ok(())
+    }
+
+    async fn compactions(&mut self, thread: &str) -> Result<()> {
+        let Some(user) = self.whose.user else { return Ok(()) };
+        self.inputs.compactions = compact::find(self.store, &self.caches.compactions, user, thread).await?;
         Ok(())
     }
 

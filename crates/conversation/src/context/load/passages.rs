@@ -150,7 +150,9 @@ fn recall_of_recipe(recipe: &Recipe, input: &RecalledInput) -> Recall {
 /// The result of one recall of a recipe: as the prompt shows it, and the passages.
 #[derive(Debug, Clone)]
 pub struct RecalledPassages {
+    /// As the prompt shows it.
     pub recalled: Recalled,
+    /// The passages, best first.
     pub hits: Vec<FoundPassage>,
     /// The hits as the prompt shows them: neighbours are joined.
     pub shown: Vec<FoundPassage>,

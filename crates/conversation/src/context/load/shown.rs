@@ -14,13 +14,16 @@ use crate::error::Result;
 /// A document, and how a prompt shows it.
 #[derive(Debug, Clone)]
 pub struct Shown {
+    /// The document as it is stored.
     pub raw: Bytes,
+    /// The message that shows it.
     pub message: Arc<Message>,
     /// Of a summary, the last turn that it was made from.
     pub upto_seq: Option<u64>,
 }
 
 impl Shown {
+    /// A document, unless `show` leaves it out.
     pub fn new(raw: Bytes, show: impl Fn(&[u8]) -> Option<Message>) -> Option<Self> {
         let message = Arc::new(show(&raw)?);
         let upto_seq = summary_upto(&raw);

@@ -30,17 +30,22 @@ pub struct Database {
 /// How long a query may take and how much it may answer.
 #[derive(Debug, Clone, Copy)]
 pub struct Bounds {
+    /// The most rows of an answer.
     pub rows_max: usize,
     /// It waits as long for its turn, before that.
     pub wait: Duration,
 }
 
+/// Why a query has no rows.
 #[derive(Debug, thiserror::Error)]
 pub enum QueryError {
+    /// It took longer than this many milliseconds.
     #[error("the query took longer than {0} ms")]
     Slow(u128),
+    /// Too many queries are running.
     #[error("too many queries are running, or the database is locked")]
     Busy,
+    /// The database refused it, in its own words.
     #[error("{0}")]
     Failed(String),
 }
@@ -66,6 +71,7 @@ impl Database {
         make::make(script, path)
     }
 
+    /// The file of the database.
     pub fn path(&self) -> &Path {
         &self.path
     }

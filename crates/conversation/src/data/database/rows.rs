@@ -8,6 +8,7 @@ use serde_json::Value;
 /// Written on the wire as a list of objects, each with the columns in their order.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Rows {
+    /// The names of the columns.
     pub columns: Arc<[String]>,
     /// Cells in the order of the columns: null, a number or a text.
     pub rows: Vec<Vec<Value>>,

@@ -41,9 +41,11 @@ const WAIT_MS_USUAL: u32 = 500;
 /// Read from its file, checked when it is read.
 #[derive(Debug)]
 pub struct Entity {
+    /// The name, which is also that of its file.
     pub name: String,
     /// What it is, in a sentence.
     pub about: String,
+    /// How long its query may take and how much it may answer.
     pub bounds: Bounds,
     /// How long an answer may be given again; zero: never.
     pub keep: Duration,
@@ -68,10 +70,12 @@ pub struct EntityLanguage {
 }
 
 impl EntityLanguage {
+    /// A language with a currency and the plurals of the catalogue.
     pub fn new(language: Language, currency: Option<&str>, plurals: Vec<String>) -> Self {
         Self { writing: Writing::new(language, currency), plurals }
     }
 
+    /// The language of an ontology.
     pub fn of(ontology: &Ontology) -> Self {
         let plurals = ontology.kinds().iter().map(|kind| kind.plural.clone()).collect();
         Self::new(ontology.language(), ontology.currency(), plurals)
@@ -90,12 +94,15 @@ struct Query {
 /// What a presentation may speak of, beside the rows.
 #[derive(Debug, Clone, Copy)]
 pub struct Spoken<'a> {
+    /// The name of the aggregation.
     pub aggregation: &'a str,
     /// Those of each kind, as they are shown.
     pub subjects: &'a [Vec<String>],
     /// `nos últimos 12 meses`, or empty.
     pub window: &'a str,
+    /// The question.
     pub question: &'a Question,
+    /// The conditions on columns.
     pub conditions: &'a [Condition],
 }
 

@@ -28,7 +28,9 @@ const CONTEXT: &str = "context.yaml";
 /// What was found, and what was written.
 #[derive(Debug)]
 pub struct Starter {
+    /// The language of the catalogue.
     pub locale: StarterLocale,
+    /// The tables that became entities.
     pub tables: Vec<StarterTable>,
     /// Tables and views that could not be used, and why.
     pub left_out: Vec<(String, String)>,
@@ -39,11 +41,15 @@ pub struct Starter {
 /// A table and what was made of it.
 #[derive(Debug)]
 pub struct StarterTable {
+    /// The name in the database.
     pub name: String,
+    /// The name of the entity.
     pub entity: String,
     /// What its rows are about, by the names of the ontology.
     pub subjects: Vec<String>,
+    /// Columns with numbers.
     pub measures: Vec<String>,
+    /// The column that gives a row its time.
     pub date: Option<String>,
     /// Words that ask for it.
     pub words: Vec<String>,
@@ -52,12 +58,16 @@ pub struct StarterTable {
 /// The language of questions and answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StarterLocale {
+    /// Portuguese.
     Portuguese,
+    /// English.
     English,
+    /// Russian.
     Russian,
 }
 
 impl StarterLocale {
+    /// The value of `locale` in an ontology.
     pub fn code(self) -> &'static str {
         match self {
             Self::Portuguese => "pt",
@@ -90,9 +100,9 @@ impl StarterLocale {
 
     fn aggregations(self) -> &'static str {
         match self {
-            Self::Portuguese => include_str!("../../../../../policies/starter/pt.yaml"),
-            Self::English => include_str!("../../../../../policies/starter/en.yaml"),
-            Self::Russian => include_str!("../../../../../policies/starter/ru.yaml"),
+            Self::Portuguese => include_str!("../../../policies/starter/pt.yaml"),
+            Self::English => include_str!("../../../policies/starter/en.yaml"),
+            Self::Russian => include_str!("../../../policies/starter/ru.yaml"),
         }
     }
 }

@@ -16,6 +16,7 @@ use crate::error::{Code, Error, Result};
 use crate::remember::UserMemory;
 use crate::remember::{place, results, summary};
 use crate::search::{DOCUMENTS, MEMORIES, PASSAGES, vectors};
+use crate::thread::compaction;
 use crate::trace::TRACES;
 
 const PAGE: usize = 1_000;
@@ -103,6 +104,12 @@ impl Derived {
         self.delete(at.child("references").and_then(|of| of.document("last")).map_err(bad_id)?);
         if let Some(op) = summary::without(app, user, thread, turn.seq).await? {
             self.places.push(summary_path(user, thread).map_err(bad_id)?.prefix());
+            self.ops.push(op);
+        }
+        for op in compaction::without(app, user, thread, turn.seq, &turn.id).await? {
+            if let Op::Delete { at, .. } | Op::Put { at, .. } = &op {
+                self.places.push(at.prefix());
+            }
             self.ops.push(op);
         }
         self.memories_of(app, user, thread, Some(&turn.id)).await

@@ -39,11 +39,13 @@ impl PendingErasure {
         Ok(pending)
     }
 
+    /// Whether files still hold forgotten bytes.
     pub fn is_pending(&self) -> bool {
         let since = self.lock();
         since.is_some() || self.runs.load(Ordering::Relaxed)
     }
 
+    /// Asks for the files to be rewritten.
     pub fn request(&self) {
         self.lock().get_or_insert_with(Instant::now);
     }

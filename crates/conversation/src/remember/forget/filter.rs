@@ -17,12 +17,14 @@ pub struct RestoreFilter {
 }
 
 impl RestoreFilter {
+    /// A filter for a backup that was taken at this time.
     pub fn new(taken_at: Option<f64>, entries: impl IntoIterator<Item = ForgetEntry>) -> Self {
         let mut filter = Self { taken_at, ..Self::default() };
         entries.into_iter().for_each(|entry| filter.add(entry));
         filter
     }
 
+    /// Also forgets what this entry names.
     pub fn add(&mut self, entry: ForgetEntry) {
         let at = self.newest.entry(entry.digest.clone()).or_insert(entry.at);
         *at = at.max(entry.at);
@@ -41,6 +43,7 @@ impl RestoreFilter {
         })
     }
 
+    /// The entries, to be recorded again.
     pub fn into_entries(self) -> Vec<ForgetEntry> {
         self.all
     }

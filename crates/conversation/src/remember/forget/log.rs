@@ -36,8 +36,11 @@ const FILE_BYTES_MAX: u64 = 1024 * 1024 * 1024;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ForgetEntry {
+    /// When it was forgotten, in seconds since 1970.
     pub at: f64,
+    /// What the digest was made with.
     pub salt: String,
+    /// A digest of the place, so that the log names nobody.
     pub digest: String,
 }
 
@@ -231,6 +234,7 @@ pub fn read_file(path: &Path) -> anyhow::Result<Option<Vec<ForgetEntry>>> {
     read_lines(&text).with_context(|| path.display().to_string()).map(Some)
 }
 
+/// Reads the lines of a log of forgets.
 pub fn read_lines(text: &str) -> anyhow::Result<Vec<ForgetEntry>> {
     let mut entries = Vec::new();
     for (number, line) in text.split_inclusive('\n').enumerate() {

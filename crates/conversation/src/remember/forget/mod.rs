@@ -23,6 +23,7 @@ use crate::remember::UserMemory;
 use crate::search::points::erase;
 use crate::search::vectors::VECTORS;
 use crate::search::{PASSAGES, RecallSource};
+use crate::thread::retention;
 use crate::trace::TRACES;
 use derived::{Derived, Subject};
 pub use erasure::PendingErasure;
@@ -34,16 +35,22 @@ pub use log::{ForgetEntry, ForgetLog};
 /// below.
 #[derive(Debug, Clone, Copy)]
 pub enum Traces<'a> {
+    /// They stay.
     Stay,
+    /// Those of this thread.
     OfThread(&'a str),
+    /// Those of the user.
     OfUser,
 }
 
 /// What is gone.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Forgotten {
+    /// Documents that were deleted.
     pub documents: u64,
+    /// Passages that left the indexes.
     pub passages: u64,
+    /// Traces that were deleted.
     pub traces: u64,
     /// Whether the raw files, or Qdrant, are still being cleaned of it.
     pub erasing: bool,
@@ -60,10 +67,12 @@ impl Forgotten {
         }
     }
 
+    /// The counts as JSON.
     pub fn counts(&self) -> Value {
         json!({"documents": self.documents, "passages": self.passages, "traces": self.traces})
     }
 
+    /// The counts as the answer of a request.
     pub fn answer(self) -> Value {
         json!({"forgotten": self.counts(), "erasing": self.erasing})
     }
@@ -74,6 +83,11 @@ pub async fn forget(app: &UserMemory, user: &str, what: &[Prefix], traces: Trace
     let mut derived = Derived::default();
     if let Traces::OfThread(thread) = traces {
         derived.memories_of(app, user, thread, None).await?;
+    }
+    match traces {
+        Traces::Stay => {}
+        Traces::OfThread(thread) => retention::forget_thread(&app.store, user, thread).await?,
+        Traces::OfUser => retention::forget_user(&app.store, user).await?,
     }
     let memories = derived.ops.iter().filter(|op| is_memory(op)).count() as u64;
     derived.skill_results(app, user).await?;

@@ -26,15 +26,18 @@ pub use due::run;
 /// A summary as its document is.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Summary {
+    /// The text.
     pub text: String,
     /// The last turn that it covers.
     #[serde(default)]
     pub upto_seq: u64,
+    /// Who made it.
     #[serde(default)]
     pub by: By,
     /// The caller's own words, where turns were summed up behind them.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub given: Option<String>,
+    /// When it was made, in seconds since 1970.
     #[serde(default)]
     pub updated_at: f64,
     /// It is made again from the turns after this one. `None` where it cannot be: it is carried on.
@@ -55,8 +58,11 @@ struct StoredSummary<'s> {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum By {
+    /// Extraction, without a model.
     Extract,
+    /// The model of the job `summary`.
     Model,
+    /// The caller.
     #[default]
     Caller,
 }

@@ -23,6 +23,7 @@ pub struct Elsewhere {
 }
 
 impl Elsewhere {
+    /// The search in Qdrant.
     pub fn near(&self) -> Near<'_> {
         Near { dense: &self.dense, dense_of: self.dense_of, sparse: &self.sparse }
     }

@@ -31,7 +31,9 @@ pub fn thread_of_conversation(id: &str) -> Option<String> {
 /// The id of a response that is stored: its thread, and its name in it, which contains the node.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ResponseId {
+    /// The thread.
     pub thread: String,
+    /// The name of the response in it.
     pub name: String,
 }
 
@@ -46,10 +48,12 @@ impl ResponseId {
         format!("{RESPONSE}_{}", Uuid::new_v4().simple())
     }
 
+    /// The id as clients see it.
     pub fn encode(&self) -> String {
         format!("{RESPONSE}_{}_{}", escape(&self.thread), self.name)
     }
 
+    /// Reads an id as clients send it.
     pub fn parse(id: &str) -> Option<Self> {
         match parts(id)?.as_slice() {
             [RESPONSE, thread, name] if is_name(name) => {
@@ -73,11 +77,14 @@ impl ResponseId {
 /// The id of an item: its thread, its turn and, where the turn has several of a kind, its place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ItemId {
+    /// The thread.
     pub thread: String,
+    /// The id of the turn.
     pub turn: String,
 }
 
 impl ItemId {
+    /// Reads an id as clients send it.
     pub fn parse(id: &str) -> Option<Self> {
         match parts(id)?.as_slice() {
             [_, thread, turn] | [_, thread, turn, _] => Some(Self { thread: unescape(thread)?, turn: unescape(turn)? }),
@@ -92,6 +99,7 @@ impl ItemId {
             "reasoning" => "rs",
             "function_call" => "fc",
             "function_call_output" => "fco",
+            "compaction" => "cmp",
             _ => "item",
         };
         let place = place.map(|place| format!("_{place}")).unwrap_or_default();

@@ -5,6 +5,7 @@
 //! whose message says less than its items holds both: `{"items": […], "value": message}`. The engine shows
 //! the message of such a document.
 
+mod compaction;
 mod id;
 mod read;
 mod show;
@@ -14,6 +15,7 @@ use novelo_engine::Message;
 use crate::thread::NewTurn;
 use novelo_store::NewId;
 
+pub use compaction::show_compaction;
 pub use id::{ItemId, ResponseId, conversation_id, thread_of_conversation};
 pub use read::{is_reference, read_items};
 pub use show::{show_document, show_message, show_turn, thought_piece};
@@ -21,13 +23,16 @@ pub use show::{show_document, show_message, show_turn, thought_piece};
 /// A turn that was made from items, before it is stored.
 #[derive(Debug, Clone)]
 pub struct ItemTurn {
+    /// The id of the turn.
     pub id: String,
+    /// The message of the turn.
     pub message: Message,
 }
 
 impl From<&ItemTurn> for NewTurn {
     fn from(turn: &ItemTurn) -> Self {
-        Self { id: NewId::Fresh(turn.id.as_str().into()), create_time: None, message: turn.message.clone() }
+        let (id, message) = (NewId::Fresh(turn.id.as_str().into()), turn.message.clone());
+        Self { id, create_time: None, message, goes_with_thread: true }
     }
 }
 

@@ -9,6 +9,7 @@ use novelo_engine::message::check_size;
 use novelo_engine::{Message, Role};
 use serde_json::{Map, Value, json};
 
+use super::compaction::compaction_text;
 use super::id::fresh_turn;
 use super::show::{completed, show_message};
 use super::{ItemTurn, type_of};
@@ -81,6 +82,10 @@ impl ItemReader {
                 let id = text_member(members, at, "call_id")?;
                 let content = input_content(at, "output", members.get("output"))?;
                 let message = json!({"role": "tool", "tool_call_id": id, "content": content});
+                self.add(at, vec![item], Some(message))?;
+            }
+            "compaction" if compaction_text(members).is_some() => {
+                let message = json!({"role": "user", "content": compaction_text(members)});
                 self.add(at, vec![item], Some(message))?;
             }
             "" => return Err(Error::invalid(format!("{at}.type"), "is missing")),

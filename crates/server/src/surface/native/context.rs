@@ -34,6 +34,7 @@ struct ContextRequest<'b> {
     #[serde(borrow)]
     messages: Option<Vec<&'b RawValue>>,
     filters: Option<Value>,
+    compact: Option<Value>,
     budget_tokens: Option<u32>,
     tokenizer: Option<String>,
     explain: Option<Value>,
@@ -61,6 +62,8 @@ fn checked(wire: ContextRequest<'_>, caller: &Caller) -> Result<Request> {
     }
     let user = user(wire.user, caller)?;
     Ok(Request {
+        omits_what_cannot_fit: false,
+        is_off_record: false,
         reach: reach(user.as_deref(), wire.thread)?,
         legacy: false,
         user,
@@ -71,12 +74,23 @@ fn checked(wire: ContextRequest<'_>, caller: &Caller) -> Result<Request> {
         recipe: choice(wire.preset, wire.recipe)?,
         messages,
         filters: wire.filters,
+        compact: compact(wire.compact)?,
         budget_tokens: budget(wire.budget_tokens)?,
         tokenizer: wire.tokenizer.as_deref().map(tokenizer).transpose()?,
         answer: Answer::Context(explain(wire.explain)?),
         unknown_fields: Vec::new(),
         made_from: None,
     })
+}
+
+/// The options of the filter `compact`: `true` for the usual ones.
+fn compact(given: Option<Value>) -> Result<Option<Value>> {
+    match given {
+        None | Some(Value::Null | Value::Bool(false)) => Ok(None),
+        Some(Value::Bool(true)) => Ok(Some(Value::Object(Default::default()))),
+        Some(options @ Value::Object(_)) => Ok(Some(options)),
+        Some(_) => Err(Error::invalid("compact", "must be a boolean or an object of options")),
+    }
 }
 
 /// The user that the request is about. A user's key names its user.

@@ -4,6 +4,7 @@
 //! store or the conversation, and writes the response. It decides nothing else.
 
 mod admin;
+mod compactions;
 pub(crate) mod completions;
 pub(crate) mod context;
 mod data;
@@ -40,6 +41,7 @@ pub(crate) fn routes(server: &Server) -> Routes {
         .route(&at(thread, "/export"), Access::Users, get(admin::export_thread))
         .route(thread, Access::Users.forgetting_on(Method::DELETE), delete(threads::forget))
         .route(&at(thread, "/summary"), Access::Users, get(summary::get).put(summary::put).delete(summary::delete))
+        .merge(compacted(server, thread))
         .route(&at(user, "/threads"), Access::Users, get(threads::list))
         .route(&at(user, "/data"), Access::Users, get(data::get).put(data::put).patch(data::patch))
         .route(&at(user, "/export"), Access::Users, get(admin::export_user))
@@ -68,6 +70,17 @@ pub(crate) fn routes(server: &Server) -> Routes {
         .route("/health/ready", Access::Public, get(health::ready))
         .route("/metrics", Access::Admins, get(health::metrics))
         .route("/openapi.json", Access::Public, get(health::openapi))
+}
+
+/// Old turns in short, and back again.
+fn compacted(server: &Server, thread: &str) -> Routes {
+    let at = |rest: &str| format!("{thread}{rest}");
+    Routes::new(server)
+        .route(&at("/compactions"), Access::Users, get(compactions::list).post(compactions::make))
+        .route(&at("/compactions/{id}"), Access::Users, get(compactions::get).delete(compactions::undo))
+        .route(&at("/spans/{id}"), Access::Users, get(compactions::span))
+        .route(&at("/spans/{id}/restore"), Access::Users, post(compactions::restore))
+        .route(&at("/pins"), Access::Users, get(compactions::pins).put(compactions::set_pins))
 }
 
 /// What is remembered about a user besides the turns.

@@ -37,7 +37,8 @@ pub(crate) fn documents_and_threads() -> Value {
         "Imported": object(&["documents", "new"], json!({"documents": whole, "new": whole, "forgotten": whole})),
         "ContextRequest": object(&[], json!({
             "user": text, "thread": text, "question": text, "preset": text, "recipe": {"type": "object"},
-            "messages": list_of("Message"), "filters": {"type": "array"}, "budget_tokens": whole,
+            "messages": list_of("Message"), "filters": {"type": "array"}, "compact": {"type": ["boolean", "object"]},
+            "budget_tokens": whole,
             "tokenizer": {"enum": ["approx", "o200k_base", "cl100k_base"]}, "explain": {"enum": [true, false, "text"]},
         })),
         "Context": object(&["messages", "tokens", "budget_tokens", "trace_id"], json!({
@@ -75,9 +76,12 @@ pub(crate) fn server() -> Value {
     let (text, whole, flag) = (json!({"type": "string"}), json!({"type": "integer"}), json!({"type": "boolean"}));
     let key_kind = json!({"enum": ["user", "guest", "service", "admin"]});
     json!({
-        "NewKey": object(&[], json!({"kind": key_kind, "user": text, "admin": flag, "name": text})),
+        "NewKey": object(&[], json!({
+            "kind": key_kind, "user": text, "admin": flag, "name": text, "ttl_seconds": whole,
+        })),
         "Key": object(&["id", "kind", "user", "admin", "name", "key"], json!({
             "id": text, "kind": key_kind, "user": {"type": ["string", "null"]}, "admin": flag, "name": {"type": ["string", "null"]}, "key": text,
+            "ttl_seconds": {"type": ["integer", "null"]},
         })),
         "Keys": object(&["keys", "has_more"],
             json!({"keys": {"type": "array", "items": {"type": "object"}}, "has_more": flag})),
@@ -102,7 +106,7 @@ pub(crate) fn server() -> Value {
 /// Summaries, memories, searchable documents and tasks.
 pub(crate) fn memory() -> Value {
     let mut all = serde_json::Map::new();
-    for part in [memories(), documents(), tasks()] {
+    for part in [memories(), compactions(), documents(), tasks()] {
         if let Value::Object(part) = part {
             all.extend(part);
         }
@@ -130,6 +134,48 @@ fn hits(required: &[&str], properties: Value) -> Value {
             "notes": {"type": "array", "items": text()},
         }),
     )
+}
+
+fn compactions() -> Value {
+    let by = json!({"enum": ["extract", "model"]});
+    let counted = json!({"enum": ["approx", "o200k_base", "cl100k_base"]});
+    let turn = object(
+        &["id", "seq", "create_time", "message"],
+        json!({"id": text(), "seq": whole(), "create_time": number(), "message": {"type": "object"}}),
+    );
+    json!({
+        "NewCompaction": object(&[], json!({
+            "max_tokens": whole(), "keep": number(), "recent_turns": whole(), "by": by, "max_text_tokens": whole(),
+            "tokenizer": counted,
+        })),
+        "Compacted": object(&["compaction", "tokens", "max_tokens"], json!({
+            "compaction": {"anyOf": [{"$ref": "#/components/schemas/Compaction"}, {"type": "null"}]},
+            "tokens": whole(), "max_tokens": whole(),
+        })),
+        "Compaction": object(
+            &["id", "created_at", "tokens_before", "tokens_after", "max_tokens", "tokenizer", "spans"],
+            json!({
+                "id": text(), "created_at": number(), "tokens_before": whole(), "tokens_after": whole(),
+                "max_tokens": whole(), "tokenizer": counted, "spans": list_of("CompactedSpan"),
+            }),
+        ),
+        "CompactedSpan": object(
+            &["id", "in", "first_seq", "last_seq", "turns", "tokens", "kind", "by", "text"],
+            json!({
+                "id": text(), "in": {"enum": ["thread", "request"]}, "first_seq": whole(), "last_seq": whole(),
+                "turns": whole(), "tokens": whole(), "kind": {"enum": ["tools", "talk", "mixed"]}, "by": by,
+                "text": text(), "children": {"type": "array", "items": text()}, "refused": text(),
+                "restored_at": whole(),
+            }),
+        ),
+        "Compactions": object(&["compactions", "has_more"],
+            json!({"compactions": list_of("Compaction"), "has_more": flag()})),
+        "SpanTurns": object(&["span", "messages", "missing"], json!({
+            "span": {"$ref": "#/components/schemas/CompactedSpan"}, "messages": {"type": "array", "items": turn},
+            "missing": whole(),
+        })),
+        "Pins": object(&["turns"], json!({"turns": {"type": "array", "maxItems": 200, "items": text()}})),
+    })
 }
 
 fn memories() -> Value {

@@ -8,7 +8,8 @@ use serde_json::{Map, Value, json};
 use novelo_conversation::error::{Error, Result};
 
 /// Members that are not passed to the model.
-const OURS: [&str; 17] = [
+const OURS: [&str; 18] = [
+    "context_management",
     "model",
     "input",
     "instructions",
@@ -28,7 +29,7 @@ const OURS: [&str; 17] = [
     "prompt_cache_options",
 ];
 /// What is not done here: it would be ignored without a word.
-const UNSUPPORTED: [&str; 4] = ["context_management", "moderation", "image", "access_programs"];
+const UNSUPPORTED: [&str; 3] = ["moderation", "image", "access_programs"];
 /// A caller must not choose the model server or its credentials.
 const OPERATORS: [&str; 5] = ["api_base", "base_url", "api_key", "extra_headers", "extra_body"];
 

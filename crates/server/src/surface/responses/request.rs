@@ -1,5 +1,6 @@
 //! The body of `POST /v1/responses`, and what is refused in it.
 
+use super::compact::{CompactionChoice, ContextManagement};
 use novelo_engine::limits::INLINE_MESSAGES_MAX;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -24,6 +25,7 @@ pub(super) struct ResponseRequest {
     pub include: Option<Vec<String>>,
     pub max_output_tokens: Option<u64>,
     pub prompt: Option<Value>,
+    pub context_management: Option<Vec<ContextManagement>>,
 }
 
 /// A conversation by its id, or in an object.
@@ -42,8 +44,10 @@ impl ConversationName {
     }
 }
 
-/// What a client may ask to be included. Thoughts are shown in clear: there is nothing to encrypt.
-const INCLUDABLE: [&str; 1] = ["reasoning.encrypted_content"];
+/// What a client may ask to be included: what of the conversation the model saw, and why.
+const EXPLAIN: &str = "novelo.explain";
+/// Thoughts are shown in clear: there is nothing to encrypt.
+const INCLUDABLE: [&str; 2] = ["reasoning.encrypted_content", EXPLAIN];
 const METADATA_MAX: usize = 16;
 const METADATA_NAME_MAX: usize = 64;
 const METADATA_VALUE_MAX: usize = 512;
@@ -78,7 +82,13 @@ impl ResponseRequest {
             let known = INCLUDABLE.join(", ");
             return Err(Error::invalid("include", format_args!("has {name:?}; what there is to include: {known}")));
         }
+        self.compaction()?;
         check_metadata(self.metadata.as_ref())
+    }
+
+    /// Whether and when the conversation is compacted.
+    pub(super) fn compaction(&self) -> Result<Option<CompactionChoice>> {
+        CompactionChoice::read(self.context_management.as_deref())
     }
 
     pub(super) fn is_stored(&self) -> bool {
@@ -91,6 +101,11 @@ impl ResponseRequest {
 
     pub(super) fn streams(&self) -> bool {
         self.stream == Some(true)
+    }
+
+    /// Whether the response is returned with its explanation.
+    pub(super) fn explains(&self) -> bool {
+        self.include.iter().flatten().any(|name| name == EXPLAIN)
     }
 
     pub(super) fn shortens(&self) -> bool {

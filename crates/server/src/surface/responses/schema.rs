@@ -21,13 +21,18 @@ pub(crate) fn all() -> Value {
             "store": maybe("boolean"), "stream": maybe("boolean"), "background": maybe("boolean"),
             "tools": {"type": "array", "items": {"type": "object"}}, "tool_choice": {"type": ["string", "object"]},
             "text": {"type": "object"}, "truncation": {"enum": ["auto", "disabled", null]},
+            "context_management": {"type": ["array", "null"], "items": {"type": "object"}},
             "max_output_tokens": maybe("integer"), "metadata": maybe("object"), "user": text(),
         })),
         "Response": object(&["id", "object", "created_at", "status", "model", "output"], json!({
             "id": text(), "object": {"enum": ["response"]}, "created_at": number(), "status": {"enum": statuses},
             "model": text(), "output": items, "error": maybe("object"), "incomplete_details": maybe("object"),
             "usage": maybe("object"), "metadata": {"type": "object"}, "conversation": maybe("object"),
-            "previous_response_id": maybe("string"),
+            "previous_response_id": maybe("string"), "expires_at": maybe("integer"),
+        })),
+        "CompactedResponse": object(&["id", "object", "created_at", "output", "usage"], json!({
+            "id": text(), "object": {"enum": ["response.compaction"]}, "created_at": whole(), "output": items,
+            "usage": {"type": "object"},
         })),
         "DeletedResponse": object(&["id", "object", "deleted"],
             json!({"id": text(), "object": {"enum": ["response"]}, "deleted": flag()})),
@@ -37,7 +42,7 @@ pub(crate) fn all() -> Value {
         "ConversationChange": object(&["metadata"], json!({"metadata": maybe("object"), "user": text()})),
         "Conversation": object(&["id", "object", "created_at", "metadata"], json!({
             "id": text(), "object": {"enum": ["conversation"]}, "created_at": whole(),
-            "metadata": {"type": "object"}, "updated_at": whole(),
+            "metadata": {"type": "object"}, "updated_at": whole(), "expires_at": maybe("integer"),
         })),
         "DeletedConversation": object(&["id", "object", "deleted"],
             json!({"id": text(), "object": {"enum": ["conversation.deleted"]}, "deleted": flag()})),
@@ -45,5 +50,15 @@ pub(crate) fn all() -> Value {
         "NewItems": object(&["items"], json!({"items": items, "user": text()})),
         "Item": object(&["id", "type"], json!({"id": text(), "type": text()})),
         "ItemList": list(list_of("Item")),
+        "NewEmbeddings": object(&["input"], json!({
+            "input": {"type": ["string", "array"]}, "model": text(), "encoding_format": {"enum": ["float", "base64"]},
+            "dimensions": whole(), "user": text(),
+        })),
+        "Embeddings": object(&["object", "data", "model", "usage"], json!({
+            "object": {"enum": ["list"]}, "data": list_of("Embedding"), "model": text(), "usage": {"type": "object"},
+        })),
+        "Embedding": object(&["object", "index", "embedding"], json!({
+            "object": {"enum": ["embedding"]}, "index": whole(), "embedding": {"type": ["array", "string"]},
+        })),
     })
 }

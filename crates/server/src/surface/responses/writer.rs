@@ -8,9 +8,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 use serde_json::{Map, Value, json};
 
 use novelo_conversation::answer::response::{ResponseEnd, ResponseStatus, ShownResponse};
-use novelo_conversation::answer::{Event, EventReader, Generated, LoggedEvent, ResponseFormat};
+use novelo_conversation::answer::{Event, EventReader, LoggedEvent, Reply, ResponseFormat};
 use novelo_conversation::model::ToolCall;
-use novelo_conversation::thread::item::{ItemId, show_message, thought_piece};
+use novelo_conversation::thread::compaction::Compaction;
+use novelo_conversation::thread::item::{ItemId, show_compaction, show_message, thought_piece};
+
+/// The member with the explanation of a response, where that is asked for.
+const EXPLANATION: &str = "novelo_explain";
 
 /// A response that waits to be made.
 pub(super) fn queued(shown: &ShownResponse) -> Value {
@@ -18,9 +22,13 @@ pub(super) fn queued(shown: &ShownResponse) -> Value {
 }
 
 /// A response at its end.
-pub(super) fn finished(shown: &ShownResponse, generated: &Generated) -> Value {
-    let output = generated.said().map(|said| show_message(&shown.thread, &shown.turn, &said)).unwrap_or_default();
-    ended(shown.members.clone(), &ResponseEnd::of(generated), output)
+pub(super) fn finished(shown: &ShownResponse, Reply { generated, prompted, .. }: &Reply) -> Value {
+    let said =
+        generated.said_or_thought().map(|said| show_message(&shown.thread, &shown.turn, &said)).unwrap_or_default();
+    let compaction = prompted.compaction.as_ref().map(|compaction| show_compaction(&shown.thread, compaction));
+    let mut members = shown.members.clone();
+    members.extend(prompted.explanation.as_ref().map(|explanation| (EXPLANATION.to_owned(), (**explanation).clone())));
+    ended(members, &ResponseEnd::of(generated), compaction.into_iter().chain(said).collect())
 }
 
 /// The members of a response that has not ended.
@@ -127,6 +135,11 @@ impl ResponseWriter {
 
     fn event(&self, written: &mut Written, event: &Event) {
         match event {
+            Event::Prompt(prompted) => {
+                if let Some(compaction) = &prompted.compaction {
+                    self.compaction(written, compaction);
+                }
+            }
             Event::Text(text) => self.text(written, text),
             Event::More(more) => {
                 if let Some(piece) = thought_piece(&more.message) {
@@ -140,7 +153,7 @@ impl ResponseWriter {
             Event::Done(reply) => {
                 self.close(written);
                 let end = ResponseEnd::of(&reply.generated);
-                self.end(written, end.status, finished(&self.shown, &reply.generated));
+                self.end(written, end.status, finished(&self.shown, reply));
             }
             Event::Failed(error) => {
                 self.close(written);
@@ -209,6 +222,15 @@ impl ResponseWriter {
         self.push_part(written, kind, "response.content_part.done", json!({"part": kind.part(&text)}));
         let (output_index, item) = (written.output_index, self.item(kind, Some(&text)));
         self.push(written, "response.output_item.done", json!({"output_index": output_index, "item": item}));
+        written.output_index += 1;
+    }
+
+    /// The item of what was compacted for the prompt.
+    fn compaction(&self, written: &mut Written, compaction: &Compaction) {
+        let (output_index, item) = (written.output_index, show_compaction(&self.shown.thread, compaction));
+        for kind in ["response.output_item.added", "response.output_item.done"] {
+            self.push(written, kind, json!({"output_index": output_index, "item": item}));
+        }
         written.output_index += 1;
     }
 

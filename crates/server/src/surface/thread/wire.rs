@@ -100,7 +100,7 @@ impl<'r> From<&'r UnderstoodQuestion> for QuestionBody<'r> {
 }
 
 impl<'r> From<&'r Prompted> for SourcesBody<'r> {
-    fn from(Prompted { sources, tokens, budget_tokens, trace_id }: &'r Prompted) -> Self {
+    fn from(Prompted { sources, tokens, budget_tokens, trace_id, .. }: &'r Prompted) -> Self {
         let sources = (1..).zip(sources.iter()).map(SourceBody::from).collect();
         Self { sources, tokens: *tokens, budget_tokens: *budget_tokens, trace_id }
     }
