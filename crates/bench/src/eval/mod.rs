@@ -3,6 +3,7 @@
 mod recall;
 mod rewrite;
 mod routing;
+mod truth;
 
 use novelo_conversation::settings::Settings;
 use novelo_server::cli::{EvalCommand, Output};
@@ -13,6 +14,7 @@ pub fn run(command: EvalCommand, settings: &Settings, out: &Output) -> anyhow::R
     match command {
         EvalCommand::Recall { file, embed } => report(&recall::measure(&file, embed, settings)?, recall::print, out),
         EvalCommand::Rewrite { file, with } => report(&rewrite::measure(&file, with, settings)?, rewrite::print, out),
+        EvalCommand::Truth { file, half } => report(&truth::measure(&file, half)?, truth::print, out),
         EvalCommand::Routing { file } => report(&routing::measure(&file, settings)?, routing::print, out),
     }
 }

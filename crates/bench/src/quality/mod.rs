@@ -5,6 +5,7 @@
 mod data;
 pub mod rewrite;
 pub mod routing;
+pub(crate) mod truth;
 
 use std::collections::BTreeMap;
 

@@ -29,6 +29,7 @@ pub fn inputs_fingerprint(plan: &Preset, request: &Request, inputs: &ContextInpu
         // What was read or found is in `inputs`, as are the messages and the fields that were ignored.
         legacy: _,
         recalled: _,
+        as_of: _,
         omits_recall_notice: _,
         messages: _,
         unknown_fields: _,

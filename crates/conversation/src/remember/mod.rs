@@ -19,6 +19,7 @@ pub mod results;
 pub mod search;
 pub mod skills;
 pub mod summary;
+pub mod supersede;
 pub mod tasks;
 pub mod user_data;
 

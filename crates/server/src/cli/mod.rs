@@ -32,7 +32,9 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 use serde_json::Value;
 
-pub use self::measure::{BenchArgs, EmbedChoice, EvalCommand, MeasureCommand, Rewriter, main_of_bench};
+pub use self::measure::{
+    BenchArgs, EmbedChoice, EvalCommand, MeasureCommand, Rewriter, TruthHalfChoice, main_of_bench,
+};
 #[doc(hidden)]
 pub use self::output::{print, print_error};
 pub use self::progress::steps as progress_bar;

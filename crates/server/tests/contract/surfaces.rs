@@ -84,6 +84,7 @@ surfaces! {
         summary
         task_memory
         tasks
+        truth
         user_data
     }
     responses {
