@@ -31,6 +31,11 @@ SKIPPED := target/skipped-tests
 CLIENTS := target/clients
 CLIENTS_PYTHON_STAMP := $(CLIENTS)/.installed-python
 CLIENTS_NODE_STAMP := $(CLIENTS)/.installed-node
+# Novelo's own clients: what they are built from, and where they lie once they are built and installed.
+OWN_PYTHON := $(shell find clients/python/src -name '*.py') clients/python/pyproject.toml clients/python/README.md
+OWN_NODE := $(shell find clients/typescript/src -name '*.ts') $(addprefix clients/typescript/,package.json tsconfig.json README.md)
+OWN_PYTHON_STAMP := $(CLIENTS)/.novelo-python
+OWN_NODE_STAMP := $(CLIENTS)/.novelo-node
 PEERS := target/peers
 PEERS_STAMP := $(PEERS)/.installed
 DENY_VERSION := 0.20.2
@@ -88,6 +93,7 @@ openapi: $(VENV_STAMP)
 	$(call say,openapi)
 	@test -f $(OPENAPI) || { echo '$(OPENAPI) is missing: the server test that keeps it writes it' >&2; exit 1; }
 	@$(VENV)/bin/python ci/openapi_check.py $(OPENAPI)
+	@$(PYTHON) clients/generate.py --check
 
 .PHONY: lint
 lint:
@@ -103,9 +109,10 @@ deny: $(DENY_STAMP)
 .PHONY: model
 model: $(MODEL_STAMP) $(LLM_STAMP)
 
-# The packages of other projects that the tests of `/v1/chat/completions` use: 500 MB.
+# The packages of other projects that the tests use, 500 MB, and Novelo's own clients: the wheel and the tarball are built from
+# clients/, left in target/clients/dist, and installed beside the others.
 .PHONY: clients
-clients: $(CLIENTS_PYTHON_STAMP) $(CLIENTS_NODE_STAMP)
+clients: $(CLIENTS_PYTHON_STAMP) $(CLIENTS_NODE_STAMP) $(OWN_PYTHON_STAMP) $(OWN_NODE_STAMP)
 
 # Snapshots are compared, never written: a changed one is a failure.
 .PHONY: suite
@@ -199,7 +206,7 @@ clean:
 	@rm -rf target
 
 .PHONY: tools
-tools: needs $(VENV_STAMP) $(DENY_STAMP) $(MODEL_STAMP) $(LLM_STAMP) $(CLIENTS_PYTHON_STAMP) $(CLIENTS_NODE_STAMP)
+tools: needs $(VENV_STAMP) $(DENY_STAMP) $(MODEL_STAMP) $(LLM_STAMP) clients
 
 .PHONY: system
 system:
@@ -257,6 +264,27 @@ $(CLIENTS_NODE_STAMP): ci/clients/package.json ci/clients/package-lock.json
 	@cp ci/clients/package.json ci/clients/package-lock.json $(CLIENTS)/node
 	@npm ci --prefix $(CLIENTS)/node --silent --no-audit --no-fund --ignore-scripts \
 		|| { echo 'npm cannot install what ci/clients/package.json names: it needs a registry' >&2; exit 1; }
+	@touch $@
+
+# Nothing is fetched: what builds them was installed above.
+$(OWN_PYTHON_STAMP): $(CLIENTS_PYTHON_STAMP) $(OWN_PYTHON)
+	$(call say,Novelo for Python)
+	@rm -rf $(CLIENTS)/build-python && mkdir -p $(CLIENTS)/dist && rm -f $(CLIENTS)/dist/*.whl
+	@cp -r clients/python $(CLIENTS)/build-python
+	@$(CLIENTS)/venv/bin/pip wheel --quiet --disable-pip-version-check --no-index --no-deps --no-build-isolation \
+		--wheel-dir $(CLIENTS)/dist $(CLIENTS)/build-python
+	@$(CLIENTS)/venv/bin/pip install --quiet --disable-pip-version-check --no-index --no-deps --force-reinstall $(CLIENTS)/dist/*.whl
+	@rm -r $(CLIENTS)/build-python
+	@touch $@
+
+$(OWN_NODE_STAMP): $(CLIENTS_NODE_STAMP) $(OWN_NODE)
+	$(call say,Novelo for JavaScript)
+	@rm -rf $(CLIENTS)/node/build && mkdir -p $(CLIENTS)/dist $(CLIENTS)/node/build && rm -f $(CLIENTS)/dist/*.tgz
+	@cp -r clients/typescript/src $(addprefix clients/typescript/,package.json tsconfig.json README.md) $(CLIENTS)/node/build
+	@$(CLIENTS)/node/node_modules/.bin/tsc -p $(CLIENTS)/node/build
+	@cd $(CLIENTS)/node/build && npm pack --silent --pack-destination ../../dist >/dev/null
+	@rm -rf $(CLIENTS)/node/node_modules/@novelo $(CLIENTS)/node/build
+	@npm install --prefix $(CLIENTS)/node --silent --offline --no-save --no-audit --no-fund --ignore-scripts $(CLIENTS)/dist/*.tgz
 	@touch $@
 
 $(PEERS_STAMP): ci/peers/requirements.txt

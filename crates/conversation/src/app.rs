@@ -13,6 +13,7 @@ use tokio::task::JoinHandle;
 
 use crate::answer::Replies;
 use crate::answer::guide::Guides;
+use crate::answer::response;
 use crate::base::Base;
 use crate::context::Contexts;
 use crate::data::Data;
@@ -192,6 +193,11 @@ async fn sweep(app: App) {
             && let Err(error) = app.store.sweep(now()).await
         {
             tracing::warn!(%error, "expired documents were not removed");
+        }
+        if app.store.health().writable
+            && let Err(error) = response::prune(&app).await
+        {
+            tracing::warn!(%error, "conversations that are due were not forgotten");
         }
         app.replies.sweep();
         if ticks_left == 0 {

@@ -3,6 +3,8 @@
 //! Owns the caller of a request and the checks made of it, and the roots of the store that no document call
 //! can name.
 
+use std::time::Duration;
+
 use novelo_engine::path::check_id;
 use novelo_engine::scope::Scope;
 
@@ -14,6 +16,8 @@ pub const KEYS: &str = "keys";
 pub const NODES: &str = "novelo.nodes";
 /// The root of the record of what was forgotten.
 pub const FORGETS: &str = "novelo.forgets";
+/// The root of what is known of how long threads are kept.
+pub(crate) const RETENTION: &str = "novelo.retention";
 
 /// The user of threads and documents of callers that name none.
 pub const ANONYMOUS: &str = "anonymous";
@@ -24,6 +28,8 @@ pub struct Caller {
     /// What the caller may reach.
     pub scope: Scope,
     proof: Proof,
+    /// How long the conversations are kept that its key makes.
+    pub ttl: Option<Duration>,
 }
 
 /// What a caller showed.
@@ -40,7 +46,12 @@ pub enum Proof {
 impl Caller {
     /// A caller.
     pub fn new(scope: Scope, proof: Proof) -> Self {
-        Self { scope, proof }
+        Self { scope, proof, ttl: None }
+    }
+
+    /// The same with a key that says how long its conversations are kept.
+    pub fn keeping_for(self, ttl: Option<Duration>) -> Self {
+        Self { ttl, ..self }
     }
 
     /// Whether the caller may do everything.
@@ -106,7 +117,7 @@ impl Caller {
 
     /// Allows what concerns one path.
     pub fn require_path(&self, segments: &[Box<str>]) -> Result<()> {
-        let reserved = segments.first().is_some_and(|root| [KEYS, NODES, FORGETS].contains(&&**root));
+        let reserved = segments.first().is_some_and(|root| [KEYS, NODES, FORGETS, RETENTION].contains(&&**root));
         match self.scope.covers(segments) && !reserved {
             true => Ok(()),
             false => Err(Error::new(Code::Forbidden, "the path lies outside what this caller may see")),

@@ -37,6 +37,8 @@ limits! {
     BATCH_OPS_MAX = 400, "operations in one batch";
     CONVERSATION_ITEMS_MAX = 20, "items in one request that makes a conversation or adds to it";
     ITEMS_PAGE_MAX = 100, "items of one page of a conversation or a response";
+    RESPONSE_WAIT_S_MAX = 300, "seconds that a request waits for another response in its conversation, where it asks to";
+    EMBEDDING_INPUTS_MAX = 2_048, "texts in one request for embeddings";
     PAGE_MAX = 1_000, "entries of one page of a list";
     CONTEXT_TURNS_MAX = 10_000, "newest turns of a thread, or documents of a collection, that one context looks at";
     BUDGET_TOKENS_MAX = 10_000_000, "tokens of a budget";
@@ -51,6 +53,7 @@ limits! {
     RECALL_HITS_MAX = 100, "hits of one search, or of one recall in a recipe";
     QUESTION_BYTES_MAX = 64 * 1024, "bytes of a question";
     MEMORY_BYTES_MAX = 64 * 1024, "bytes of a memory or a summary, of a meta object, of a task's title or notes";
+    SUPERSEDES_MAX = 100, "memories that one memory replaces because a caller says so";
     DOCUMENT_PASSAGES_MAX = 50_000, "passages of one document or repository";
     REPO_FILES_MAX = 20_000, "files of one repository, skipped ones included";
     REPO_FILE_BYTES_MAX = 1024 * 1024, "bytes of a file of a repository; larger ones are skipped and counted";

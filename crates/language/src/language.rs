@@ -12,6 +12,7 @@ use rustc_hash::FxHashMap;
 use crate::analyse::Words;
 use crate::question_grammar::QuestionGrammar;
 use crate::syntax::{Analysis, Grammar, Lexicon, Script};
+use crate::window::holds;
 use crate::{english, portuguese, russian};
 
 macro_rules! languages {
@@ -81,6 +82,11 @@ impl Language {
     /// Its words for questions about data.
     pub(crate) fn questions(self) -> &'static QuestionGrammar {
         self.grammar().questions
+    }
+
+    /// Whether a word in small letters stands before names: `de`, `of`.
+    pub fn leads_name(self, word: &str) -> bool {
+        holds(self.questions().talk.prepositions, word)
     }
 
     pub fn bit(self) -> u8 {

@@ -3,6 +3,7 @@
 //! separated by blanks, and all words are folded.
 
 use crate::locale::Locale;
+use crate::schema_words::SchemaWords;
 use crate::stated::{ConditionWords, UnreadKind};
 use crate::window::{Span, Window, WindowWords, begins_as, holds, is_calendar_unit, is_month_name};
 
@@ -17,14 +18,22 @@ pub(crate) struct QuestionGrammar {
     pub sentences: Sentences,
     pub locale: Locale,
     pub conditions: ConditionWords,
+    pub schema: SchemaWords,
     /// A word as it is stemmed, where the stemmer takes it for another.
     pub stemmed_form: fn(&str) -> &str,
+    /// Whether a word that is nearly a person's name is a form of that name, or the name of another person
+    /// (`Petrov`, `Petrova`). None where neither can be told.
+    pub name_form: fn(&str, &str) -> Option<bool>,
+    /// The names that a word may be a form of.
+    pub named_by: fn(&str) -> Vec<String>,
     /// Words before something that is selected by: `de shopping`, `in poetry`.
     pub qualifiers: &'static str,
     /// What an ontology knows without saying so: words that depend on the question before, words that begin
     /// such a question, and words that ask but do not tell for what.
     pub follow_ups: &'static str,
     pub openers: &'static str,
+    /// The same of several words: `what about`.
+    pub opening_phrases: &'static [&'static str],
     pub fillers: &'static str,
 }
 
@@ -59,6 +68,13 @@ pub(crate) struct TalkWords {
     pub courtesies: &'static str,
     /// What begins the question itself.
     pub asks: &'static str,
+    /// Phrases that only correct or go on, whatever their words mean elsewhere: `i mean`.
+    pub asides: &'static [&'static str],
+    /// Words of everyday things. One of them alone, in small letters, is part of a name only where a name
+    /// stands.
+    pub everyday: &'static str,
+    /// Words before a name, and not before a place or a time: `of`, `sobre`.
+    pub name_leads: &'static str,
 }
 
 /// Words that point at subjects of the last few answers, or change them.
@@ -82,6 +98,18 @@ pub(crate) struct PointerWords {
     pub follows: &'static str,
     /// Words between what is compared.
     pub links: &'static str,
+    /// Words before the second side of a comparison: `contra o ifix`.
+    pub against: &'static str,
+    /// Words that stand for what was spoken of: `isso`, `it`.
+    pub pronouns: &'static str,
+    /// Before a word that tells something, they point at the last answer: `nesse ranking`.
+    pub demonstratives: &'static str,
+    /// Nouns for an answer, behind them: `nessa lista`.
+    pub answers: &'static str,
+    /// Pronouns that say whose something is, and need somebody or something to be that.
+    pub owners: &'static str,
+    /// They keep the question before and change one thing of it: `só os 3 primeiros`, `by length instead`.
+    pub changes: &'static str,
 }
 
 /// How many rows are asked for.
@@ -137,6 +165,11 @@ impl TalkWords {
 }
 
 impl PointerWords {
+    /// Whether a word stands for what was spoken of, or before it.
+    pub(crate) fn points(&self, word: &str) -> bool {
+        [self.pronouns, self.demonstratives, self.owners, self.these].iter().any(|words| holds(words, word))
+    }
+
     /// Whether a word changes which subjects are meant.
     pub(crate) fn is_change(&self, word: &str) -> bool {
         holds(self.remove, word) || holds(self.add, word) || holds(self.swap, word)
@@ -147,6 +180,13 @@ impl QuestionGrammar {
     /// Whether a word is a unit of the calendar, a month or another word of time.
     pub(crate) fn is_time(&'static self, word: &str) -> bool {
         is_calendar_unit(word, &self.window) || is_month_name(word, &self.window) || holds(self.times.other, word)
+    }
+
+    /// Whether a word is a unit of amounts: `pounds`, `por cento`, `mil`.
+    pub(crate) fn is_amount(&self, folded: &str) -> bool {
+        let of = &self.conditions;
+        let is_scale = of.scales.iter().any(|(names, _)| holds(names, folded));
+        is_scale || holds(of.money, folded) || of.percent.iter().any(|phrase| holds(phrase, folded))
     }
 
     /// Whether the language itself has a use for a word, so that it is no slip of another.

@@ -39,9 +39,9 @@ async fn a_path_is_declared_once() {
 #[tokio::test]
 async fn a_handler_that_ignores_its_caller_is_protected() {
     let server = server().await;
-    let ana = server.keys.create(&server.app.store, KeyKind::User("ana".into()), None).await.unwrap().1;
-    let guest = server.keys.create(&server.app.store, KeyKind::Guest, None).await.unwrap().1;
-    let admin = server.keys.create(&server.app.store, KeyKind::Admin, None).await.unwrap().1;
+    let ana = server.keys.create(&server.app.store, KeyKind::User("ana".into()), None, None).await.unwrap().1;
+    let guest = server.keys.create(&server.app.store, KeyKind::Guest, None, None).await.unwrap().1;
+    let admin = server.keys.create(&server.app.store, KeyKind::Admin, None, None).await.unwrap().1;
     let routes = Routes::new(&server)
         .route("/all", Access::Public, get(async || "data"))
         .route("/any", Access::AnyKey, get(async || "data"))

@@ -11,6 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use support::asking::course;
 use support::calls::{About, Call, every};
 use support::eco::PATH as ASK_ECO;
+use support::embeddings::Embeddings;
 use support::models::Models;
 use support::{Client, Home, Server, Value, json, says};
 
@@ -150,15 +151,18 @@ fn walk(column: &str, client: &Client, calls: &[(Route, Call)]) {
     assert!(wrong.is_empty(), "as {column}:\n{}", wrong.join("\n"));
 }
 
-/// A server with data and a model to ask.
+/// A server with data, a model to ask, and an embedder.
 fn serve() -> Server {
-    Home::new().serve_with(&Models::start().settings_with_data())
+    let (models, embeddings) = (Models::start(), Embeddings::start());
+    let settings = [&models.settings_with_data()[..], &embeddings.settings()].concat();
+    Home::new().serve_with(&settings)
 }
 
-/// What is stored of a user, traces aside, which are stored in their own time.
+/// What is stored of a user, traces and vectors aside, which are stored in their own time.
 fn stored(admin: &Client, user: &str) -> Vec<String> {
     let export = admin.get(&format!("/v1/users/{user}/export")).text();
-    let documents = export.lines().filter(|line| line.starts_with("{\"path\"") && !line.contains("/traces/"));
+    let is_made_later = |line: &str| line.contains("/traces/") || line.contains("/vectors/");
+    let documents = export.lines().filter(|line| line.starts_with("{\"path\"") && !is_made_later(line));
     documents.map(str::to_owned).collect()
 }
 

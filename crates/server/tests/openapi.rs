@@ -8,6 +8,7 @@ use std::path::PathBuf;
 
 use support::asking::course;
 use support::calls::{About, documented, every};
+use support::embeddings::Embeddings;
 use support::models::Models;
 use support::{Answer, Home, Server, Value, json};
 
@@ -29,7 +30,9 @@ fn the_document_is_the_golden_one() {
 
 #[test]
 fn every_operation_answers_as_its_schema_says() {
-    let server = Home::new().serve_with(&Models::start().settings_with_data());
+    let (models, embeddings) = (Models::start(), Embeddings::start());
+    let settings = [&models.settings_with_data()[..], &embeddings.settings()].concat();
+    let server = Home::new().serve_with(&settings);
     let document = server.get("/openapi.json").ok();
     server.say("u", "t", &["hi"]);
     let made = server.context(json!({"user": "u", "thread": "t"}));

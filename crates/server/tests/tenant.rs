@@ -120,8 +120,16 @@ fn no_id_of_another_user_shows_anything_to_bob() {
         assert!(!seen.contains(CANARY), "{id:?}: {seen}");
         let trace = admin.context(json!({"user": id, "thread": id}))["trace_id"].as_str().unwrap().to_owned();
         for call in every(&About { user: &id, thread: &id, trace: &trace, course: &trace, key: "none" }) {
-            let about_nobody =
-                ["getLive", "getReady", "getChatPage", "getAsset", "listModels", "getModel", "listSkills"];
+            let about_nobody = [
+                "getLive",
+                "getReady",
+                "getChatPage",
+                "getAsset",
+                "listModels",
+                "getModel",
+                "listSkills",
+                "createEmbeddings",
+            ];
             if !about_nobody.contains(&call.operation) {
                 call.refused(&bob, 403, "forbidden");
             }

@@ -10,6 +10,9 @@ use novelo_engine::Turn;
 
 use crate::read::{BLOCK_TURNS, BlockSlice, Range, ThreadStats, Turns};
 
+/// One thread takes at most this part of a cache by growing.
+const THREAD_SHARE: usize = 2;
+
 #[derive(Debug)]
 pub(crate) struct HotTurns {
     /// Every stored turn with this seq or a later one is here.
@@ -36,6 +39,33 @@ impl HotTurns {
                 block.push(turn);
                 self.blocks.push(Arc::new(block));
             }
+        }
+    }
+
+    /// Adds the newest turns. If the thread then takes more than its share of the cache, its oldest blocks
+    /// go, down to three quarters of that, so that a thread which only grows does not take all memory.
+    pub(crate) fn append(&mut self, turns: Vec<Turn>, cache_bytes_max: usize) {
+        turns.into_iter().for_each(|turn| self.push(turn));
+        let bytes_max = cache_bytes_max / THREAD_SHARE;
+        if self.bytes > bytes_max {
+            self.trim(bytes_max / 4 * 3);
+        }
+    }
+
+    /// Lets whole blocks go, oldest first; the newest stays.
+    fn trim(&mut self, bytes_max: usize) {
+        let mut gone = 0;
+        for block in self.blocks.iter().rev().skip(1).rev() {
+            if self.bytes <= bytes_max {
+                break;
+            }
+            self.bytes -= block.iter().map(weight).sum::<usize>();
+            self.len -= block.len();
+            gone += 1;
+        }
+        self.blocks.drain(..gone);
+        if let Some(oldest) = self.blocks.first().and_then(|block| block.first()).filter(|_| gone > 0) {
+            self.first = oldest.seq;
         }
     }
 
@@ -125,6 +155,24 @@ mod tests {
     fn turn(seq: u64) -> Turn {
         let message = Message::from_stored(Bytes::from_static(b"{\"role\":\"user\",\"content\":\"hi\"}"));
         Turn { seq, id: seq.to_string().into(), create_time: seq as f64, message }
+    }
+
+    #[test]
+    fn a_thread_that_only_grows_lets_its_oldest_blocks_go() {
+        let mut hot = HotTurns::new(1, Vec::new());
+        let bytes_max = 10 * BLOCK_TURNS * weight(&turn(1));
+        let count = 100 * BLOCK_TURNS as u64;
+        for seq in 1..=count {
+            hot.append(vec![turn(seq)], THREAD_SHARE * bytes_max);
+            assert!(hot.bytes <= bytes_max && hot.len() >= BLOCK_TURNS.min(seq as usize));
+        }
+        let held: usize = hot.blocks.iter().flat_map(|block| block.iter()).map(weight).sum();
+        assert_eq!((hot.bytes, hot.first), (held, count + 1 - hot.len() as u64));
+        let stats = ThreadStats { last_seq: count, epoch: 0, count };
+        let last = hot.serve(Range::Last(20), stats).unwrap();
+        assert_eq!(seqs(&last), (count - 19..=count).collect::<Vec<_>>());
+        assert!(hot.serve(Range::Last(hot.len() + 1), stats).is_none());
+        assert!(hot.serve(Range::After { seq: hot.first - 2, limit: 1 }, stats).is_none());
     }
 
     fn seqs(turns: &Turns) -> Vec<u64> {

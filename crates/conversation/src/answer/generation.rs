@@ -7,10 +7,11 @@ use novelo_engine::{Message, Role};
 use novelo_language::finish::{Block, Cleaner};
 use serde_json::{Map, Value, json};
 
-use super::event::{Event, Partial, SkillCall};
+use super::event::{Event, Partial, Prompted, SkillCall};
 use super::log::EventLog;
 use crate::error::Error;
 use crate::model::{Delta, Failure, More, ToolCall, Usage};
+use crate::thread::item::thought_piece;
 
 /// What a model generated, and how that went.
 #[derive(Debug, Default)]
@@ -37,6 +38,8 @@ pub struct Generated {
     pub more: More,
     /// The error for such a client, where the model broke off.
     pub failure: Option<Error>,
+    /// When the model ended, in seconds.
+    pub ended_at: f64,
     /// Where the model's server cut the prompt without a word: the tokens that it read, and ours.
     pub cut_prompt: Option<(u64, u32)>,
 }
@@ -226,17 +229,33 @@ impl Generated {
         self.said().map(|message| Message::from_stored(message.to_string().into()))
     }
 
-    /// The same as JSON.
-    pub fn said(&self) -> Option<Value> {
-        let says_something = !self.text.trim().is_empty() || !self.tool_calls.is_empty() || self.more.says_something();
-        if !says_something {
-            return None;
+    /// The same with where the passages of its prompt stand, so that its citations can be followed later.
+    pub(super) fn turn_citing(&self, prompted: &Prompted) -> Option<Message> {
+        let mut message = self.said()?;
+        if let Some(members) = message.as_object_mut().filter(|_| !prompted.sources.is_empty()) {
+            members.insert("sources".to_owned(), prompted.places());
         }
+        Some(Message::from_stored(message.to_string().into()))
+    }
+
+    /// The same as JSON.
+    fn said(&self) -> Option<Value> {
+        let says_something = !self.text.trim().is_empty() || !self.tool_calls.is_empty() || self.more.says_something();
+        says_something.then(|| self.message())
+    }
+
+    /// What the model said, or else what it thought. A response may be of thoughts alone.
+    pub fn said_or_thought(&self) -> Option<Value> {
+        let thought = || thought_piece(&self.more.message).filter(|piece| !piece.is_empty());
+        self.said().or_else(|| thought().map(|_| self.message()))
+    }
+
+    fn message(&self) -> Value {
         let mut message = message(&self.text, &self.tool_calls, &self.more.message);
         if let (Some(partial), Some(members)) = (self.partial, message.as_object_mut()) {
             members.insert("partial".to_owned(), json!(partial.name()));
         }
-        Some(message)
+        message
     }
 }
 

@@ -29,6 +29,7 @@ pub use guided_answer::{GuidedAnswer, GuidedMeta, MessageSense};
 pub use log::{EventLog, EventReader};
 pub use options::{Patience, RepeatKey, ReplyOptions, ReplyOwner, ResponseFormat};
 pub use path::{AnswerRequest, begin};
+pub use prompt::PromptRecording;
 pub use replies::Replies;
 pub use shared::{App, Shared};
 pub use skills::Skills;

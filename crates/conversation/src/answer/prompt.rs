@@ -5,14 +5,16 @@ use std::sync::Arc;
 use bytes::Bytes;
 use novelo_engine::Message;
 use novelo_engine::time_scope::TimeScope;
+use serde::Deserialize;
+use serde_json::Value;
 
 use super::event::Prompted;
 use crate::answer::Shared;
 use crate::context;
-use crate::context::answer::Answer;
+use crate::context::answer::{Answer, Explain};
 use crate::context::load::RecalledPassages;
 use crate::context::request::{RecipeChoice, Request};
-use crate::error::Result;
+use crate::error::{Code, Error, Result};
 use crate::model::Model;
 use crate::policy::Preset;
 use crate::telemetry::now;
@@ -31,6 +33,18 @@ pub struct PromptRequest {
     pub budget_tokens: Option<u32>,
     /// Results of searches that were made before, for the recalls of the recipe that are equal to theirs.
     pub recalled: Vec<RecalledPassages>,
+    pub recording: PromptRecording,
+    /// Whether turns that cannot fit into the budget are not looked at.
+    pub omits_what_cannot_fit: bool,
+}
+
+/// What stays of a prompt, and what is returned with it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct PromptRecording {
+    /// Whether neither the prompt nor its trace may stay anywhere.
+    pub is_off_record: bool,
+    /// Whether its explanation is returned.
+    pub explains: bool,
 }
 
 #[derive(Debug)]
@@ -53,17 +67,31 @@ impl PromptRequest {
             messages,
             recipe: RecipeChoice::Decoded(self.preset.clone()),
             budget_tokens: self.budget_tokens.into_iter().chain(room_tokens).min(),
-            answer: Answer::Messages("messages"),
+            answer: if self.recording.explains { Answer::Context(Explain::Rows) } else { Answer::Messages("messages") },
             recalled: self.recalled.clone(),
+            omits_what_cannot_fit: self.omits_what_cannot_fit,
+            is_off_record: self.recording.is_off_record,
             ..Request::default()
         };
         let made = context::context(app, request).await?;
         let sources = made.sources.clone();
         let (tokens, budget_tokens, trace_id) = (made.tokens, made.budget_tokens, made.trace.encode());
         let compaction = made.compaction.clone();
-        let prompted = Prompted { sources, tokens, budget_tokens, trace_id, compaction };
+        let explanation = if self.recording.explains { Some(Arc::new(explanation(&made.body)?)) } else { None };
+        let prompted = Prompted { sources, tokens, budget_tokens, trace_id, compaction, explanation };
         Ok(AnswerPrompt { messages: made.messages(), prompted })
     }
+}
+
+/// The explanation in the answer to a request for a context.
+fn explanation(answer: &[u8]) -> Result<Value> {
+    #[derive(Deserialize)]
+    struct Explained {
+        explain: Value,
+    }
+    let explained: serde_json::Result<Explained> = serde_json::from_slice(answer);
+    let unread = |error| Error::new(Code::Internal, format!("the explanation cannot be read: {error}"));
+    Ok(explained.map_err(unread)?.explain)
 }
 
 /// The tokens that a prompt may have, where the size of the model's window is known.

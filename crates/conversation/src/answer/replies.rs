@@ -16,7 +16,7 @@ use super::event::Event;
 use super::generate::StopSignals;
 use super::log::{EventLog, EventReader};
 use super::options::{Patience, RepeatKey, ReplyOptions, ReplyOwner, ResponseFormat};
-use super::response;
+use super::response::ResponseLocks;
 use crate::answer::App;
 use crate::caller::Caller;
 use crate::error::{Code, Error, Result};
@@ -34,6 +34,8 @@ pub struct Replies {
     /// Replies that run and are joined by the same request of their owner.
     joined: Mutex<Vec<Arc<EventLog>>>,
     ended: Ended,
+    /// The threads in which a response is being made.
+    pub(super) locks: Arc<ResponseLocks>,
     running: watch::Sender<usize>,
     closing: watch::Sender<bool>,
 }
@@ -44,6 +46,7 @@ impl Default for Replies {
             named: Mutex::default(),
             joined: Mutex::default(),
             ended: Ended::default(),
+            locks: Arc::default(),
             running: watch::Sender::new(0),
             closing: watch::Sender::new(false),
         }
@@ -65,25 +68,9 @@ impl Replies {
         (log.options.admit(caller) && fits(&log.options.format)).then(|| log.read(after))
     }
 
-    /// The response that is being made in a thread.
-    pub(super) fn response_in(&self, user: &str, thread: &str) -> Option<ResponseId> {
-        let is_running = |log: &&Arc<EventLog>| log.options.owner.is(user, Some(thread)) && !log.has_ended();
-        self.lock().values().filter(is_running).find_map(|log| log.options.response.clone())
-    }
-
     /// Whether a reply is running.
     pub(super) fn is_running(&self, name: &str) -> bool {
         self.lock().get(name).is_some_and(|log| !log.has_ended())
-    }
-
-    /// Refuses a response while another is being made in its thread.
-    fn require_free(&self, options: &ReplyOptions) -> Result<()> {
-        let ReplyOwner { user, thread } = &options.owner;
-        let place = user.as_deref().zip(thread.as_deref()).filter(|_| options.response.is_some());
-        match place.and_then(|(user, thread)| self.response_in(user, thread)) {
-            None => Ok(()),
-            Some(other) => Err(response::locked(&other)),
-        }
     }
 
     /// Joins the reply to the same request, from its beginning, while it runs.
@@ -146,7 +133,6 @@ impl Replies {
             options.tracer.joined(&reader.trace_id());
             return Ok(reader);
         }
-        self.require_free(&options)?;
         let has_room = self.running.send_if_modified(|running| {
             let has_room = *running < REPLIES_MAX;
             *running += usize::from(has_room);

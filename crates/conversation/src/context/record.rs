@@ -28,16 +28,20 @@ pub fn inputs_fingerprint(plan: &Preset, request: &Request, inputs: &ContextInpu
         filters: _,
         compact: _,
         tokenizer: _,
-        // What was read or found is in `inputs`, as are the messages and the fields that were ignored.
+        // What was read or found is in `inputs`, and how many turns were not; so are the messages and the
+        // fields that were ignored.
         legacy: _,
         recalled: _,
+        as_of: _,
         omits_recall_notice: _,
         messages: _,
         unknown_fields: _,
+        omits_what_cannot_fit: _,
         // The format is part of the key beside this fingerprint.
         answer: _,
         // Only the trace needs it.
         made_from: _,
+        is_off_record: _,
     } = request;
     let mut seqs = FxHasher::default();
     loaded.turns.iter().for_each(|turn| turn.seq.hash(&mut seqs));
@@ -68,13 +72,13 @@ pub enum Traced {
 /// owner; only admins can read it.
 pub fn record(app: &Contexts, request: Request, prompt: MadePrompt<'_>) -> (TraceId, Traced) {
     let MadePrompt { plan, inputs, fingerprint, assembly, messages, started } = prompt;
-    let Request { user: subject, reach, question, query, budget_tokens, made_from, .. } = request;
+    let Request { user: subject, reach, question, query, budget_tokens, made_from, is_off_record, .. } = request;
     let user = subject.clone().filter(|_| !inputs.outside);
     let thread = user.clone().zip(reach.thread_id().map(str::to_owned));
     let replace = |thread| app.last.replace(&(thread, plan.text().get()), inputs.epoch(), assembly.marks());
     let unchanged_tokens = thread.as_ref().and_then(replace);
     let id = TraceId::of(thread.as_ref(), &(fingerprint, unchanged_tokens));
-    if assembly.pieces.is_empty() && !assembly.notes.iter().any(Note::warns) {
+    if is_off_record || assembly.pieces.is_empty() && !assembly.notes.iter().any(Note::warns) {
         return (id, Traced::No);
     }
     if !app.recorder.is_news(&id) {

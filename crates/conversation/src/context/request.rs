@@ -28,6 +28,8 @@ pub struct Request {
     pub question: Option<String>,
     /// What is searched for, where that is not the question.
     pub query: Option<String>,
+    /// The time in the past, in seconds, as of which memories and turns are recalled.
+    pub as_of: Option<f64>,
     /// Results of searches that were made before, for the recalls of the recipe that are equal to theirs.
     pub recalled: Vec<RecalledPassages>,
     /// Whether the prompt leaves out that what was recalled is data, because the form of its messages is
@@ -51,6 +53,11 @@ pub struct Request {
     pub unknown_fields: Vec<UnknownField>,
     /// The turn that the messages were made from, if the recipe reads no turns itself.
     pub made_from: Option<DocumentPath>,
+    /// Whether turns that cannot fit into the budget, because newer ones fill it, are not looked at. The
+    /// explanation then has their number alone.
+    pub omits_what_cannot_fit: bool,
+    /// Whether neither the prompt nor its trace may stay anywhere.
+    pub is_off_record: bool,
 }
 
 /// Where the recipe of a request comes from.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use novelo_language::plan::{Earlier, Given, Parameters};
+use novelo_language::plan::{Circumstances, Earlier, Given, Parameters};
 
 use super::catalogue::{self, Catalogue};
 use super::database::Database;
@@ -34,7 +34,10 @@ impl Shipped {
     fn check(&self, question: &str, earlier: &[&str], expect: Option<&str>) {
         let earlier: Vec<_> = earlier.iter().map(|intent| Earlier { intent, ..Earlier::default() }).collect();
         let ontology = &self.catalogue.ontology;
-        let scores = ontology.score(&ontology.read(question, &self.catalogue.subjects(&self.database)), &earlier);
+        let scores = ontology.score(
+            &ontology.read(question, &self.catalogue.subjects(&self.database)),
+            &Circumstances { earlier: &earlier, ..Circumstances::default() },
+        );
         assert_eq!(scores.routed().map(|it| it.intent.as_str()), expect, "{question}: {:?}", scores.candidates.first());
     }
 

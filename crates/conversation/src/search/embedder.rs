@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use novelo_recall::embed::Model;
 use serde::Deserialize;
+use tokio::sync::Semaphore;
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::cache::Cache;
@@ -18,6 +19,11 @@ use crate::settings::{EmbedKind, Settings};
 /// How long an embedder that failed is left alone.
 const REST: Duration = Duration::from_secs(10);
 const QUERIES_BYTES_MAX: usize = 4 * 1024 * 1024;
+/// Texts of a caller that are embedded at once, and how many such batches there are at a time, so that a
+/// search does not wait behind them.
+const CALLER_BATCH: usize = 16;
+const CALLER_BATCHES_MAX: usize = 2;
+const CALLER_DEADLINE: Duration = Duration::from_secs(60);
 
 /// The embedder in force.
 #[derive(Debug)]
@@ -27,11 +33,22 @@ pub struct Embedder {
     pub fault: Option<String>,
     /// Tells the vectors of this model from those of others.
     print: String,
+    name: String,
     deadline: Duration,
     /// Until when it is left alone, and what it said.
     resting: Mutex<Option<(Instant, String)>>,
     /// Questions that were embedded lately.
     queries: Cache<String, Arc<[f32]>>,
+    callers: Semaphore,
+}
+
+/// Embeddings, and how many tokens their texts have, where that is known.
+#[derive(Debug, Default)]
+pub struct EmbeddedTexts {
+    /// A vector for each text.
+    pub vectors: Vec<Vec<f32>>,
+    /// The tokens of all texts.
+    pub tokens: Option<u64>,
 }
 
 /// Why there are no embeddings.
@@ -79,7 +96,21 @@ impl Embedder {
         }
         let deadline = settings.embedding.timeout;
         let queries = Cache::new(QUERIES_BYTES_MAX);
-        Self { kind, fault, print, deadline, resting: Mutex::new(None), queries }
+        let (name, callers) = (model_name(settings), Semaphore::new(CALLER_BATCHES_MAX));
+        Self { kind, fault, print, name, deadline, resting: Mutex::new(None), queries, callers }
+    }
+
+    /// The name of its model: that of the directory, or the server's. `None` without an embedder.
+    pub fn model_name(&self) -> Option<&str> {
+        self.fingerprint().map(|_| &*self.name)
+    }
+
+    /// How many tokens of a text the model reads, where this text has more.
+    pub fn is_too_long(&self, text: &str) -> Option<usize> {
+        match &self.kind {
+            EmbedderKind::Local(model) if model.count_tokens(text).is_none() => Some(model.tokens_max()),
+            EmbedderKind::Local(_) | EmbedderKind::Remote { .. } | EmbedderKind::None => None,
+        }
     }
 
     /// What its vectors are marked with; `None` without an embedder.
@@ -114,6 +145,23 @@ impl Embedder {
 
     /// The embeddings of texts, each of length 1, in their order.
     pub async fn embed(&self, texts: Vec<String>, deadline: Duration) -> Result<Vec<Vec<f32>>, EmbeddingFailure> {
+        self.embed_counted(texts, deadline).await.map(|embedded| embedded.vectors)
+    }
+
+    /// The same for a caller with any number of texts.
+    pub async fn embed_in_batches(&self, texts: &[String]) -> Result<EmbeddedTexts, EmbeddingFailure> {
+        let mut all = EmbeddedTexts { tokens: Some(0), ..EmbeddedTexts::default() };
+        for batch in texts.chunks(CALLER_BATCH) {
+            let _permit = self.callers.acquire().await;
+            let made = self.embed_counted(batch.to_vec(), CALLER_DEADLINE).await?;
+            all.tokens = all.tokens.zip(made.tokens).map(|(before, more)| before + more);
+            all.vectors.extend(made.vectors);
+        }
+        all.vectors = check(all.vectors, texts.len()).map_err(EmbeddingFailure::Down)?;
+        Ok(all)
+    }
+
+    async fn embed_counted(&self, texts: Vec<String>, deadline: Duration) -> Result<EmbeddedTexts, EmbeddingFailure> {
         if let Some(said) = self.rests() {
             return Err(EmbeddingFailure::Down(said));
         }
@@ -122,7 +170,14 @@ impl Embedder {
             EmbedderKind::None => Err(EmbeddingFailure::Down("there is no embedder".to_owned())),
             EmbedderKind::Local(model) => {
                 let model = model.clone();
-                let work = move || model.embed(&texts.iter().map(String::as_str).collect::<Vec<_>>());
+                let work = move || {
+                    let tokens = texts.iter().map(|text| model.count_tokens(text).unwrap_or(model.tokens_max()) as u64);
+                    let tokens = Some(tokens.sum());
+                    EmbeddedTexts {
+                        vectors: model.embed(&texts.iter().map(String::as_str).collect::<Vec<_>>()),
+                        tokens,
+                    }
+                };
                 match tokio::time::timeout(deadline, tokio::task::spawn_blocking(work)).await {
                     Ok(done) => done.map_err(|e| EmbeddingFailure::Down(e.to_string())),
                     Err(_) => Err(EmbeddingFailure::Down(format!("the model took longer than {deadline:?}"))),
@@ -130,7 +185,10 @@ impl Embedder {
             }
             EmbedderKind::Remote { server, model } => ask(server, model, &texts, deadline).await,
         };
-        let checked = embedded.and_then(|vectors| check(vectors, count).map_err(EmbeddingFailure::Down));
+        let checked = embedded.and_then(|EmbeddedTexts { vectors, tokens }| {
+            let vectors = check(vectors, count).map_err(EmbeddingFailure::Down)?;
+            Ok(EmbeddedTexts { vectors, tokens })
+        });
         if let Err(EmbeddingFailure::Down(said)) = &checked {
             self.rest(said.clone());
         }
@@ -158,6 +216,18 @@ pub fn another_size(size: usize, here: usize) -> String {
     format!("vectors of {size} dimensions came back, and those here have {here}")
 }
 
+/// What callers name the model by.
+fn model_name(settings: &Settings) -> String {
+    match settings.embed {
+        EmbedKind::OpenAi => settings.embedding.model.clone(),
+        EmbedKind::Local => {
+            let dir = std::fs::canonicalize(&settings.embedding.dir).unwrap_or_else(|_| settings.embedding.dir.clone());
+            dir.file_name().unwrap_or_default().to_string_lossy().into_owned()
+        }
+        EmbedKind::None => String::new(),
+    }
+}
+
 async fn local(dir: PathBuf) -> Result<(EmbedderKind, String), String> {
     let opened = tokio::task::spawn_blocking(move || Model::open(&dir)).await.map_err(|e| e.to_string())?;
     let model = opened.map_err(|e| e.to_string())?;
@@ -176,6 +246,13 @@ fn remote(settings: &Settings) -> Result<(EmbedderKind, String), String> {
 #[derive(Deserialize)]
 struct EmbeddingsAnswer {
     data: Vec<EmbeddingRow>,
+    #[serde(default)]
+    usage: Option<EmbeddingsUsage>,
+}
+
+#[derive(Deserialize)]
+struct EmbeddingsUsage {
+    prompt_tokens: Option<u64>,
 }
 
 #[derive(Deserialize)]
@@ -189,14 +266,15 @@ async fn ask(
     model: &str,
     texts: &[String],
     deadline: Duration,
-) -> Result<Vec<Vec<f32>>, EmbeddingFailure> {
+) -> Result<EmbeddedTexts, EmbeddingFailure> {
     let body = serde_json::json!({"model": model, "input": texts, "encoding_format": "float"}).to_string();
     let bytes = server.post(body, deadline).await?;
     let another = |e| EmbeddingFailure::Down(format!("an answer of another form: {e}"));
     let mut answer: EmbeddingsAnswer = serde_json::from_slice(&bytes).map_err(another)?;
     answer.data.sort_by_key(|row| row.index);
-    let vectors = answer.data.into_iter().map(|row| normalised(row.embedding));
-    Ok(vectors.collect())
+    let tokens = answer.usage.and_then(|usage| usage.prompt_tokens);
+    let vectors = answer.data.into_iter().map(|row| normalised(row.embedding)).collect();
+    Ok(EmbeddedTexts { vectors, tokens })
 }
 
 fn normalised(mut vector: Vec<f32>) -> Vec<f32> {

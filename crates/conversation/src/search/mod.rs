@@ -14,6 +14,8 @@ mod part;
 mod passage;
 pub mod points;
 mod sources;
+mod standing;
+pub mod validity;
 pub mod vectors;
 pub mod worker;
 
@@ -24,7 +26,7 @@ use tokio::sync::RwLock;
 
 use crate::base::{Base, above};
 use crate::cache::Cache;
-pub use embedder::Embedder;
+pub use embedder::{EmbeddedTexts, Embedder, EmbeddingFailure};
 pub use find::{Ask, Found, Picked, Ranking, search};
 pub(crate) use find::{NEAR_MAX, has_any};
 pub(crate) use join::join_neighbours;
@@ -33,6 +35,7 @@ pub(crate) use passage::name_documents;
 pub use passage::{FoundPassage, PassagePlace};
 pub use points::Points;
 pub use sources::{DOCUMENTS, MEMORIES, PASSAGES, Place};
+pub(crate) use standing::{LaterSaid, ReplacedMemories, replaced_by_all};
 use worker::Waiting;
 
 /// The room of searches.

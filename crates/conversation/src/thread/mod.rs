@@ -10,6 +10,7 @@ pub mod kept;
 mod meaning;
 pub mod refused;
 mod repeated;
+pub mod retention;
 pub mod tail;
 mod unsaid;
 mod words;
@@ -85,11 +86,14 @@ pub struct NewTurn {
     pub create_time: Option<f64>,
     /// The message.
     pub message: Message,
+    /// Whether it goes with its thread (`retention`), or at its own time.
+    pub goes_with_thread: bool,
 }
 
 impl From<Message> for NewTurn {
     fn from(message: Message) -> Self {
-        Self { id: NewId::Fresh(crate::ids::fresh_text().into()), create_time: None, message }
+        let id = NewId::Fresh(crate::ids::fresh_text().into());
+        Self { id, create_time: None, message, goes_with_thread: false }
     }
 }
 
@@ -138,6 +142,7 @@ pub(crate) async fn append_with(
     let ttl = app.settings.threads.ttl;
     let document = |turn: NewTurn| {
         let create_time = turn.create_time.unwrap_or(at);
+        let ttl = ttl.filter(|_| !turn.goes_with_thread);
         let expires_at = ttl.map(|ttl| create_time + ttl.as_secs_f64());
         NewDocument { id: turn.id, create_time, value: turn.message.raw().clone(), expires_at }
     };

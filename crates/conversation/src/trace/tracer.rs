@@ -91,6 +91,11 @@ impl Tracer {
         self.mark("in_memory", |marks| marks.in_memory = true);
     }
 
+    /// Nothing of this request is recorded.
+    pub fn off_record(&self) {
+        self.mark("off_record", |marks| marks.is_forgotten = true);
+    }
+
     /// The request read or stored this turn of its thread. Once the turn is forgotten, neither this trace nor
     /// those of its prompts are stored. The first one counts.
     pub fn made_from(&self, turn: &DocumentPath) {

@@ -1,6 +1,7 @@
 //! English: its words, and how its sentences are read and written.
 
 mod analysis;
+mod claims;
 mod expletive;
 mod figures;
 mod generated;
@@ -9,11 +10,13 @@ mod names;
 mod place;
 mod plan;
 mod pronoun;
+mod schema;
 mod verb;
 mod window;
 mod words;
 
 pub(crate) use self::analysis::MONTHS;
+pub(crate) use self::names::{form_of as name_form, is_given_name};
 use self::words::{CLASSES, ORDINALS, PRONOUNS, SYNONYMS, TRANSITIVE};
 use crate::syntax::{
     Class, Determined, FollowUp, Form, Grammar, LoneVerb, ReadingRules, Traits, WordLists, WritingRules,
@@ -114,6 +117,7 @@ pub static GRAMMAR: Grammar = Grammar {
         ..WritingRules::PLAIN
     },
     questions: &plan::QUESTIONS,
+    claims: &claims::CLAIMS,
 };
 
 /// The forms of a verb, and some that it has not.

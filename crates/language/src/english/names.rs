@@ -2,6 +2,7 @@
 //! is not here is found by its capital and fits both.
 
 use crate::syntax::Class;
+use crate::window::holds;
 
 pub const GIVEN_NAMES: &[(Class, &str)] = &[(Class::MAN, MEN), (Class::WOMAN, WOMEN)];
 
@@ -46,3 +47,17 @@ const WOMEN: &str = "
     tiffany tina tracy valerie vanessa vera veronica vicki victoria violet virginia vivian wanda wendy whitney yolanda
     yvonne zoe
 ";
+
+/// Whether a folded word is a given name.
+pub(crate) fn is_given_name(folded: &str) -> bool {
+    holds(MEN, folded) || holds(WOMEN, folded)
+}
+
+/// `Petrov` and `Petrova`, `Robert` and `Roberta` are two people.
+pub(crate) fn form_of(name: &str, said: &str) -> Option<bool> {
+    const MEN_END: [&str; 4] = ["ov", "ev", "in", "yn"];
+    let (man, woman) = if name.len() < said.len() { (name, said) } else { (said, name) };
+    let is_pair = woman.strip_suffix('a') == Some(man);
+    let is_name = MEN_END.iter().any(|end| man.ends_with(end)) || holds(MEN, man) || holds(WOMEN, woman);
+    (is_pair && is_name).then_some(false)
+}

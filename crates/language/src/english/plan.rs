@@ -1,6 +1,6 @@
 //! English words of questions about data. All words are folded.
 
-use super::{locale, window};
+use super::{locale, names, schema, window, words};
 use crate::question_grammar::{PointerWords, QuestionGrammar, RowWords, Sentences, TalkWords, TimeWords};
 use crate::stated::{ConditionWords, NumberBound, UnreadKind};
 use crate::window::holds;
@@ -20,13 +20,17 @@ pub(crate) static QUESTIONS: QuestionGrammar = QuestionGrammar {
     sentences: SENTENCES,
     locale: locale::ENGLISH,
     conditions: CONDITIONS,
+    schema: schema::WORDS,
     stemmed_form: |folded| folded,
+    name_form: names::form_of,
+    named_by: |_| Vec::new(),
     qualifiers: "of in from by for at on",
     follow_ups:
         "compare compared versus vs against also total sum average mean highest lowest maximum minimum repeat include
         add swap replace both two three first second third fourth fifth last former latter other remove drop without
         except",
     openers: "and but ok okay so then",
+    opening_phrases: &["what about", "how about", "and what about", "and how about"],
     fillers: "show give tell list display find want know see look get please need like much many would could one ones
         thing things exactly anything everything there all every overall currently info information data details figure
         figures number please about go come say",
@@ -45,6 +49,7 @@ const TALK: TalkWords = TalkWords {
         do does did doing done go goes going gone come coming back again still also too already yet now then next thing
         things stuff one ones anything something everything nothing bit lot kind sort way much many more less very quite
         rather pretty enough exactly same different another else instead only even ever never always often usually here
+        together subject topic changing
         there everywhere mate pal dude guys folks friend sir madam dear love doctor professor
         is are was were be been being am have has had get gets got getting take takes took give gives gave make makes made
         it its he she they them his her their hers theirs this that these those who whom whose what which when where
@@ -79,6 +84,9 @@ const TALK: TalkWords = TalkWords {
     supposes: "if suppose supposing",
     courtesies: "possible not you please so",
     asks: "how what which who where when why",
+    asides: &["i mean", "i meant", "that is", "you know"],
+    everyday: words::EVERYDAY,
+    name_leads: "of about for by and or with against vs versus",
 };
 
 const POINTERS: PointerWords = PointerWords {
@@ -100,9 +108,15 @@ const POINTERS: PointerWords = PointerWords {
     ],
     ordinal_leads: "the",
     ordinal_nouns: "one place ranked listed",
-    follows: "and or in on of for since from has have had is was were does did please then too instead again now today
+    follows: "side together and or in on of for since from has have had is was were does did please then too instead again now today
         yesterday during over before after what how by cost costs",
     links: "with to against vs versus and",
+    against: "against vs versus",
+    pronouns: "it its they them he she him",
+    demonstratives: "this that these those same",
+    answers: "list table ranking chart answer comparison",
+    owners: "its their theirs them he she him",
+    changes: "only just instead switch change",
 };
 
 const TIMES: TimeWords = TimeWords {

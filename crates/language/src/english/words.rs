@@ -272,3 +272,26 @@ pub const TRANSITIVE: [&str; 16] = [
     "composed",
     "recorded",
 ];
+
+/// Words of everyday things, folded, which titles and names are made of too.
+pub const EVERYDAY: &str = "
+    air animal apple arm art autumn baby back bag ball bank bar bath beach bean bear bed bee bell bird
+    blood boat boats body bone bottle bowl box boy branch bread breakfast bridge brother building bus
+    butter button cake camera camp candle car card cat chair cheese chicken child church circle city clock
+    cloth clothes cloud coat coffee coin cold color colour company computer copper corner country cow
+    cream cup curtain dance danger dark daughter dawn day death dinner doctor dog door dream dress drink
+    dust ear earth east egg evening eye face fair fall family farm father feather field fire fish flag
+    floor flower food foot forest friend fruit garden gate girl glass gold grass ground group guest guide
+    hair hall hand harbor harbour hat heart heat hill home honey horse hospital hotel hour house ice idea
+    island islands jewel job journey juice keeper key king kitchen knife lady lake lamp land language law
+    leaf letter life light lighthouse line lion love lunch machine map mark market meal meat metal milk
+    mind mirror money month moon morning mother mountain mouse mouth music name names night noise north
+    nose ocean office oil orange page paint paper parent park party path pen people piece pig pilot pipe
+    place plan plant plate play pocket poem poet point police pool poor post pot power prince princess
+    queen rain restaurant rice ring river rivers road rock roof room root rose salt sand school sea season
+    secret shade shadow shadows sheep ship shirt shoe shop show sign silence silver sister sky sleep small
+    smoke snow soap sock song sound south space spring square stage stair star station stone storm story
+    stranger street sugar summer sun supper sweet table tail tea teacher test theater theatre thing time
+    town toy track trade train tram travel tree trip voice walk wall war water wave way weather week west
+    wheel wind window wine winter winters wolf woman wood word words work world year
+";

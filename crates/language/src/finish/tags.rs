@@ -1,8 +1,10 @@
-//! HTML tags in the text of a model: taken out, or turned into line breaks.
+//! HTML in the text of a model: tags are taken out, or turned into line breaks; entities become characters.
 //!
 //! Owns which tags go. A tag has a name of HTML and attributes as HTML has them, so that `a < b`, `Vec<T>`
-//! and `<name>` stay. So does everything in ticks. Invariant: taken character by character; what cannot be a
-//! tag is known at once.
+//! and `<name>` stay. So does everything in ticks. An entity is read once: `&lt;b&gt;` is the text `<b>`, and
+//! no tag. Invariant: taken character by character; what cannot be a tag is known at once.
+
+use super::entities;
 
 /// Longer tags are shown.
 const TAG_BYTES_MAX: usize = 1_000;
@@ -25,6 +27,8 @@ const FLAGS: &str = "allowfullscreen async autoplay checked controls defer disab
 pub struct TagFilter {
     /// What may turn out to be a tag; or, within a script, the last of what goes with it.
     held: String,
+    /// What may turn out to be an entity.
+    entity: String,
     /// The tag whose contents go too.
     hidden: Option<&'static str>,
     /// The character that was shown last.
@@ -44,8 +48,8 @@ enum TagVerdict {
 
 impl Default for TagFilter {
     fn default() -> Self {
-        let (held, hidden, last) = (String::new(), None, '\n');
-        Self { held, hidden, last, line_ticks: Some(0), is_fenced: false, is_code: false }
+        let (held, entity, hidden, last) = (String::new(), String::new(), None, '\n');
+        Self { held, entity, hidden, last, line_ticks: Some(0), is_fenced: false, is_code: false }
     }
 }
 
@@ -55,6 +59,13 @@ impl TagFilter {
             return self.hide(c, name);
         }
         let is_code = self.is_fenced || self.is_code;
+        if !self.entity.is_empty() {
+            return self.take_entity(c, out);
+        }
+        if c == '&' && self.held.is_empty() && !is_code {
+            self.entity.push(c);
+            return;
+        }
         if self.held.is_empty() && (c != '<' || is_code) {
             return self.show(c, out);
         }
@@ -69,8 +80,25 @@ impl TagFilter {
         }
     }
 
+    /// Takes one more character of what may be an entity.
+    fn take_entity(&mut self, c: char, out: &mut String) {
+        if c != ';' && entities::may_go_on(&self.entity, c) {
+            self.entity.push(c);
+            return;
+        }
+        let entity = std::mem::take(&mut self.entity);
+        match entities::character(&entity).filter(|_| c == ';') {
+            Some(character) => self.show(character, out),
+            None => {
+                entity.chars().for_each(|c| self.show(c, out));
+                self.take(c, out);
+            }
+        }
+    }
+
     /// What is left. A tag that was cut off goes as well.
     pub fn finish(&mut self, out: &mut String) {
+        std::mem::take(&mut self.entity).chars().for_each(|c| self.show(c, out));
         while self.hidden.is_none() && !self.held.is_empty() {
             match name_of(&self.held) {
                 (name, Some(_)) if !name.is_empty() => self.held.clear(),
@@ -225,6 +253,11 @@ mod tests {
             ("<h2>Título</h2>Texto", "Título\nTexto"),
             ("<a href='https://x.example/?a=1>2' target=_blank>aqui</a>", "aqui"),
             ("a<script>if (a < b) { alert('</b>') }</script>b<style>p{}</style >", "ab"),
+            ("um&nbsp;dois &amp; tr&ecirc;s&#33; &#x2019;", "um dois & três! ’"),
+            ("&lt;b&gt;n&atilde;o&lt;/b&gt;", "<b>não</b>"),
+            ("&amp;lt;b&amp;gt; &amp;amp;", "&lt;b&gt; &amp;"),
+            ("R&D, a && b; &nada; &#0; &#xD800; &#1114112; &", "R&D, a && b; &nada; &#0; &#xD800; &#1114112; &"),
+            ("<b>A&amp;B</b> &<i>c</i>", "A&B &c"),
             ("a<!-- nota <b> -->b<!DOCTYPE html>c", "abc"),
             ("<input disabled><img src=\"x\" onerror=\"alert(1)\">x", "x"),
             ("<table><tr><td>a</td><td>b</td></tr></table>", "a b \n"),
@@ -243,6 +276,7 @@ mod tests {
             "Vec<T>, Map<String, b>",
             "<nome> e <sobrenome>",
             "use `<b>` para negrito",
+            "`&nbsp;` e\n```\n&amp;\n```",
             "```html\n<p>Um</p>\n```",
             "  ```\n<b>\n  ```\n<c>",
             "1 << 2, a <= b, i<3",

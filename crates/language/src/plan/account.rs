@@ -82,16 +82,26 @@ pub fn phrases(question: &Question, is_taken: &dyn Fn(usize) -> bool) -> Vec<Unk
     found
 }
 
+/// A part of a question.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct QuestionPart {
+    pub words: Range<usize>,
+    /// Whether an `e` stands before or behind it, and not only a comma.
+    pub is_joined: bool,
+}
+
 /// The parts of a question that are joined by `e` or a comma.
-pub fn parts(question: &Question) -> Vec<Range<usize>> {
+pub fn parts(question: &Question) -> Vec<QuestionPart> {
     let count = question.words().len();
     let is_and =
         |at: usize| question.words().get(at).is_some_and(|word| holds(question.grammar().talk.and, &word.folded));
-    let mut parts = Vec::new();
+    let mut parts: Vec<QuestionPart> = Vec::new();
     let mut from = 0;
     for at in 0..=count {
         if at == count || is_and(at) || (at > from && question.begins(at)) {
-            parts.extend((at > from).then_some(from..at));
+            let follows = from.checked_sub(1).is_some_and(is_and) && !parts.is_empty();
+            let is_joined = follows || (is_and(at) && at > from);
+            parts.extend((at > from).then_some(QuestionPart { words: from..at, is_joined }));
             from = if at < count && is_and(at) { at + 1 } else { at };
         }
     }

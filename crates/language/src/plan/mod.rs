@@ -15,7 +15,7 @@ pub use crate::window::{Span, Window};
 pub use account::{Unread, UnreadKind};
 pub use condition::{AmountUnit, Condition, ConditionRule};
 pub use infer::{Given, GivenSubjects, LIMIT_MAX, ParameterRules, Parameters, Taken};
-pub use ontology::{Because, Candidate, Earlier, Intent, Ontology, Scores, Verdict};
+pub use ontology::{Because, Candidate, Circumstances, Earlier, Intent, Ontology, Scores, Verdict};
 pub use subjects::{Shape, Subject};
 pub use text::{Phrase, Question, SubjectKind, Subjects, stem};
 

@@ -202,6 +202,45 @@ impl Question {
         self.timed.contains(&word)
     }
 
+    /// How many words begin it that only take up the question before: `what about`.
+    pub(super) fn opening(&self) -> usize {
+        let begins = |phrase: &&str| {
+            phrase.split(' ').eq(self.words.iter().take(phrase.split(' ').count()).map(|it| &*it.folded))
+        };
+        let phrases = self.grammar().opening_phrases;
+        phrases.iter().filter(|phrase| begins(phrase)).map(|phrase| phrase.split(' ').count()).max().unwrap_or(0)
+    }
+
+    /// Whether it says that one thing of the question before is another now: `só os 3 primeiros`.
+    pub fn changes(&self) -> bool {
+        self.words.iter().any(|word| holds(self.grammar().pointers.changes, &word.folded))
+    }
+
+    /// Whether it points at what was just answered: `nesse ranking`.
+    pub fn points_back(&self) -> bool {
+        let points = |at: usize| {
+            let is_pointer =
+                self.words.get(at).is_some_and(|word| holds(self.grammar().pointers.demonstratives, &word.folded));
+            let is_answer =
+                self.words.get(at + 1).is_some_and(|word| holds(self.grammar().pointers.answers, &word.folded));
+            let tells = self.sense(at + 1) == Sense::Telling && !self.is_kind(at + 1) && !self.is_named_at(at + 1);
+            is_pointer && (is_answer || tells)
+        };
+        (0..self.words.len().saturating_sub(1)).any(points)
+    }
+
+    /// Whether a subject is named here, so that what stands before tells which: `o de logística da Serra Clara`.
+    pub(super) fn describes_named(&self, word: usize) -> bool {
+        let talk = &self.grammar().talk;
+        let is_small = |word: &Word| holds(talk.inside, &word.folded) || holds(talk.articles, &word.folded);
+        let small = self.words.iter().skip(word).take_while(|word| is_small(word)).count();
+        self.is_named_at(word + small)
+    }
+
+    fn is_named_at(&self, word: usize) -> bool {
+        self.named_words.iter().any(|words| words.contains(&word))
+    }
+
     /// Whether it holds these words, in a row, whatever their endings.
     pub fn mentions(&self, phrase: &Phrase) -> bool {
         let wanted = &phrase.0;

@@ -1,12 +1,14 @@
 //! Portuguese: its words, how its sentences are read and written, and the words of questions about data.
 
 mod analysis;
+mod claims;
 mod figures;
 mod generated;
 mod locale;
 mod names;
 mod plan;
 mod pronoun;
+mod schema;
 mod window;
 mod words;
 
@@ -96,6 +98,7 @@ pub static GRAMMAR: Grammar = Grammar {
         ..WritingRules::PLAIN
     },
     questions: &plan::QUESTIONS,
+    claims: &claims::CLAIMS,
 };
 
 const HE: Pronoun = Pronoun { form: Form::Plain, plural: false, gender: Some(Gender::Man), person: None };

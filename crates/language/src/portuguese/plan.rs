@@ -1,7 +1,7 @@
 //! Portuguese words of questions about data, and the English ones that are mixed with them. All words are
 //! folded.
 
-use super::{locale, window};
+use super::{locale, names, schema, window, words};
 use crate::question_grammar::{PointerWords, QuestionGrammar, RowWords, Sentences, TalkWords, TimeWords};
 use crate::stated::{ConditionWords, NumberBound, UnreadKind};
 use crate::window::holds;
@@ -21,12 +21,16 @@ pub(crate) static QUESTIONS: QuestionGrammar = QuestionGrammar {
     sentences: SENTENCES,
     locale: locale::BRAZIL,
     conditions: CONDITIONS,
+    schema: schema::WORDS,
     stemmed_form,
+    name_form: names::form_of,
+    named_by: |_| Vec::new(),
     qualifiers: "de em do da no na dos das",
     follow_ups: "compare compara versus vs contra tambem outro outra total soma media medio maior menor maximo minimo repita
         repete inclua adicione acrescente troque troca ambos primeiro segundo terceiro quarto quinto ultimo dois duas tres
         tira tire remove sem menos",
     openers: "e mas",
+    opening_phrases: &["que tal", "e que tal"],
     fillers:
         "mostre quero gostaria saber ver veja diga dizer fale conte informe liste traga exiba apresente poderia
         consegue preciso favor obrigado existe houve destaque conforme detalhe tem tudo todos todas cada qualquer algum",
@@ -53,7 +57,8 @@ const TALK: TalkWords = TalkWords {
     hein ein viu hj qnto qto qnt qt pq vc vcs q oq cade kd td tds msm mto mt pra pro pras pros
     ajudinha detalhe curto comecando comecar iniciante leigo entender vive sobre ouvi li vi pensar
     quem seria sera fica ficar ficou esta estao estou estava sao era tinha tenho teria
-    alta alto baixo caro cara barato barata
+    alta alto baixo caro cara barato barata assunto tema topico mudando
+    junto juntos juntas
 ",
     people: "
     chefe filho filha filhos pai mae pais tio tia avo vo vovo primo prima irmao irma cunhado cunhada sogro sogra
@@ -76,6 +81,9 @@ const TALK: TalkWords = TalkWords {
     supposes: "se",
     courtesies: "possivel puder pudesse der quiser for nao",
     asks: "quanto quanta quantos quantas qual quais quem como onde quando",
+    asides: &["quis dizer", "quero dizer", "queria dizer", "ou seja"],
+    everyday: words::EVERYDAY,
+    name_leads: "de do da dos das sobre e ou com contra vs versus",
 };
 
 const POINTERS: PointerWords = PointerWords {
@@ -99,9 +107,16 @@ const POINTERS: PointerWords = PointerWords {
     ordinal_leads: "o a do da no na pro pra ao os as dos das nos nas pros",
     ordinal_nouns: "colocado lugar",
     follows:
-        "e qual quanto como tem paga pagou esta ta foi fundos fiis em no na nos de hoje ontem por ai da do lista que
+        "lado e qual quanto como tem paga pagou esta ta foi fundos fiis em no na nos de hoje ontem por ai da do lista que
         agora",
     links: "com a ao aos contra vs versus with to against",
+    against: "contra vs versus x frente perante",
+    pronouns: "isso isto ele ela eles elas dele dela",
+    demonstratives: "nesse neste nessa nesta desse deste dessa desta esse essa este naquele naquela daquele daquela
+        mesmo mesma",
+    answers: "lista listagem tabela ranking resposta comparacao relacao",
+    owners: "dele dela deles delas ele ela eles elas",
+    changes: "so soh apenas somente troca troque trocar muda mude",
 };
 
 const TIMES: TimeWords = TimeWords {

@@ -73,3 +73,28 @@ pub const NOUNS: &str = "
     lunar bipolar angular titular vestibular hospitalar alimentar complementar quando mundo fundo lindo segundo comando
     bando vindo interesse classe
 ";
+
+/// Words of everyday things, folded, which titles and names are made of too.
+pub const EVERYDAY: &str = "
+    agua alma amigo amor ano areia arte arvore asa aula aviao avo azul baia baile bairro banco banho barba
+    barca barco barro bebida beijo bela bicho bico boca boi bola bolo bolsa bom borda bosque botao braco
+    branco brinquedo cabeca cabelo cabo cachorro cadeira cafe caixa calca caldo calor cama caminho campo
+    cana cantor capa cara carne carro carta casa casaco cavalo cedro cerca ceu cha chao chapeu chave
+    cheiro chuva cidade cinema circo claro clima cobra colina comida copo cor coracao corda corpo costa
+    cozinha crianca cruz dama danca dedo dente deserto dia dinheiro disco doce dono dor elefante escada
+    escola escuro espelho estacao estrada estrela faca familia farol fazenda feira festa figueira filha
+    filho filme flauta flor floresta fogo folha fome fonte forca formiga forno foto frio fruta fumaca gado
+    galinha galpao garrafa gato gelo gente gosto grama guerra historia homem hora horta hotel igreja ilha
+    inverno irma irmao janela jantar jardim jogo joia jornal juro lado ladrilho lago lagoa lapis laranja
+    lata leao leite lenda letra limao lingua linha livro lobo loja lojas lote lotes lua luz maca macaco
+    madeira mae mago mala manga manha mao mapa maquina mar marinho mel melodia menina menino mercado mes
+    mesa metal milho moca moeda montanha morro morte motor mulher mundo muro musica navio neve ninho noite
+    nome norte nuvem oceano olho onda osso ouro ovo pai pais palavra palco pao papel parede parque passaro
+    passo pata patio pato paz pe pedra peixe pele pena pera perna perola pessoa pinheiro piso planeta
+    planta poco poeira ponte porta porto povo praca praia prata prato predio preto primavera princesa
+    principe quadro queijo rainha raio raiz rapaz rato rede rei relogio renda rio riso roda rosa rosto
+    rota roupa rua sabor sal sala sangue sapato seda segredo selva semana serra sinal sino sol som sombra
+    sonho sono sopa sorriso sul tambor tarde teatro telhado tempo terra tesouro tigre tinta titulo titulos
+    torre trabalho trem trigo vaca vale vela velho vento verao verde viagem vida vidro vila vinho vitrine
+    vitrines voz vulcao xadrez
+";

@@ -3,6 +3,7 @@
 //! Owns the tables and what is asked of them; `decline` owns the endings.
 
 mod analysis;
+mod claims;
 mod decline;
 mod figures;
 mod generated;
@@ -10,7 +11,9 @@ mod locale;
 mod names;
 mod plan;
 mod pronoun;
+mod schema;
 mod window;
+mod words;
 
 use self::decline::{in_case, is_adjective};
 use crate::syntax::{
@@ -83,6 +86,7 @@ pub static GRAMMAR: Grammar = Grammar {
         ..WritingRules::PLAIN
     },
     questions: &plan::QUESTIONS,
+    claims: &claims::CLAIMS,
 };
 
 const HE: Pronoun = Pronoun { form: Form::Plain, plural: false, gender: Some(Gender::Man), person: None };

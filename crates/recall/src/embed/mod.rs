@@ -90,4 +90,14 @@ impl Model {
         embedded.append(&mut self.bert.embed(&batch));
         embedded
     }
+
+    /// How many tokens a text has. None where these are more than [`Model::tokens_max`].
+    pub fn count_tokens(&self, text: &str) -> Option<usize> {
+        self.tokens.count(text)
+    }
+
+    /// How many tokens of a text the model reads.
+    pub fn tokens_max(&self) -> usize {
+        self.tokens.tokens_max
+    }
 }

@@ -34,21 +34,38 @@ pub struct WordPiece {
 
 impl WordPiece {
     pub fn ids(&self, text: &str) -> Vec<u32> {
-        let mut rest = cut(text, self.tokens_max.saturating_mul(TOKEN_BYTES_MAX));
-        let mut ids = vec![self.first];
-        while !rest.is_empty() && !self.is_full(&ids) {
-            let (before, named, after) = self.next_named(rest);
-            self.words(before, &mut ids);
-            ids.extend(named);
-            rest = after;
-        }
+        let mut ids = self.read(text);
         ids.truncate(self.tokens_max - 1);
         ids.push(self.last);
         ids
     }
 
-    fn is_full(&self, ids: &[u32]) -> bool {
-        ids.len() + 1 >= self.tokens_max
+    /// How many tokens a text has. None where these are more than the model reads.
+    pub fn count(&self, text: &str) -> Option<usize> {
+        let tokens = self.read(text).len() + 1;
+        let is_read = tokens <= self.tokens_max && text.len() <= self.bytes_max();
+        is_read.then_some(tokens)
+    }
+
+    /// The tokens without the last one; of a text that is too long at least one too many.
+    fn read(&self, text: &str) -> Vec<u32> {
+        let mut rest = cut(text, self.bytes_max());
+        let mut ids = vec![self.first];
+        while !rest.is_empty() && !self.is_over(&ids) {
+            let (before, named, after) = self.next_named(rest);
+            self.words(before, &mut ids);
+            ids.extend(named);
+            rest = after;
+        }
+        ids
+    }
+
+    fn bytes_max(&self) -> usize {
+        self.tokens_max.saturating_mul(TOKEN_BYTES_MAX)
+    }
+
+    fn is_over(&self, ids: &[u32]) -> bool {
+        ids.len() >= self.tokens_max
     }
 
     /// The text before the next token that it names, that token, and the text after it.
@@ -69,7 +86,7 @@ impl WordPiece {
             let alone = is_punctuation(c);
             if alone || c.is_whitespace() {
                 self.word(&mut word, ids);
-                if self.is_full(ids) {
+                if self.is_over(ids) {
                     return;
                 }
             }

@@ -6,6 +6,7 @@
 
 use std::path::Path;
 use std::sync::{Arc, PoisonError, RwLock};
+use std::time::Duration;
 
 use base64::Engine;
 use novelo_engine::path::{CollectionPath, DocumentPath};
@@ -46,6 +47,8 @@ pub struct Key {
     /// The operator's name for it.
     pub name: Option<String>,
     pub digest: String,
+    /// How long the conversations are kept that it makes.
+    pub ttl_seconds: Option<u64>,
 }
 
 /// A key as it is stored. The first release had no kinds: a key without a user was an admin key.
@@ -58,6 +61,8 @@ struct StoredKey {
     kind: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none", default)]
     name: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    ttl_seconds: Option<u64>,
 }
 
 /// The keys as they were read last. Every request checks whether they changed on any node.
@@ -115,7 +120,7 @@ impl TryFrom<StoredKey> for Key {
     type Error = String;
 
     fn try_from(stored: StoredKey) -> std::result::Result<Self, String> {
-        let StoredKey { id, user, digest, kind, name } = stored;
+        let StoredKey { id, user, digest, kind, name, ttl_seconds } = stored;
         let kind = match (kind.as_deref(), user) {
             (None | Some("user"), Some(user)) => KeyKind::User(user),
             (None | Some("admin"), None) => KeyKind::Admin,
@@ -123,13 +128,13 @@ impl TryFrom<StoredKey> for Key {
             (Some("service"), _) => KeyKind::Service,
             (Some(kind), _) => return Err(format!("{kind} is no kind of key that this release knows")),
         };
-        Ok(Self { id, kind, name, digest })
+        Ok(Self { id, kind, name, digest, ttl_seconds })
     }
 }
 
 impl From<Key> for StoredKey {
     fn from(key: Key) -> Self {
-        let Key { id, kind, name, digest } = key;
+        let Key { id, kind, name, digest, ttl_seconds } = key;
         let user = match &kind {
             KeyKind::User(user) => Some(user.clone()),
             // The first release treats a key without a user as an admin key, and refuses one with an empty
@@ -137,7 +142,7 @@ impl From<Key> for StoredKey {
             KeyKind::Guest | KeyKind::Service => Some(String::new()),
             KeyKind::Admin => None,
         };
-        Self { id, user, digest, kind: Some(kind.name().to_owned()), name }
+        Self { id, user, digest, kind: Some(kind.name().to_owned()), name, ttl_seconds }
     }
 }
 
@@ -207,9 +212,16 @@ impl Keys {
 
     /// Creates a key, stores its digest and returns the secret. The first key closes the store in the same
     /// write.
-    pub async fn create(&self, store: &Store, kind: KeyKind, name: Option<String>) -> Result<(Key, String)> {
+    pub async fn create(
+        &self,
+        store: &Store,
+        kind: KeyKind,
+        name: Option<String>,
+        ttl_seconds: Option<u64>,
+    ) -> Result<(Key, String)> {
         let secret = secret().map_err(|e| Error::new(Code::Internal, format!("no randomness: {e}")))?;
-        let key = Key { id: novelo_conversation::ids::fresh_text(), kind, name, digest: digest(&secret) };
+        let id = novelo_conversation::ids::fresh_text();
+        let key = Key { id, kind, name, digest: digest(&secret), ttl_seconds };
         let value = serde_json::to_vec(&key).map_err(|e| Error::new(Code::Internal, e.to_string()))?;
         let terms = PutTerms { now: now(), ..PutTerms::default() };
         let put = Op::Put { at: document(&key.id)?, value: value.into(), terms };
@@ -293,7 +305,10 @@ impl InForce {
             return Ok(Caller::new(Scope::Admin, Proof::OwnSecret));
         }
         match self.by_digest.get(&digest) {
-            Some(key) => Ok(Caller::new(key.kind.scope()?, Proof::Key)),
+            Some(key) => {
+                let ttl = key.ttl_seconds.map(Duration::from_secs);
+                Ok(Caller::new(key.kind.scope()?, Proof::Key).keeping_for(ttl))
+            }
             None => open.ok_or_else(|| self.refusal("this key is not known")),
         }
     }
@@ -361,7 +376,8 @@ mod tests {
     #[test]
     fn the_first_release_gives_new_kinds_no_rights() {
         for kind in [KeyKind::Guest, KeyKind::Service] {
-            let key = Key { id: "a".into(), kind, name: Some("site".into()), digest: "d".into() };
+            let key =
+                Key { id: "a".into(), kind, name: Some("site".into()), digest: "d".into(), ttl_seconds: Some(60) };
             let stored = serde_json::to_value(&key).unwrap();
             assert_eq!(stored.get("user"), Some(&serde_json::json!("")));
             assert!(Scope::user("").is_err());

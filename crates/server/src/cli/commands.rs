@@ -254,14 +254,14 @@ pub async fn import(client: &Client, path: &str, body: Body, file: &Path, out: &
 
 async fn key(client: &Client, command: KeyCommand, out: &Output) -> anyhow::Result<()> {
     match command {
-        KeyCommand::Create(NewKeyArgs { kind, name }) => {
+        KeyCommand::Create(NewKeyArgs { kind, name, ttl_seconds }) => {
             let word = match &kind {
                 NewKeyKind { user: Some(_), .. } => "user",
                 NewKeyKind { guest: true, .. } => "guest",
                 NewKeyKind { for_any_user: true, .. } => "service",
                 NewKeyKind { .. } => "admin",
             };
-            let body = json!({"kind": word, "user": kind.user, "name": name});
+            let body = json!({"kind": word, "user": kind.user, "name": name, "ttl_seconds": ttl_seconds});
             let answer = client.call(Method::POST, "/v1/keys", Some(body)).await?;
             out.show(&answer, |a| say!("{}", a.get("key").and_then(Value::as_str).unwrap_or("")));
             Ok(())

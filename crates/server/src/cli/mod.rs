@@ -34,7 +34,8 @@ use clap::{Parser, Subcommand};
 use serde_json::Value;
 
 pub use self::measure::{
-    BenchArgs, BenchCommand, EmbedChoice, EvalCommand, LoadArgs, LoadWork, MeasureCommand, Rewriter, main_of_bench,
+    BenchArgs, BenchCommand, EmbedChoice, EvalCommand, LoadArgs, LoadWork, MeasureCommand, Rewriter, TruthHalfChoice,
+    main_of_bench,
 };
 #[doc(hidden)]
 pub use self::output::{print, print_error};
@@ -195,6 +196,9 @@ struct NewKeyArgs {
     /// What to call it in the list
     #[arg(long)]
     name: Option<String>,
+    /// Keep the responses and conversations that it makes for this long after their last turn
+    #[arg(long)]
+    ttl_seconds: Option<u64>,
 }
 
 #[derive(clap::Args)]

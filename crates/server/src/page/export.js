@@ -13,11 +13,12 @@ export function exchanges(turns) {
   const said = [];
   for (const { message } of turns) {
     const text = textOf(message).trim();
-    if (message.role === "user") said.push({ question: text, answer: "" });
+    if (message.role === "user") said.push({ question: text, answer: "", sources: [] });
     else if (message.role === "assistant" && text) {
-      if (!said.length) said.push({ question: "", answer: "" });
+      if (!said.length) said.push({ question: "", answer: "", sources: [] });
       const last = said.at(-1);
       last.answer = [last.answer, text].filter(Boolean).join("\n\n");
+      if (Array.isArray(message.sources)) last.sources = message.sources;
     }
   }
   return said;

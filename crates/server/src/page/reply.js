@@ -133,7 +133,7 @@ export class Reply {
 
   #sources(prompt) {
     const { sources } = prompt;
-    this.#cited = sources.map((source, at) => source.n ?? at + 1);
+    this.#cited = numbered(sources);
     this.#parts.sources.replaceChildren(sources.length ? listed(sources) : made("p", say("sources_none"), "note"));
     this.#foot(prompt);
     this.#grew();
@@ -161,15 +161,7 @@ export class Reply {
       this.note(words, "note", detail);
     }
     this.#end();
-    cite(this.#parts.answer, this.#cited, (n) => this.#find(n));
-  }
-
-  /** Shows a source by its number. */
-  #find(n) {
-    const item = this.#parts.sources.querySelector(`li[data-n="${n}"]`);
-    item.closest("details").open = true;
-    item.focus();
-    item.scrollIntoView({ block: "nearest" });
+    cite(this.#parts.answer, this.#cited, (n) => find(this.#parts.sources, n));
   }
 
   #end() {
@@ -185,6 +177,19 @@ function remarks({ notes, partial }) {
   const told = notes.map(noted);
   if (partial && told.every(({ key }) => key !== partial)) told.unshift({ key: partial, words: say(partial), detail: "" });
   return told;
+}
+
+/** The numbers that an answer cites its sources by. */
+function numbered(sources) {
+  return sources.map((source, at) => source.n ?? at + 1);
+}
+
+/** Shows one of these sources by its number. */
+function find(sources, n) {
+  const item = sources.querySelector(`li[data-n="${n}"]`);
+  item.closest("details").open = true;
+  item.focus();
+  item.scrollIntoView({ block: "nearest" });
 }
 
 /** Makes `[n]` in an answer lead to source n; code stays code. */
@@ -210,7 +215,7 @@ function link(n, find) {
 }
 
 /** An exchange of earlier: what was asked, and what was answered. */
-export function shown({ question, answer }) {
+export function shown({ question, answer, sources }) {
   const article = made("article", "", "exchange");
   const asked = made("h2", question, "question");
   asked.dir = "auto";
@@ -220,6 +225,12 @@ export function shown({ question, answer }) {
   text.show();
   if (question) article.append(asked);
   article.append(said);
+  if (sources.length) {
+    const list = made("div", "", "sources");
+    list.append(listed(sources));
+    article.append(list);
+    cite(said, numbered(sources), (n) => find(list, n));
+  }
   return article;
 }
 
@@ -249,19 +260,20 @@ function listed(sources) {
   return details;
 }
 
-function row({ n, name, file, line, page, text, score }, at) {
+/** A source of an earlier answer is shown by its place: what it says is not stored with the answer. */
+function row({ n, name, file, line, line_end: end, page, text, score }, at) {
   const head = made("p", "", "head");
   const title = made("b", name);
   title.dir = "auto";
   head.append(title);
   if (file) head.append(made("span", file, "where"));
-  if (line) head.append(made("span", lines(line, text), "where"));
+  if (line) head.append(made("span", lines(line, end ?? lastLine(line, text)), "where"));
   if (page) head.append(made("span", say("page", { n: number(page) }), "where"));
   head.append(made("span", say("score", { score: number(score, 2) }), "score"));
   const item = made("li");
   item.tabIndex = -1;
   item.dataset.n = n ?? at + 1;
-  item.append(head, passage(text, file));
+  item.append(head, ...(text ? [passage(text, file)] : []));
   return item;
 }
 
@@ -279,8 +291,11 @@ function passage(text, file) {
   return quote;
 }
 
-/** The lines of its file that a passage stands on. */
-function lines(first, text) {
-  const last = first + text.trimEnd().split("\n").length - 1;
+/** The last line of its file that a passage stands on. */
+function lastLine(first, text) {
+  return first + (text ?? "").trimEnd().split("\n").length - 1;
+}
+
+function lines(first, last) {
   return say(first === last ? "line" : "lines", { first: number(first), last: number(last) });
 }

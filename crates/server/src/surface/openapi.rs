@@ -78,6 +78,10 @@ operations! {
     get "/v1/users/{user}/memories" listMemories ["after", "limit"] - => "Memories", "Lists memories, oldest first.";
     post "/v1/users/{user}/memories/search" searchMemories [] "Search" => "MemoryHits", "Finds memories.";
     delete "/v1/users/{user}/memories" forgetMemories [] - => "Forgotten", "Forgets all memories of a user.";
+    get "/v1/users/{user}/memories/{id}" getMemory [] - => "Memory",
+        "A memory, with what it replaced and what replaced it.";
+    patch "/v1/users/{user}/memories/{id}" changeMemory [] "MemoryChange" => "Memory",
+        "Changes since when and until when a memory is true, how sure it is, and what it replaces.";
     delete "/v1/users/{user}/memories/{id}" deleteMemory [] - => "Deleted", "Deletes a memory.";
     post "/v1/users/{user}/turns/search" searchTurns [] "TurnSearch" => "TurnHits",
         "Finds what was said, in all threads of a user or in one.";
@@ -129,7 +133,7 @@ operations! {
     post "/v1/conversations" createConversation [] "NewConversation" => "Conversation",
         "Makes a conversation, which is a thread.";
     get "/v1/conversations" listConversations ["after", "limit", "user"] - => "ConversationList",
-        "Lists the conversations of a user that have items.";
+        "Lists the conversations of a user.";
     get "/v1/conversations/{id}" getConversation ["user"] - => "Conversation", "Reads a conversation.";
     post "/v1/conversations/{id}" updateConversation [] "ConversationChange" => "Conversation",
         "Sets the metadata of a conversation.";
@@ -141,13 +145,15 @@ operations! {
     get "/v1/conversations/{id}/items/{item}" getItem ["user"] - => "Item", "Reads an item.";
     delete "/v1/conversations/{id}/items/{item}" deleteItem ["user"] - => "Conversation",
         "Deletes an item; the conversation is returned.";
+    post "/v1/embeddings" createEmbeddings [] "NewEmbeddings" => "Embeddings",
+        "OpenAI's embeddings, by the embedder of the searches. Nothing is stored.";
     get "/v1/traces/{id}" getTrace [] - => "Object", "What was recorded of a prompt, with its explanation, or of the course of a request.";
     post "/v1/traces/{id}/replay" replayTrace [] - => "Replay", "Makes an old prompt again and compares the bytes; of a request, the last one that was made for it.";
     get "/debug/trace/{id}" debugTrace [] - => "Course", "The course of a request, for an admin: caches, heuristics, modules, latency, errors. A browser gets a page that reads it, which needs no key itself.";
     get "/v1/keys" listKeys [] - => "Keys", "Lists keys; their secrets are not kept.";
     post "/v1/keys" createKey [] "NewKey" => "Key", "Makes a key; the secret is in this answer only.";
     delete "/v1/keys/{id}" revokeKey [] - => "Object", "Revokes a key.";
-    get "/v1/models" listModels [] - => "Models", "Lists the models that a caller may name: the jobs, and what their servers list.";
+    get "/v1/models" listModels [] - => "Models", "Lists the models that a caller may name: the jobs, what their servers list, and the embedder.";
     get "/v1/models/{model}" getModel [] - => "Model", "One of the models that a caller may name.";
     post "/v1/index/rebuild" rebuildIndex [] "RebuildStep" => "Rebuilt",
         "Makes the points in Qdrant anew: of one user, or of the next of all, until it is finished.";

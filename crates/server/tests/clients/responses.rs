@@ -6,6 +6,8 @@ use std::process::Command;
 
 use crate::model;
 use crate::script::{Script, Setting, USER, quiet};
+use crate::support::embeddings::Embeddings;
+use crate::support::llm::Llm;
 use crate::support::{Home, Ran, Value, json};
 
 const SAO_PAULO: &str = "What is the weather in Sao Paulo?";
@@ -74,6 +76,44 @@ fn openai_for_javascript_keeps_its_state() {
         assert_eq!(seen["answers"], json!(ANSWERS), "{way}");
         assert_eq!(items(&setting, &conversation_of(&seen["last"])), ITEMS, "{way}");
     }
+}
+
+#[test]
+fn every_body_and_event_has_the_types_of_the_official_package() {
+    let embeddings = Embeddings::start();
+    let setting = Setting::start_with(&embeddings.settings());
+    let recall = "Repeat every code word that was said in this conversation, and nothing else.";
+    let told = setting.run(Script::Python("responses_types.py"), json!({"question": SAO_PAULO, "recall": recall}));
+    assert_eq!(told.as_array().unwrap().len(), 11, "{told}");
+}
+
+#[test]
+fn the_official_clients_embed_texts() {
+    let embeddings = Embeddings::start();
+    let setting = Setting::start_with(&embeddings.settings());
+    for script in [Script::Python("openai_embeddings.py"), Script::Node("embeddings.mjs")] {
+        let told = setting.run(script, json!({}));
+        let vectors = |name: &str| serde_json::from_value::<Vec<[f32; 4]>>(told[name].clone()).unwrap();
+        assert_eq!(vectors("default"), [[1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0]], "{told}");
+        assert_eq!(vectors("float"), [[1.0, 0.0, 0.0, 0.0]], "{told}");
+        assert_eq!(told["tokens"], json!(["BadRequestError", "input"]), "{told}");
+        assert_eq!(told["unknown"], json!(["NotFoundError", "model"]), "{told}");
+    }
+}
+
+#[test]
+fn the_official_client_and_an_llm() {
+    let llm = Llm::start(2048);
+    let settings = [&llm.settings()[..], &[("NOVELO_MODELS_SUMMARY_URL", "none")]].concat();
+    let setting = Setting { models: model::start(), server: Home::new().serve_with(&settings) };
+    let told = setting.run(Script::Python("openai_llm.py"), json!({}));
+    assert!(told["chat"].as_str().is_some_and(|text| !text.trim().is_empty()), "{told}");
+    let (stream, chain) = (&told["stream"], &told["chain"]);
+    assert!(stream["pieces"] == stream["whole"] && stream["whole"] != "", "{told}");
+    assert!(chain["same"] == true && chain["text"] != "", "{told}");
+    let tokens: Vec<u64> = serde_json::from_value(chain["tokens"].clone()).unwrap();
+    assert!(tokens.is_sorted_by(|a, b| a < b), "each turn sees those before it: {told}");
+    assert_eq!(told["conversation"], json!(["user", "assistant", "user", "assistant"]));
 }
 
 /// The suite runs with the keys of two users, and kills the server with a command.

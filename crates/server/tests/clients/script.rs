@@ -85,13 +85,13 @@ impl Script {
 }
 
 #[track_caller]
-fn installed(path: &Path) -> PathBuf {
+pub fn installed(path: &Path) -> PathBuf {
     assert!(path.exists(), "{} is missing: run `make clients`", path.display());
     std::path::absolute(path).unwrap()
 }
 
 /// A copy of the scripts in a directory where their imports find the packages.
-fn beside_packages(scripts: &Path, packages: &Path) -> TempDir {
+pub fn beside_packages(scripts: &Path, packages: &Path) -> TempDir {
     let dir = tempfile::tempdir().unwrap();
     for script in std::fs::read_dir(scripts).unwrap().map(Result::unwrap) {
         std::fs::copy(script.path(), dir.path().join(script.file_name())).unwrap();

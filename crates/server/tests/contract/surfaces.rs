@@ -89,12 +89,14 @@ surfaces! {
         summary
         task_memory
         tasks
+        truth
         user_data
     }
     responses {
         chains
         compaction
         conversations
+        embeddings
         errors
     }
     thread {

@@ -6,6 +6,7 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod answering;
 mod closed;
 mod doctor;
 mod evicts;

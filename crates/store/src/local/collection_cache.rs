@@ -296,8 +296,9 @@ impl CollectionCache {
         }
         let Some(hot) = &mut state.hot else { return };
         let before = hot.bytes;
-        appended.into_iter().for_each(|turn| hot.push(turn));
-        self.bytes.fetch_add(hot.bytes - before, Ordering::Relaxed);
+        hot.append(appended, self.bytes_max);
+        self.bytes.fetch_add(hot.bytes, Ordering::Relaxed);
+        self.bytes.fetch_sub(before, Ordering::Relaxed);
         drop(state);
         self.shrink();
     }

@@ -105,8 +105,9 @@ impl ThreadCache {
         let before = cached.hot.bytes;
         cached.version.last_seq = last_seq;
         cached.count += turns.len() as u64;
-        turns.into_iter().for_each(|turn| cached.hot.push(turn));
-        self.bytes.fetch_add(cached.hot.bytes - before, Ordering::Relaxed);
+        cached.hot.append(turns, self.bytes_max);
+        self.bytes.fetch_add(cached.hot.bytes, Ordering::Relaxed);
+        self.bytes.fetch_sub(before, Ordering::Relaxed);
         drop(shard);
         self.shrink();
     }

@@ -48,8 +48,12 @@ impl Work<'_> {
         let may_look_back = self.policy.planner.allows(entity);
         // A question that says what it is about says all that it means: only one that takes up another takes
         // after it.
-        let earlier = understood.answers.iter().find(|meta| meta.intent.as_ref() == Some(&chosen.intent));
-        let earlier = earlier.filter(|_| self.catalogue.ontology.takes_up(question, &chosen));
+        let is_same = |meta: &&Meta| meta.intent.as_ref() == Some(&chosen.intent);
+        let earlier = understood.answers.iter().find(is_same);
+        // `nesse ranking` and `só os 3 primeiros` are about the answer before, if that had the same intent.
+        let leans = question.points_back() || question.changes();
+        let goes_on = leans && understood.answers.first().is_some_and(|newest| is_same(&newest));
+        let earlier = earlier.filter(|_| goes_on || self.catalogue.ontology.takes_up(question, &chosen));
         let kinds: Vec<KindPast> = (0..self.catalogue.ontology.kinds().len())
             .map(|kind| {
                 let subjects = question.subjects(kind);
@@ -59,12 +63,14 @@ impl Work<'_> {
             .collect();
         let newest = kinds.iter().filter_map(KindPast::turn).max();
         let subjects: Vec<GivenSubjects<'_>> = kinds.iter().map(|kind| kind.given(may_look_back, newest)).collect();
+        let newest_answer = understood.answers.first().filter(|_| may_look_back);
         let given = Given {
             subjects: &subjects,
-            last_window: understood.answers.first().filter(|_| may_look_back).and_then(Meta::window),
+            last_window: newest_answer.and_then(Meta::window),
             parameters: earlier.filter(|_| may_look_back).and_then(|meta| meta.parameters.as_ref()),
-            takes_up: chosen.is_taken_up(),
+            takes_up: chosen.is_taken_up() || goes_on,
             is_one_of_several: understood.several.len() > 1,
+            was_about_subjects: newest_answer.is_some_and(Meta::has_subjects),
             conditions: self.catalogue.entity(&chosen.entity).map_or(&[], |entity| &entity.conditions),
             elsewhere: &self.catalogue.conditions,
         };
@@ -100,7 +106,7 @@ impl Work<'_> {
     }
 
     /// The name of a kind in the references; the first has none.
-    fn kind_name(&self, kind: usize) -> Option<&str> {
+    pub(super) fn kind_name(&self, kind: usize) -> Option<&str> {
         self.catalogue.ontology.kinds().get(kind).filter(|_| kind > 0).map(|kind| kind.name.as_str())
     }
 

@@ -41,6 +41,11 @@ impl Meta {
         Self { request_id: asked.request_id.clone(), intent, entity, ..Self::default() }
     }
 
+    /// Whether it was about subjects.
+    pub fn has_subjects(&self) -> bool {
+        self.parameters.as_ref().is_some_and(Parameters::has_subjects)
+    }
+
     /// The stretch of time that it was about.
     pub fn window(&self) -> Option<Window> {
         self.parameters.as_ref().and_then(|parameters| parameters.window)

@@ -5,7 +5,9 @@ use std::sync::Arc;
 use novelo_engine::policy::Policy;
 use novelo_engine::reference::{self, ResolvedReference};
 use novelo_engine::{Message, Role};
-use novelo_language::plan::{Candidate, Earlier, Parameters, Question, Scores, SubjectKind, Subjects};
+use novelo_language::plan::{
+    Candidate, Circumstances, ConditionRule, Earlier, Parameters, Question, Scores, SubjectKind, Subjects,
+};
 use serde_json::{Value, json};
 
 use super::also::Also;
@@ -106,7 +108,14 @@ impl<'a> Work<'a> {
         let question = ontology.read(&self.asked.question, &self.known());
         let answers = past.answers(&self.policy);
         let earlier: Vec<Earlier<'_>> = answers.iter().filter_map(|meta| self.earlier(&question, meta)).collect();
-        let mut scores = ontology.score(&question, &earlier);
+        let rules = &self.catalogue.rules;
+        let circumstances = Circumstances {
+            earlier: &earlier,
+            reads: &|intent| rules.reads(intent, &question, self.conditions(ontology.entity_of(intent))).0,
+            lacks_subject: &|intent| self.lacks_subject(past, &question, intent),
+        };
+        let mut scores = ontology.score(&question, &circumstances);
+        self.prefer_last_kind(past, &question, &mut scores);
         let several = ontology.several(&question);
         if let Some((first, _)) = several.first() {
             scores.take_first_of(first);
@@ -114,14 +123,46 @@ impl<'a> Work<'a> {
         Understood { question, scores, several, answers }
     }
 
+    /// Of intents that are too close, the only one about the kind of subject that was spoken of last: `what has
+    /// she written`.
+    fn prefer_last_kind(&self, past: &Past, question: &Question, scores: &mut Scores) {
+        let kinds = (0..self.catalogue.ontology.kinds().len()).map(|kind| (kind, self.kind_name(kind)));
+        let turn = |name| past.references.of_kind(name).last.map(|last| last.turn_index);
+        let newest = kinds.filter_map(|(kind, name)| Some((turn(name)?, kind))).max();
+        let Some((_, newest)) = newest.filter(|_| !question.names_any()) else { return };
+        scores.take_only(self.catalogue.ontology.gap(), |one| {
+            let own = self.catalogue.rules.kinds_of(&one.intent);
+            (!own.is_empty()).then(|| own.contains(&newest))
+        });
+    }
+
     /// What the intent of an earlier answer makes of a question.
     fn earlier<'m>(&self, question: &Question, meta: &'m Meta) -> Option<Earlier<'m>> {
         let intent = meta.intent.as_deref()?;
-        let entity = meta.entity.as_deref().and_then(|entity| self.catalogue.entity(entity));
-        let conditions = entity.map_or(&[][..], |entity| &entity.conditions);
-        let (read, has_condition) = self.catalogue.rules.reads(intent, question, conditions);
-        let is_without_subject = !self.catalogue.rules.takes_subject(intent);
+        let (read, has_condition) =
+            self.catalogue.rules.reads(intent, question, self.conditions(meta.entity.as_deref()));
+        let kinds = self.catalogue.rules.kinds_of(intent);
+        let named = question.all_subjects();
+        let is_without_subject = match named.is_empty() {
+            true => kinds.is_empty(),
+            false => !named.iter().any(|subject| kinds.contains(&subject.kind)),
+        };
         Some(Earlier { intent, read, has_condition, is_without_subject })
+    }
+
+    /// What an entity can be selected by.
+    fn conditions(&self, entity: Option<&str>) -> &[ConditionRule] {
+        entity.and_then(|entity| self.catalogue.entity(entity)).map_or(&[], |entity| &entity.conditions)
+    }
+
+    /// Whether an intent needs a subject that is neither named nor the one that was spoken of last.
+    fn lacks_subject(&self, past: &Past, question: &Question, intent: &str) -> bool {
+        let is_missing = |kind: &usize| {
+            let own = past.references.of_kind(self.kind_name(*kind));
+            own.last.is_none() || own.listed().len() > 1
+        };
+        let needed = self.catalogue.rules.needed_kinds(intent);
+        !question.names_any() && !needed.is_empty() && needed.iter().all(is_missing)
     }
 
     /// Stores the question, so that it is there whatever becomes of the answer.

@@ -20,7 +20,7 @@ use serde_json::json;
 use super::load::{Loaded, Past, recall_spec};
 use super::names;
 use super::run::Work;
-use crate::answer::prompt::{AnswerPrompt, PromptRequest, model_room_tokens};
+use crate::answer::prompt::{AnswerPrompt, PromptRecording, PromptRequest, model_room_tokens};
 use crate::cache::Cache;
 use crate::error::{Error, Result};
 use crate::model::Job;
@@ -80,6 +80,8 @@ pub async fn compose(
         preset: composed.preset.clone(),
         budget_tokens: Some(BUDGET_TOKENS),
         recalled: loaded.memories.into_iter().collect(),
+        recording: PromptRecording::default(),
+        omits_what_cannot_fit: false,
     };
     let room = model_room_tokens(work.app.models.get(Job::Answer)).await;
     let prompt = request.make(work.app, room, false).await?;

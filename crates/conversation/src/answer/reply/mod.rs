@@ -16,7 +16,7 @@ use serde_json::{Map, Value, json};
 
 use super::event::{Rewritten, RewrittenBy};
 use super::options::{Patience, ReplyOptions, ReplyOwner, ResponseFormat};
-use super::prompt::PromptRequest;
+use super::prompt::{PromptRecording, PromptRequest};
 use super::response::ResponseDraft;
 use super::skills::{self, Skills};
 use crate::answer::Shared;
@@ -48,6 +48,8 @@ pub struct ReplyRequest {
     pub tracer: Tracer,
     /// The response that is stored with the answer.
     pub response: Option<ResponseDraft>,
+    /// What is recorded of its prompts.
+    pub recording: PromptRecording,
 }
 
 /// What is to be answered.
@@ -187,6 +189,8 @@ impl ReplyRequest {
             preset: self.preset.clone(),
             budget_tokens: self.preset.recipe().budget_tokens,
             recalled: Vec::new(),
+            recording: self.recording,
+            omits_what_cannot_fit: self.response.is_some() && self.shortens(),
         }
     }
 }

@@ -14,14 +14,18 @@ use crate::answer::log::EventLog;
 use crate::answer::prompt::{AnswerPrompt, PromptRequest, model_room_tokens};
 use crate::error::{Code, Error, Result};
 use crate::model::Failure;
+use crate::telemetry::now;
 use crate::thread::kept::Kept;
 
 pub async fn answer(app: &Shared, asked: &ReplyRequest, log: &EventLog, stops: StopSignals) -> Result<Reply> {
     let answered = answer_and_store(app, asked, log, stops).await;
-    if let (Err(error), Some(response)) = (&answered, &asked.response) {
-        response.fail(app, &asked.tracer.id().encode(), error).await?;
-    }
-    answered
+    let Some(response) = &asked.response else { return answered };
+    let failed = match &answered {
+        Err(error) => response.fail(app, &asked.tracer.id().encode(), error).await,
+        Ok(_) => Ok(()),
+    };
+    response.lock.release().await;
+    failed.and(answered)
 }
 
 async fn answer_and_store(app: &Shared, asked: &ReplyRequest, log: &EventLog, mut stops: StopSignals) -> Result<Reply> {
@@ -45,6 +49,7 @@ async fn answer_and_store(app: &Shared, asked: &ReplyRequest, log: &EventLog, mu
     exchange.generate(&request, (&mut prompt, fits), &mut generation, &mut stops).await?;
     generation.end(log);
     let mut generated = generation.generated;
+    generated.ended_at = now();
     if let Some(model) = &generated.model {
         asked.tracer.model(model);
     }
@@ -60,7 +65,7 @@ async fn answer_and_store(app: &Shared, asked: &ReplyRequest, log: &EventLog, mu
         (Some(turn), None) if asked.is_relayed() => {
             kept.add_relayed(app, turn, generated.partial == Some(Partial::ClientLeft)).await?
         }
-        (turn, None) => kept.add(app, turn.into_iter().collect()).await?,
+        (_, None) => kept.add(app, generated.turn_citing(&prompt.prompted).into_iter().collect()).await?,
     };
     if !is_kept {
         generated.notes.push("the thread was forgotten meanwhile, and this was not kept".to_owned());

@@ -5,10 +5,11 @@
 //! is in the turns alone. Invariants: a response is forgotten with its thread; nothing of a response is
 //! stored once its thread was forgotten.
 
+mod lock;
 mod place;
+mod prune;
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use novelo_engine::path::DocumentPath;
 use novelo_engine::{Message, scope};
@@ -27,7 +28,9 @@ use crate::thread::compaction;
 use crate::thread::item::{ResponseId, show_compaction, show_document, show_turn};
 use crate::thread::kept::{Kept, unless_forgotten};
 
+pub use lock::{ResponseLock, ResponseLocks};
 pub use place::{ResponsePlace, messages_upto};
+pub(crate) use prune::prune;
 
 /// The collection of a thread's responses.
 const RESPONSES: &str = "responses";
@@ -44,10 +47,12 @@ pub struct ShownResponse {
 }
 
 /// A response before its end.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub struct ResponseDraft {
     /// The id of the response.
     pub id: ResponseId,
+    /// No other response is made in the thread meanwhile.
+    pub lock: ResponseLock,
     /// The user it belongs to.
     pub user: String,
     /// What it shows from its beginning on.
@@ -60,8 +65,6 @@ pub struct ResponseDraft {
     pub if_seq: Option<u64>,
     /// The first seq of the input, if a call that failed stored it.
     pub first_seq: Option<u64>,
-    /// How long it is kept, as its turns are.
-    pub ttl: Option<Duration>,
 }
 
 /// How far a response has come.
@@ -133,7 +136,7 @@ pub struct StoredResponse {
 }
 
 /// The error of a second response in a thread that has one being made.
-pub(super) fn locked(other: &ResponseId) -> Error {
+fn locked(other: &ResponseId) -> Error {
     let message = format!("another response is being made in this conversation: {}", other.encode());
     let error = Error::new(Code::Conflict, message).for_openai();
     let code = "conversation_locked".to_owned();
@@ -177,7 +180,7 @@ impl ResponseEnd {
         let warning = generated.cut_prompt.map(|(read, tokens)| {
             format!("the model's server read {read} tokens of about {tokens}: its window is too small")
         });
-        Self { error, incomplete, usage, model, warning, ..Self::new(status) }
+        Self { error, incomplete, usage, model, warning, at: generated.ended_at, ..Self::new(status) }
     }
 
     /// The end of a request that failed.
@@ -245,11 +248,19 @@ impl ResponseDraft {
         };
         // Written once here, so that what cannot be written is an error and not a part of an answer.
         self.put(&document(last))?;
-        let Some(message) = generated.turn() else {
+        let Some(message) = generated.said_or_thought() else {
             return self.replace(app, &document(last)).await;
         };
-        let turn = NewTurn { id: NewId::Fresh(self.id.name.as_str().into()), create_time: None, message };
+        let message = Message::from_stored(message.to_string().into());
+        let id = NewId::Fresh(self.id.name.as_str().into());
+        let turn = NewTurn { id, create_time: None, message, goes_with_thread: true };
         kept.add_with(app, turn, |seq| self.put(&document(seq)).ok()).await
+    }
+
+    /// Removes a response that was stored and could not begin.
+    pub async fn discard(app: &Shared, user: &str, id: &ResponseId) -> Result<()> {
+        app.store.delete(&path(user, id)?, None).await?;
+        Ok(())
     }
 
     /// Stores that the response failed, or removes it if no client knows of it.
@@ -260,8 +271,7 @@ impl ResponseDraft {
             let end = Some(ResponseEnd::failed(error));
             return self.replace(app, &StoredResponse { end, ..before }).await.map(|_| ());
         }
-        app.store.delete(&path(&self.user, &self.id)?, None).await?;
-        Ok(())
+        Self::discard(app, &self.user, &self.id).await
     }
 
     /// Replaces the document, unless it was forgotten.
@@ -288,8 +298,7 @@ impl ResponseDraft {
     fn put(&self, document: &StoredResponse) -> Result<Op> {
         let unwritten = |error| Error::new(Code::Internal, format!("the response cannot be written: {error}"));
         let value = serde_json::to_vec(document).map_err(unwritten)?;
-        let expires_at = self.ttl.map(|ttl| now() + ttl.as_secs_f64());
-        let terms = PutTerms { now: now(), expires_at, ..PutTerms::default() };
+        let terms = PutTerms { now: now(), ..PutTerms::default() };
         Ok(Op::Put { at: path(&self.user, &self.id)?, value: value.into(), terms })
     }
 }

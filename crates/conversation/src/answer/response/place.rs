@@ -3,10 +3,13 @@
 //! A response that is continued a second time is forked from, at no copy: the thread of a chain holds one
 //! branch. What a call that failed has stored is not stored again.
 
+use std::time::Duration;
+
 use novelo_engine::limits::CONTEXT_TURNS_MAX;
 use novelo_engine::{Message, scope};
 use novelo_store::Range;
 
+use super::lock::ResponseLock;
 use super::{ResponseState, StoredResponse, bad_id, shown_messages};
 use crate::answer::Shared;
 use crate::error::{Error, Result};
@@ -14,11 +17,11 @@ use crate::thread::item::{ItemTurn, ResponseId};
 use crate::thread::refused::Refusals;
 use crate::thread::{self, repeats_unanswered, unsaid};
 
-/// The thread of a response, and what of its input is to be stored there.
+/// The thread of a response, which is locked for it, and what of its input is to be stored there.
 #[derive(Debug)]
 pub struct ResponsePlace {
-    /// The thread.
-    pub thread: String,
+    /// No other response is made in the thread meanwhile.
+    pub lock: ResponseLock,
     /// The turns of the input that the thread does not hold yet.
     pub turns: Vec<ItemTurn>,
     /// The last seq of the thread, where that must not have moved on.
@@ -31,41 +34,47 @@ pub struct ResponsePlace {
 
 impl ResponsePlace {
     /// A new thread.
-    pub fn anew(turns: Vec<ItemTurn>) -> Self {
-        let thread = crate::ids::fresh_text();
-        Self { thread, turns, if_seq: Some(0), first_seq: None, is_in_conversation: false }
+    pub async fn anew(app: &Shared, user: &str, turns: Vec<ItemTurn>) -> Result<Self> {
+        let lock = ResponseLock::take(app, user, &crate::ids::fresh_text(), Duration::ZERO).await?;
+        Ok(Self { lock, turns, if_seq: Some(0), first_seq: None, is_in_conversation: false })
     }
 
-    /// Behind a response: in its thread while that ends with it, else in a fork.
+    /// Behind a response: in its thread while that ends with it and nobody else goes on there, else in a
+    /// fork.
     pub async fn after(
         app: &Shared,
         user: &str,
         (id, previous): (&ResponseId, &StoredResponse),
         turns: Vec<ItemTurn>,
     ) -> Result<Self> {
-        let of = scope::turns(user, &id.thread).map_err(bad_id)?;
-        let seq = previous.last_seq;
-        let behind = app.store.turns(&of, Range::After { seq, limit: turns.len() + 1 }).await?;
-        let is_free = !previous.is_in_conversation && app.replies.response_in(user, &id.thread).is_none();
-        let place = Self { thread: id.thread.clone(), turns, if_seq: None, first_seq: None, is_in_conversation: false };
-        if is_free && behind.is_empty() {
-            return Ok(Self { if_seq: Some(behind.last_seq), ..place });
-        }
-        if is_free && repeats_unanswered(&behind, place.turns.iter().map(|turn| &turn.message)) {
-            let first_seq = behind.iter().next().map(|turn| turn.seq);
-            return Ok(Self { turns: Vec::new(), first_seq, ..place });
+        if !previous.is_in_conversation
+            && let Ok(lock) = ResponseLock::try_take(app, user, &id.thread).await?
+        {
+            let of = scope::turns(user, &id.thread).map_err(bad_id)?;
+            let range = Range::After { seq: previous.last_seq, limit: turns.len() + 1 };
+            let behind = app.store.turns(&of, range).await?;
+            if behind.is_empty() {
+                let if_seq = Some(behind.last_seq);
+                return Ok(Self { lock, turns, if_seq, first_seq: None, is_in_conversation: false });
+            }
+            if repeats_unanswered(&behind, turns.iter().map(|turn| &turn.message)) {
+                let first_seq = behind.iter().next().map(|turn| turn.seq);
+                return Ok(Self { lock, turns: Vec::new(), if_seq: None, first_seq, is_in_conversation: false });
+            }
+            lock.release().await;
         }
         let to = crate::ids::fresh_text();
-        thread::fork(app, user, &id.thread, seq, &to).await?;
-        Ok(Self { thread: to, ..place })
+        let lock = ResponseLock::take(app, user, &to, Duration::ZERO).await?;
+        thread::fork(app, user, &id.thread, previous.last_seq, &to).await?;
+        Ok(Self { lock, turns, if_seq: None, first_seq: None, is_in_conversation: false })
     }
 
-    /// At the end of a conversation.
-    pub async fn within(app: &Shared, user: &str, thread: &str, turns: Vec<ItemTurn>) -> Result<Self> {
+    /// At the end of a conversation. While another response is made there, waits that long.
+    pub async fn within(app: &Shared, user: &str, thread: &str, turns: Vec<ItemTurn>, wait: Duration) -> Result<Self> {
+        let lock = ResponseLock::take(app, user, thread, wait).await?;
         let of = scope::turns(user, thread).map_err(bad_id)?;
         let tail = app.store.turns(&of, Range::Last(turns.len())).await?;
-        let thread = thread.to_owned();
-        let place = Self { thread, turns, if_seq: None, first_seq: None, is_in_conversation: true };
+        let place = Self { lock, turns, if_seq: None, first_seq: None, is_in_conversation: true };
         if place.turns.is_empty() || !repeats_unanswered(&tail, place.turns.iter().map(|turn| &turn.message)) {
             return Ok(place);
         }
@@ -74,7 +83,8 @@ impl ResponsePlace {
     }
 
     /// In a thread whose client may send the whole conversation again.
-    pub async fn resent(app: &Shared, user: &str, thread: &str, turns: Vec<ItemTurn>) -> Result<Self> {
+    pub async fn resent(app: &Shared, user: &str, thread: &str, turns: Vec<ItemTurn>, wait: Duration) -> Result<Self> {
+        let lock = ResponseLock::take(app, user, thread, wait).await?;
         let said: Vec<Message> = turns.iter().map(|turn| turn.message.shown().clone()).collect();
         let unsaid = unsaid(app, user, thread, &said).await?;
         if unsaid.new.is_empty() && unsaid.is_answered {
@@ -84,8 +94,7 @@ impl ResponsePlace {
             Refusals::lift(&app.store, user, thread, &unsaid.asked_again).await?;
         }
         let new = unsaid.new_places.iter().filter_map(|place| turns.get(*place).cloned()).collect();
-        let thread = thread.to_owned();
-        Ok(Self { thread, turns: new, if_seq: None, first_seq: None, is_in_conversation: true })
+        Ok(Self { lock, turns: new, if_seq: None, first_seq: None, is_in_conversation: true })
     }
 }
 

@@ -148,6 +148,8 @@ struct Loader<'a> {
     whose: Whose<'a>,
     /// Whether the first turn that is looked at moves in large steps only.
     keeps_front: bool,
+    /// The most turns of a thread that are looked at.
+    turns_max: usize,
     inputs: ContextInputs,
 }
 
@@ -159,11 +161,13 @@ impl ContextInputs {
         whose: Whose<'_>,
         reach: &TimeScope,
         recipe: &Recipe,
+        turns_max: usize,
     ) -> Result<Self> {
         let Some(local) = &reach.local else { return Ok(Self::default()) };
         let above = if recipe.promotes { reach.above.as_slice() } else { &[] };
         let inputs = Self { stretch: local.range, in_time: reach.in_time, ..Self::default() };
-        let mut loader = Loader { store, caches, whose, keeps_front: recipe.keeps_front(), inputs };
+        let keeps_front = recipe.keeps_front();
+        let mut loader = Loader { store, caches, whose, keeps_front, turns_max, inputs };
         for need in recipe.needs() {
             match (need, reach.thread_id()) {
                 (Need::Turns, Some(thread)) => loader.turns(thread).await?,

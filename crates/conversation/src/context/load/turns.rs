@@ -32,7 +32,8 @@ pub(super) struct OlderTurns {
 impl Loader<'_> {
     /// The turns that are looked at. Says whether there is any turn at all.
     pub(super) async fn turns_of(&mut self, of: &CollectionPath) -> Result<bool> {
-        self.inputs.turns = self.store.turns(of, Range::Last(CONTEXT_TURNS_MAX)).await?;
+        let turns_max = if self.inputs.in_time { CONTEXT_TURNS_MAX } else { self.turns_max };
+        self.inputs.turns = self.store.turns(of, Range::Last(turns_max)).await?;
         if !self.inputs.turns.has_more {
             return Ok(!self.inputs.turns.is_empty());
         }

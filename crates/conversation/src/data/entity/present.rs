@@ -139,8 +139,19 @@ impl Teller<'_> {
         template.write(out, |slot, out| {
             text.clear();
             self.write_slot(slot, row, &mut text);
+            if text.is_empty() && matches!(slot, Slot::Subjects(_)) {
+                self.close_lead(out);
+            }
             escape::inline(&text, out);
         });
+    }
+
+    /// Takes back the small word before names that there are none of: `Ativos de`.
+    fn close_lead(&self, out: &mut String) {
+        let Some((before, lead)) = out.trim_end().rsplit_once(' ') else { return };
+        if self.writing.language.leads_name(&lead.to_lowercase()) {
+            out.truncate(before.len() + 1);
+        }
     }
 
     fn write_slot(&self, slot: &Slot, row: &[Value], text: &mut String) {

@@ -101,7 +101,7 @@ impl Template {
                 Part::Slot(slot) => {
                     let before = out.len();
                     value(slot, out);
-                    is_open = out.len() == before;
+                    is_open = out.len() <= before;
                 }
                 Part::Text(text) => {
                     let is_blank_before = out.len() == start || out.ends_with(' ');

@@ -1,15 +1,10 @@
 //! What a column holds, by its name, its declared type and some of its values.
 
+use novelo_language::schema_words::{SchemaWords, any_has};
 use rusqlite::types::Value;
 
-use super::words::{fold, has, split};
+use super::words::{fold, split};
 
-const NAMES: &str = "name nome title titulo nazvanie название имя наименование фио label nombre fullname";
-const CODES: &str = "code codigo sku isbn ticker symbol sigla placa ref reference matricula cod код артикул номер slug";
-const TIMES: &str =
-    "date day data dia datetime time timestamp created updated at on when month mes дата день время hired born sold ts";
-const YEARS: &str = "year ano год";
-const PERCENTS: &str = "pct percent percentage percentual porcentagem процент";
 /// The share of values that must look alike.
 const ALIKE: f64 = 0.9;
 
@@ -53,22 +48,21 @@ impl DateForm {
 }
 
 /// Whether a name has one of these words.
-pub(super) fn named(list: &str, name: &str) -> bool {
-    let words = split(name);
-    words.iter().any(|word| has(list, word) || has(list, &fold(word)))
+pub(super) fn named(list: fn(&SchemaWords) -> &'static str, name: &str) -> bool {
+    split(name).iter().any(|word| any_has(list, word) || any_has(list, &fold(word)))
 }
 
 pub(super) fn is_name(name: &str) -> bool {
-    named(NAMES, name)
+    named(|it| it.names, name)
 }
 
 pub(super) fn is_code(name: &str) -> bool {
-    named(CODES, name)
+    named(|it| it.codes, name)
 }
 
 /// Whether a name ends as that of a key does: `id`, `product_id`.
 pub(super) fn is_id(name: &str) -> bool {
-    split(name).last().is_some_and(|word| word == "id" || word == "ид")
+    split(name).last().is_some_and(|word| any_has(|it| it.keys, word))
 }
 
 /// What a column holds. `is_key`: whether it tells rows apart or names rows of another table.
@@ -93,14 +87,14 @@ pub(super) fn kind(name: &str, is_key: bool, values: &[Value]) -> ColumnKind {
         return ColumnKind::Date(DateForm::DayFirst);
     }
     if are(&|value| number(value).is_some()) {
-        let is_time = named(TIMES, name) && !is_key;
+        let is_time = named(|it| it.times, name) && !is_key;
         return match () {
             () if is_time && are(&within(1e11, 1e13)) => ColumnKind::Date(DateForm::Milliseconds),
             () if is_time && are(&|value| number(value).is_some_and(is_digits)) => ColumnKind::Date(DateForm::Digits),
             () if is_time && are(&within(1e8, 1e11)) => ColumnKind::Date(DateForm::Seconds),
             () if is_key || is_id(name) => ColumnKind::Id,
-            () if named(YEARS, name) && are(&within(1000.0, 3000.0)) => ColumnKind::Year,
-            () if named(PERCENTS, name) => ColumnKind::Percent,
+            () if named(|it| it.years, name) && are(&within(1000.0, 3000.0)) => ColumnKind::Year,
+            () if named(|it| it.percents, name) => ColumnKind::Percent,
             () if filled.iter().all(|value| matches!(value, Value::Integer(_))) => ColumnKind::Integer,
             () => ColumnKind::Real,
         };

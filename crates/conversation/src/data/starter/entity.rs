@@ -160,12 +160,12 @@ fn write_columns(parts: &EntityParts<'_>, locale: StarterLocale, out: &mut Strin
         let asked = if words.is_empty() { String::new() } else { format!(", asked_by: [{}]", words.join(", ")) };
         _ = writeln!(out, "  {}: {{label: {}, format: {}{asked}}}", shown.name, yaml(&shown.label), shown.format);
         if is_measure(shown) {
-            let label = format!("{} ({})", shown.label, locale.average());
+            let label = format!("{} ({})", shown.label, locale.words().average);
             let format = if shown.format == "percent" { "percent" } else { "number" };
             _ = writeln!(out, "  {}: {{label: {}, format: {format}{asked}}}", average(shown), yaml(&label));
         }
     }
-    _ = writeln!(out, "  {COUNT}: {{label: {}, format: integer}}", yaml(locale.rows()));
+    _ = writeln!(out, "  {COUNT}: {{label: {}, format: integer}}", yaml(locale.words().rows));
 }
 
 /// The words that ask for a column. What names a row, and the day of what happened, is always shown.

@@ -14,6 +14,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail, ensure};
 use novelo_language::Language;
+use novelo_language::schema_words::SchemaWords;
 
 use self::column::ColumnKind;
 use self::schema::SchemaTable;
@@ -80,14 +81,21 @@ impl StarterLocale {
         [Self::Portuguese, Self::English, Self::Russian].into_iter().find(|it| it.code() == code)
     }
 
-    /// What the ontology takes a folded word for.
-    fn stem(self, folded: &str) -> String {
-        let language = match self {
+    fn language(self) -> Language {
+        match self {
             Self::Portuguese => Language::Portuguese,
             Self::English => Language::English,
             Self::Russian => Language::Russian,
-        };
-        novelo_language::plan::stem(folded, language)
+        }
+    }
+
+    fn words(self) -> &'static SchemaWords {
+        self.language().schema_words()
+    }
+
+    /// What the ontology takes a folded word for.
+    fn stem(self, folded: &str) -> String {
+        novelo_language::plan::stem(folded, self.language())
     }
 
     fn aggregations(self) -> &'static str {
@@ -95,31 +103,6 @@ impl StarterLocale {
             Self::Portuguese => include_str!("../../../policies/starter/pt.yaml"),
             Self::English => include_str!("../../../policies/starter/en.yaml"),
             Self::Russian => include_str!("../../../policies/starter/ru.yaml"),
-        }
-    }
-
-    fn average(self) -> &'static str {
-        match self {
-            Self::Portuguese => "média",
-            Self::English => "average",
-            Self::Russian => "среднее",
-        }
-    }
-
-    fn rows(self) -> &'static str {
-        match self {
-            Self::Portuguese => "Quantidade",
-            Self::English => "Count",
-            Self::Russian => "Количество",
-        }
-    }
-
-    /// Words that ask for all, whatever was spoken of before.
-    fn all(self) -> [&'static str; 2] {
-        match self {
-            Self::Portuguese => ["todos", "todas"],
-            Self::English => ["all", "every"],
-            Self::Russian => ["все", "всех"],
         }
     }
 }
@@ -177,11 +160,7 @@ impl Starter {
     pub fn example(&self) -> Option<String> {
         let table = self.tables.first()?;
         let words = if table.words.is_empty() { table.entity.clone() } else { table.words.join(" ") };
-        Some(match self.locale {
-            StarterLocale::Portuguese => format!("liste {words}"),
-            StarterLocale::English => format!("list {words}"),
-            StarterLocale::Russian => format!("покажи {words}"),
-        })
+        Some(format!("{} {words}", self.locale.words().list))
     }
 }
 

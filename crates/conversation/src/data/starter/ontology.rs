@@ -5,8 +5,9 @@ use std::fmt::Write as _;
 
 use super::column::ColumnKind;
 use super::schema::{Schema, SchemaTable};
-use super::words::{asking, fold, plain, singular};
+use super::words::{asking, fold, plain};
 use super::{StarterLocale, StarterTable, quoted, yaml};
+use novelo_language::schema_words::singular;
 
 /// Names that parameters have already.
 const TAKEN: [&str; 12] = [
@@ -240,7 +241,7 @@ pub(super) fn write_rules(plan: &CataloguePlan, schema: &Schema, locale: Starter
         for subject in plan.subjects_of(schema, at) {
             // `the products` are all of them, whichever was spoken of.
             let many = asking(&table.name).into_iter().filter(|word| subject.table == at && singular(word) != *word);
-            let all = locale.all().into_iter().map(str::to_owned).chain(many);
+            let all = locale.words().all.into_iter().map(str::to_owned).chain(many);
             let all: Vec<String> = all.map(|word| yaml(&word)).collect();
             _ = writeln!(out, "      {}: {{source: [text, context], unless: [{}]}}", subject.name, all.join(", "));
         }

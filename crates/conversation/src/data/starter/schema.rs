@@ -13,7 +13,8 @@ use rusqlite::{Connection, OpenFlags};
 
 use super::column::{self, ColumnKind};
 use super::quoted;
-use super::words::{asking, plain, singular, split};
+use super::words::{asking, plain, split};
+use novelo_language::schema_words::singular;
 
 /// Rows of a table that are looked at.
 const SAMPLE_ROWS: usize = 500;

@@ -23,6 +23,7 @@ use crate::remember::UserMemory;
 use crate::search::points::erase;
 use crate::search::vectors::VECTORS;
 use crate::search::{PASSAGES, RecallSource};
+use crate::thread::retention;
 use crate::trace::TRACES;
 use derived::{Derived, Subject};
 pub use erasure::PendingErasure;
@@ -82,6 +83,11 @@ pub async fn forget(app: &UserMemory, user: &str, what: &[Prefix], traces: Trace
     let mut derived = Derived::default();
     if let Traces::OfThread(thread) = traces {
         derived.memories_of(app, user, thread, None).await?;
+    }
+    match traces {
+        Traces::Stay => {}
+        Traces::OfThread(thread) => retention::forget_thread(&app.store, user, thread).await?,
+        Traces::OfUser => retention::forget_user(&app.store, user).await?,
     }
     let memories = derived.ops.iter().filter(|op| is_memory(op)).count() as u64;
     derived.skill_results(app, user).await?;

@@ -31,7 +31,8 @@ pub struct ItemTurn {
 
 impl From<&ItemTurn> for NewTurn {
     fn from(turn: &ItemTurn) -> Self {
-        Self { id: NewId::Fresh(turn.id.as_str().into()), create_time: None, message: turn.message.clone() }
+        let (id, message) = (NewId::Fresh(turn.id.as_str().into()), turn.message.clone());
+        Self { id, create_time: None, message, goes_with_thread: true }
     }
 }
 

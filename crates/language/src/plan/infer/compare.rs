@@ -1,6 +1,9 @@
 //! Whether a question compares what it names with what was spoken of before.
 
+use super::rules::Rule;
 use super::said::{QuestionWords, Spelling};
+use super::{Given, ParameterRules};
+use crate::plan::account::{Unread, UnreadKind};
 use crate::plan::text::Question;
 
 /// Words that may stand between a link and what it leads to: `com o dividend yield do XPML11`.
@@ -26,6 +29,36 @@ pub(crate) fn joins(said: &QuestionWords<'_>, question: &Question, compare: &[Sp
     match is_linked(words.end.saturating_sub(1), subject) {
         true => is_linked(subject.saturating_sub(LINK_WORDS_MAX + 1).max(words.end.saturating_sub(1)), subject),
         false => subjects.len() == 1 && !is_linked(subject, end),
+    }
+}
+
+impl ParameterRules {
+    /// The words of a question that mean a subject which was spoken of, where the intent is about none:
+    /// `quanto isso rendeu contra o ifix`. An answer without it would tell half of what was asked.
+    pub(super) fn other_side(
+        &self,
+        rule: &Rule,
+        question: &Question,
+        said: &QuestionWords<'_>,
+        given: &Given<'_>,
+    ) -> Option<Unread> {
+        let is_left_out = rule.subjects.is_empty() && given.was_about_subjects && !question.names_any();
+        if !is_left_out || given.takes_up || given.is_one_of_several {
+            return None;
+        }
+        let (tokens, grammar) = (&said.tokens, said.grammar());
+        let is_own = |at: usize| tokens.is_in(at, grammar.talk.possessives);
+        if (0..tokens.len()).any(is_own) {
+            return None;
+        }
+        let chosen = said.places_of(rule.choices.values().flat_map(|rule| rule.words.iter().map(|(words, _)| words)));
+        let first = chosen.into_iter().min_by_key(|words| words.start)?;
+        let is_pronoun = |at: &usize| tokens.is_in(*at, grammar.pointers.pronouns);
+        let compared = self.compare.iter().filter_map(|words| said.find(words)).map(|words| words.start);
+        let against = (0..first.start).find(|at| tokens.is_in(*at, grammar.pointers.against));
+        let compared = compared.filter(|at| *at < first.start).min().or(against);
+        let from = (0..first.start).find(is_pronoun).or(compared)?;
+        Some(Unread::new(UnreadKind::Pointer, question.spelled(from..first.end)))
     }
 }
 

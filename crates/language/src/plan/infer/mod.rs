@@ -83,6 +83,8 @@ pub struct Given<'a> {
     pub takes_up: bool,
     /// Whether the question asks for other intents too: its subjects may be for those.
     pub is_one_of_several: bool,
+    /// Whether the last answer was about subjects.
+    pub was_about_subjects: bool,
     /// What the entity can be selected by.
     pub conditions: &'a [ConditionRule],
     /// What any entity can be selected by: a value that only others know is a condition all the same.
@@ -254,6 +256,12 @@ impl ParameterRules {
         rule.map(|rule| rule.subjects.iter().map(|(kind, _)| *kind).collect()).unwrap_or_default()
     }
 
+    /// Those that it cannot do without.
+    pub fn needed_kinds(&self, intent: &str) -> Vec<usize> {
+        let subjects = self.intents.get(intent).into_iter().flat_map(|rule| &rule.subjects);
+        subjects.filter(|(_, rule)| rule.is_required).map(|(kind, _)| *kind).collect()
+    }
+
     /// The known subject, or the few, that a code or a name may have meant.
     pub fn suggestion(&self, unread: &Unread, known: &Subjects) -> Option<String> {
         let near = match unread.kind {
@@ -290,8 +298,11 @@ impl ParameterRules {
         found.unread.extend(self.unread_condition(question, &said));
         found.unread.extend(unread::supposed(&said, question));
         found.unread.extend(unclear(rule, question));
+        found.unread.extend(self.other_side(rule, question, &said, given));
         self.subjects(rule, question, given, &said, &mut found);
+        found.unread.extend(pointer::to_nothing(rule, question, &said, given, &found));
         let words = unread::parameter_words(rule, &said);
+        pointer::removal(&said).into_iter().for_each(|words| said.take(words));
         // `10 maiores` counts rows, and asks for no maximum.
         found.put_limit(rule, &mut said, given);
         found.put_aggregation(rule, &said, given);

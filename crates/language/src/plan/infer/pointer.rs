@@ -2,8 +2,10 @@
 
 use std::ops::Range;
 
-use super::GivenSubjects;
+use super::rules::Rule;
 use super::said::QuestionWords;
+use super::{Given, GivenSubjects, Parameters};
+use crate::plan::account::{Unread, UnreadKind};
 use crate::plan::text::Question;
 use crate::window::holds;
 
@@ -47,18 +49,12 @@ pub(crate) fn with_named(
     adds.then(|| Pointed::Subjects(super::subject::each_once(last, named)))
 }
 
-/// The subjects of a question that names none.
-pub(crate) fn without_named(said: &QuestionWords<'_>, given: &GivenSubjects<'_>) -> Option<Pointed> {
+/// The subjects of a question that names none, and the words that point at them.
+pub(crate) fn without_named(said: &QuestionWords<'_>, given: &GivenSubjects<'_>) -> Option<(Pointed, Range<usize>)> {
     let all = given.mentioned();
-    for at in 0..said.tokens.len() {
-        if !said.is_free(at) {
-            continue;
-        }
+    let (subjects, words) = (0..said.tokens.len()).filter(|at| said.is_free(*at)).find_map(|at| {
         if let Some((count, next)) = counted(said, at) {
-            return Some(match newest(given, &all, count) {
-                Some(subjects) => Pointed::Subjects(subjects),
-                None => Pointed::Unclear(at..next),
-            });
+            return Some((newest(given, &all, count), at..next));
         }
         if let Some((nth, next)) = ordinal(said, at) {
             let of = if given.several.is_empty() { &all } else { given.several };
@@ -66,17 +62,62 @@ pub(crate) fn without_named(said: &QuestionWords<'_>, given: &GivenSubjects<'_>)
                 Some(nth) => nth.checked_sub(1).and_then(|nth| of.get(nth)),
                 None => of.last(),
             };
-            return Some(one.map_or(Pointed::Unclear(at..next), |one| Pointed::Subjects(vec![one.clone()])));
+            return Some((one.map(|one| vec![one.clone()]), at..next));
         }
         if let Some(next) = other(said, at) {
             let other = all.iter().rev().find(|subject| !given.reference.contains(subject));
-            return Some(other.map_or(Pointed::Unclear(at..next), |one| Pointed::Subjects(vec![one.clone()])));
+            return Some((other.map(|one| vec![one.clone()]), at..next));
         }
-        if said.tokens.is_in(at, said.grammar().pointers.these) && !given.listed.is_empty() {
-            return Some(Pointed::Subjects(given.listed.to_vec()));
+        let is_these = said.tokens.is_in(at, said.grammar().pointers.these) && !given.listed.is_empty();
+        is_these.then(|| (Some(given.listed.to_vec()), at..at + 1))
+    })?;
+    let Some(subjects) = subjects else { return Some((Pointed::Unclear(words.clone()), words)) };
+    let Some(at) = removes(said, words.start) else { return Some((Pointed::Subjects(subjects), words)) };
+    // `tira o primeiro` leaves the others.
+    let has_all = |of: &[String]| subjects.iter().all(|subject| of.contains(subject));
+    let of = if has_all(given.reference) { given.reference } else { given.several };
+    let left: Vec<String> = of.iter().filter(|subject| !subjects.contains(subject)).cloned().collect();
+    let words = at..words.end;
+    let is_clear = has_all(of) && !left.is_empty();
+    Some((if is_clear { Pointed::Subjects(left) } else { Pointed::Unclear(words.clone()) }, words))
+}
+
+/// Words that point at what there is none of: `dos dois` where rows are about no subjects, `their loans`
+/// where nobody was spoken of. An answer about all of them would pass over that.
+pub(crate) fn to_nothing(
+    rule: &Rule,
+    question: &Question,
+    said: &QuestionWords<'_>,
+    given: &Given<'_>,
+    found: &Parameters,
+) -> Option<Unread> {
+    let count = said.tokens.len();
+    let words = match rule.subjects.is_empty() {
+        true if given.takes_up => {
+            let ends = |at: usize| counted(said, at).map(|(_, next)| next).or_else(|| other(said, at));
+            (0..count).filter(|at| said.is_free(*at)).find_map(|at| Some(at..ends(at)?))
         }
-    }
-    None
+        true => None,
+        false => {
+            let is_open = !found.has_subjects() && found.unread.is_empty() && found.conditions.is_empty();
+            let is_owner = |at: &usize| said.tokens.is_in(*at, said.grammar().pointers.owners);
+            (0..count).filter(|_| is_open && !question.names_any()).find(is_owner).map(|at| at..at + 1)
+        }
+    };
+    words.map(|words| Unread::new(UnreadKind::Pointer, question.spelled(words)))
+}
+
+/// The words of a question that take away a subject which they only point at: `tira o último`. They ask for
+/// nothing else.
+pub(crate) fn removal(said: &QuestionWords<'_>) -> Option<Range<usize>> {
+    let ends = |at: usize| counted(said, at).map(|(_, next)| next).or_else(|| ordinal(said, at).map(|(_, next)| next));
+    (0..said.tokens.len()).find_map(|at| Some(removes(said, at)?..ends(at)?))
+}
+
+/// The word that takes away what stands behind it, a few words on.
+fn removes(said: &QuestionWords<'_>, at: usize) -> Option<usize> {
+    let remove = said.grammar().pointers.remove;
+    (at.saturating_sub(REMOVE_WORDS_MAX)..at).rev().find(|at| said.tokens.is_in(*at, remove))
 }
 
 /// So many subjects: those that were asked about together, or the last ones.

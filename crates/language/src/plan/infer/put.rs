@@ -40,8 +40,9 @@ impl Parameters {
             found.read.iter().chain(&chosen).any(|read| read.start < words.end && words.start < read.end)
         };
         let elsewhere = condition::values_named(said, given.elsewhere).into_iter().filter(|words| !is_read(words));
-        let elsewhere: Vec<_> =
-            elsewhere.filter(|words| holds(said.grammar().qualifiers, said.tokens.before(words.start))).collect();
+        let is_qualified = |words: &Range<usize>| holds(said.grammar().qualifiers, said.tokens.before(words.start));
+        let (described, elsewhere): (Vec<_>, Vec<_>) =
+            elsewhere.filter(is_qualified).partition(|words| question.describes_named(words.end));
         self.unread
             .extend(elsewhere.iter().map(|words| Unread::new(UnreadKind::Condition, question.spelled(words.clone()))));
         let unread = found.unread.iter().map(|words| question.spelled(words.clone()).to_owned());
@@ -56,7 +57,7 @@ impl Parameters {
         self.conditions.extend(found.conditions);
         // The numbers of a condition count no rows and name no stretch.
         found.read.iter().chain(&found.unread).for_each(|words| said.take(words.clone()));
-        found.read.into_iter().chain(found.unread).collect()
+        found.read.into_iter().chain(found.unread).chain(described).collect()
     }
 
     pub(super) fn put_choices(&mut self, rule: &Rule, said: &QuestionWords<'_>, given: &Given<'_>) {

@@ -68,6 +68,10 @@ impl<'q> QuestionWords<'q> {
         let tokens = Tokens::new(&question.text, &question.grammar().window);
         let mut free = Free(vec![true; tokens.len()]);
         question.named().iter().for_each(|named| free.take(named.clone()));
+        for at in 0..tokens.len() {
+            let asides = question.grammar().talk.asides.iter();
+            asides.filter_map(|phrase| tokens.phrase(at, phrase)).for_each(|end| free.take(at..end));
+        }
         Self { tokens, question, words: question.words(), free }
     }
 

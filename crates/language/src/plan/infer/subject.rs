@@ -23,13 +23,20 @@ impl ParameterRules {
         let is_named = |kind: usize| !rule.named(kind, question).is_empty();
         let names_any = rule.subjects.iter().any(|(kind, _)| is_named(*kind));
         let newest = rule.subjects.iter().filter_map(|(kind, _)| given.of(*kind).turn).max();
+        // Of several kinds, `the first` is one of that which has a first.
+        let points = |kind: usize| {
+            let pointed = pointer::without_named(said, &given.of(kind));
+            matches!(pointed, Some((Pointed::Subjects(_), _)))
+        };
+        let pointed = rule.subjects.iter().find(|(kind, of)| !names_any && of.inherits && points(*kind));
+        let pointed = pointed.map(|(kind, _)| *kind).filter(|_| rule.subjects.len() > 1);
         for (kind, of) in &rule.subjects {
             let mut own = given.of(*kind);
             // Of several kinds, what is named takes the place of all that was; and what was spoken of last,
             // that of what was before it.
             let is_old = own.turn < newest && !of.is_required;
-            let has_other = names_any && !is_named(*kind);
-            if has_other || (rule.subjects.len() > 1 && is_old && !is_named(*kind)) {
+            let has_other = (names_any && !is_named(*kind)) || pointed.is_some_and(|pointed| pointed != *kind);
+            if has_other || (rule.subjects.len() > 1 && is_old && !is_named(*kind) && pointed != Some(*kind)) {
                 own = GivenSubjects { unanswered: own.unanswered, ..GivenSubjects::default() };
             }
             inference.infer(*kind, of, &own, has_other, found);
@@ -58,7 +65,7 @@ impl SubjectInference<'_> {
             }
             return;
         }
-        let (subjects, taken) = match self.pointed(kind, rule, own, is_general) {
+        let (subjects, taken) = match self.pointed(kind, rule, own, is_general, has_other) {
             Some((Pointed::Subjects(subjects), taken)) => (subjects, taken),
             Some((Pointed::Unclear(words), _)) => {
                 found.unread.push(Unread::new(UnreadKind::Pointer, question.spelled(words)));
@@ -91,6 +98,7 @@ impl SubjectInference<'_> {
         rule: &SubjectRule,
         own: &GivenSubjects<'_>,
         is_general: bool,
+        has_other: bool,
     ) -> Option<(Pointed, Vec<Taken>)> {
         let both = vec![Taken::Context, Taken::Text];
         let named = self.rule.named(kind, self.question);
@@ -105,10 +113,10 @@ impl SubjectInference<'_> {
             }
             return Some((Pointed::Subjects(named), vec![Taken::Text]));
         }
-        if !rule.inherits {
+        if !rule.inherits || has_other {
             return None;
         }
-        let pointed = pointer::without_named(self.said, own);
+        let pointed = pointer::without_named(self.said, own).map(|(pointed, _)| pointed);
         let inherited = || {
             // What rows say beside what they are about is not what was spoken of.
             let is_listed = own.listed.len() == 1 && (kind == 0 || rule.is_required);

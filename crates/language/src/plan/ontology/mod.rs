@@ -22,7 +22,7 @@ use serde_json::Value;
 
 use self::score::{Scorer, Sum, Threshold, Unknown, is_elliptical, newest};
 pub use self::typo::Typos;
-use self::vocabulary::{Unit, Vocabulary};
+use self::vocabulary::{FOLLOW_UP, Unit, Vocabulary};
 use super::account;
 use super::subjects::{Search, SubjectKind};
 use super::text::{Question, Subjects};
@@ -61,8 +61,25 @@ pub struct Earlier<'a> {
     pub read: Vec<usize>,
     /// Whether the question states a condition that it knows.
     pub has_condition: bool,
-    /// Whether it is about no subjects, so that a question which names one means another.
+    /// Whether it is about no subject that the question names, if it names one.
     pub is_without_subject: bool,
+}
+
+/// What is known beside a question when it is scored.
+#[derive(Clone, Copy)]
+pub struct Circumstances<'a> {
+    /// The intents of recent turns that may be looked back at, the newest first.
+    pub earlier: &'a [Earlier<'a>],
+    /// The words of the question that the parameters of an intent would take.
+    pub reads: &'a dyn Fn(&str) -> Vec<usize>,
+    /// Whether an intent needs a subject that the question does not name and the conversation does not have.
+    pub lacks_subject: &'a dyn Fn(&str) -> bool,
+}
+
+impl Default for Circumstances<'_> {
+    fn default() -> Self {
+        Self { earlier: &[], reads: &|_| Vec::new(), lacks_subject: &|_| false }
+    }
 }
 
 impl Earlier<'_> {
@@ -136,6 +153,20 @@ impl Scores {
         self.verdict = Verdict::Routed;
     }
 
+    /// Of intents that are too close to each other, the only one that fits is the one.
+    pub fn take_only(&mut self, near: f64, fits: impl Fn(&Candidate) -> Option<bool>) {
+        let Some(best) = self.candidates.first().filter(|_| self.verdict == Verdict::TooClose) else { return };
+        let least = best.score - near;
+        let close = self.candidates.iter().enumerate().filter(|(_, one)| one.score > least);
+        let Some(fit) = close.map(|(at, one)| Some((at, fits(one)?))).collect::<Option<Vec<_>>>() else { return };
+        let mut fit = fit.into_iter().filter(|(_, fits)| *fits);
+        if let (Some((at, _)), None) = (fit.next(), fit.next()) {
+            let one = self.candidates.remove(at);
+            self.candidates.insert(0, one);
+            self.verdict = Verdict::Routed;
+        }
+    }
+
     /// The intent that the question is routed to.
     pub fn routed(&self) -> Option<&Candidate> {
         self.candidates.first().filter(|_| self.verdict == Verdict::Routed)
@@ -169,6 +200,16 @@ impl Ontology {
         self.currency.as_deref()
     }
 
+    /// How far an intent must be above the next.
+    pub fn gap(&self) -> f64 {
+        self.scorer.threshold.min_gap
+    }
+
+    /// Where an intent is looked up.
+    pub fn entity_of(&self, intent: &str) -> Option<&str> {
+        self.intents.iter().find(|one| one.name == intent).map(|one| one.entity.as_str())
+    }
+
     pub fn intents(&self) -> &[Intent] {
         &self.intents
     }
@@ -189,7 +230,7 @@ impl Ontology {
             true => holds(usual, folded),
             false => self.openers.contains(folded),
         };
-        question.words().first().is_some_and(|word| is_opener(&word.folded))
+        question.opening() > 0 || question.words().first().is_some_and(|word| is_opener(&word.folded))
     }
 
     /// The intents that a question asks for one beside the other, `preço e dy do HGLG11`, with the words that
@@ -198,20 +239,29 @@ impl Ontology {
         let units = self.vocabulary.read(question);
         let subjects: Vec<Unit> = units.iter().filter(|unit| unit.is_subject()).copied().collect();
         let mut found: Vec<(Candidate, Range<usize>)> = Vec::new();
-        for words in account::parts(question) {
-            let mut own: Vec<Unit> = units.iter().filter(|unit| words.contains(&unit.word)).copied().collect();
-            if !own.iter().any(|unit| unit.is_subject()) {
-                own.extend(subjects.iter().map(|unit| unit.at(words.end)));
-            }
-            let sums = self.scorer.sums(&own, &|_| String::new());
-            if self.scorer.verdict(&sums) != Verdict::Routed {
+        for account::QuestionPart { words, is_joined } in account::parts(question) {
+            let own: Vec<Unit> = units.iter().filter(|unit| words.contains(&unit.word)).copied().collect();
+            let is_about = own.iter().any(|unit| unit.is_subject());
+            // A name alone is one more subject, and asks for nothing else.
+            if own.iter().all(|unit| unit.leans()) {
                 continue;
             }
-            let one = sums.into_iter().next().and_then(|sum| self.candidate(sum));
+            let shared = subjects.iter().filter(|_| !is_about).map(|unit| unit.at(words.end));
+            let with_subjects: Vec<Unit> = own.iter().copied().chain(shared).collect();
+            // `o preço do MXRF11 e a selic`: what an `e` joins may be about no subject.
+            let alone = || self.best(&own).filter(|_| is_joined && !is_about);
+            let one = self.best(&with_subjects).or_else(alone);
             let is_new = |one: &Candidate| found.iter().all(|(other, _)| other.intent != one.intent);
             found.extend(one.filter(is_new).map(|one| (one, words)));
         }
         if found.len() > 1 { found } else { Vec::new() }
+    }
+
+    /// The intent that wins by these pieces.
+    fn best(&self, units: &[Unit]) -> Option<Candidate> {
+        let sums = self.scorer.sums(units, &|_| String::new());
+        let is_routed = self.scorer.verdict(&sums) == Verdict::Routed;
+        sums.into_iter().next().filter(|_| is_routed).and_then(|sum| self.candidate(sum))
     }
 
     /// A question with the subjects that it names.
@@ -228,28 +278,54 @@ impl Ontology {
         question
     }
 
-    /// Scores every intent. `earlier` are the intents of recent turns, the newest first, that may be looked
-    /// back at: by a question that says too little by itself, and nothing that needs more; and by one that
-    /// only adds a condition.
-    pub fn score(&self, question: &Question, earlier: &[Earlier<'_>]) -> Scores {
+    /// Scores every intent, with what is known of the conversation and of the parameters.
+    pub fn score(&self, question: &Question, known: &Circumstances<'_>) -> Scores {
         let units = self.vocabulary.read(question);
         let spelled = |at: usize| question.words().get(at).map(|word| word.folded.clone()).unwrap_or_default();
         let mut sums = self.scorer.sums(&units, &spelled);
         let mut verdict = self.scorer.verdict(&sums);
+        if let Some(best) = sums.first_mut().filter(|_| verdict == Verdict::TooLow) {
+            let read = self.intents.get(best.intent).map(|intent| (known.reads)(&intent.name)).unwrap_or_default();
+            self.scorer.forgive(best, &units, &read);
+            verdict = self.scorer.verdict(&sums);
+        }
         let names_subject = units.iter().any(|unit| unit.is_subject());
-        if let Some((at, intent, earlier)) = newest(&self.intents, earlier, names_subject) {
-            let names = account::name_words(question);
-            let needs_more = is_elliptical(&units, &|word| earlier.reads(word) || names.contains(&word));
-            let adds = earlier.has_condition && question.all_subjects().is_empty();
-            let only_adds = adds && is_elliptical(&units, &|word| earlier.reads(word));
-            let is_opened = self.is_opened(question);
-            let is_weak = is_opened && sums.first().is_some_and(|sum| sum.own < WEAK);
-            if ((verdict != Verdict::Routed || is_weak) && needs_more) || only_adds {
-                self.scorer.look_back(&mut sums, at, &intent.name);
-                verdict = Verdict::Routed;
-            }
+        if let Some((at, intent, earlier)) = newest(&self.intents, known.earlier, names_subject)
+            && self.leans_on(question, &units, (&sums, verdict), (at, earlier), known)
+        {
+            self.scorer.look_back(&mut sums, at, &intent.name);
+            verdict = Verdict::Routed;
         }
         Scores { candidates: sums.into_iter().filter_map(|sum| self.candidate(sum)).collect(), verdict }
+    }
+
+    /// Whether a question means the intent of an earlier turn: it says too little by itself, and nothing that
+    /// needs more; or it only adds a condition, changes one thing, or names another subject.
+    fn leans_on(
+        &self,
+        question: &Question,
+        units: &[Unit],
+        (sums, verdict): (&[Sum], Verdict),
+        (at, earlier): (usize, &Earlier<'_>),
+        known: &Circumstances<'_>,
+    ) -> bool {
+        let names = account::name_words(question);
+        let is_unnamed = question.all_subjects().is_empty();
+        let is_open = verdict != Verdict::Routed;
+        let is_opened = self.is_opened(question);
+        let needs_more = || is_elliptical(units, &|word| earlier.reads(word) || names.contains(&word));
+        let is_weak = is_opened && sums.first().is_some_and(|sum| sum.own < WEAK);
+        // `e os mais voláteis?` after a ranking asks for no fund that nobody named.
+        let best = sums.first().and_then(|sum| self.intents.get(sum.intent));
+        let lacks = || !is_open && best.is_some_and(|best| (known.lacks_subject)(&best.name));
+        let changes = || is_unnamed && (earlier.has_condition || question.changes() || lacks());
+        let only_changes = || changes() && is_elliptical(units, &|word| earlier.reads(word));
+        // `compare com XPML11` names a subject and nothing that is asked of it.
+        let is_bare = || units.iter().all(|unit| unit.is_subject());
+        let follows = || is_opened || units.iter().any(|unit| unit.is(FOLLOW_UP)) || is_bare();
+        let only_names = || !is_unnamed && units.iter().all(|unit| unit.leans()) && follows();
+        let speaks = || self.scorer.speaks_for(sums, at) && !units.iter().any(|unit| unit.is_strange());
+        ((is_open || is_weak) && needs_more()) || only_changes() || only_names() || (is_open && speaks())
     }
 
     fn candidate(&self, sum: Sum) -> Option<Candidate> {

@@ -48,7 +48,10 @@ fn earlier_intents<'a>(names: &[&'a str]) -> Vec<Earlier<'a>> {
 
 fn scores(question: &str, earlier: &[&str]) -> Scores {
     let ontology = ontology();
-    ontology.score(&ontology.read(question, &known()), &earlier_intents(earlier))
+    ontology.score(
+        &ontology.read(question, &known()),
+        &Circumstances { earlier: &earlier_intents(earlier), ..Circumstances::default() },
+    )
 }
 
 /// The candidates as `intent score: feature weight, …`, and the verdict.
@@ -148,7 +151,7 @@ fn a_bucket_lifts_and_sinks_all_its_intents_but_wins_nothing_alone() {
     alone["intents"]["dividends"]["negatives"] = json!({"@ticker": 1.0});
     alone["intents"]["yield"]["negatives"] = json!({"@ticker": 1.0});
     let ontology = Ontology::decode(&alone).unwrap();
-    let scores = ontology.score(&ontology.read("HGLG11", &known()), &[]);
+    let scores = ontology.score(&ontology.read("HGLG11", &known()), &Circumstances::default());
     assert_eq!((scores.candidates[0].score, scores.verdict), (5.0, TooLow));
 }
 
@@ -200,7 +203,7 @@ fn the_thresholds_hold_at_their_bounds() {
         let mut value = value();
         value["threshold"]["min_gap"] = json!(gap);
         let ontology = Ontology::decode(&value).unwrap();
-        ontology.score(&ontology.read("preço e dividendos ontem", &known()), &[]).verdict
+        ontology.score(&ontology.read("preço e dividendos ontem", &known()), &Circumstances::default()).verdict
     };
     assert_eq!([with_gap(0.25), with_gap(0.2500001)], [Routed, TooClose]);
 }
@@ -235,7 +238,8 @@ fn a_question_takes_up_another_by_its_first_word_or_its_intent() {
         [("e o preço do XPML11?", true), ("compare com XPML11", true), ("qual o preço do XPML11 e?", false)]
     {
         let question = ontology.read(text, &known());
-        let scores = ontology.score(&question, &earlier_intents(&["price"]));
+        let scores = ontology
+            .score(&question, &Circumstances { earlier: &earlier_intents(&["price"]), ..Circumstances::default() });
         assert_eq!(ontology.takes_up(&question, scores.routed().unwrap()), expect, "{text}");
     }
 }
@@ -259,7 +263,10 @@ fn an_intent_looked_back_at_is_above_all_others() {
     value["intents"]["price"]["phrases"] = json!({"ontem | @ticker": 9.0});
     value["intents"]["yield"]["phrases"] = json!({"ontem | @ticker": 9.0});
     let ontology = Ontology::decode(&value).unwrap();
-    let scores = ontology.score(&ontology.read("e do HGLG11?", &known()), &earlier_intents(&["news"]));
+    let scores = ontology.score(
+        &ontology.read("e do HGLG11?", &known()),
+        &Circumstances { earlier: &earlier_intents(&["news"]), ..Circumstances::default() },
+    );
     assert_eq!(scores.routed().map(|it| it.intent.as_str()), Some("news"));
     assert!(scores.candidates[0].score >= scores.candidates[1].score + 0.25, "{scores:?}");
 }

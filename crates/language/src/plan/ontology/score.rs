@@ -12,6 +12,9 @@ use super::{Because, Earlier, HISTORY, Intent, Verdict};
 /// What is left of the weight of a misspelt word.
 const TYPO_SHARE: f64 = 0.9;
 
+/// How a reason names words that nothing knows.
+const UNKNOWN_WORDS: &str = "unknown";
+
 /// So far an elliptical question lies above what it needs.
 const HISTORY_MARGIN: f64 = 0.5;
 
@@ -153,12 +156,28 @@ impl Scorer {
     }
 
     fn strange(&self, units: &[Unit]) -> Option<Because> {
+        self.strange_but(units, &[])
+    }
+
+    /// The same without words that are read.
+    fn strange_but(&self, units: &[Unit], read: &[usize]) -> Option<Because> {
         if units.iter().any(|unit| unit.is_subject()) {
             return None;
         }
-        let count = units.iter().filter(|unit| unit.is_strange()).count();
+        let count = units.iter().filter(|unit| unit.is_strange() && !read.contains(&unit.word)).count();
         let weight = (count as f64 * self.unknown.weight).min(self.unknown.max);
-        (weight > 0.0).then(|| Because { kind: "negative", feature: format!("{count} unknown"), weight: -weight })
+        (weight > 0.0).then(|| Because {
+            kind: "negative",
+            feature: format!("{count} {UNKNOWN_WORDS}"),
+            weight: -weight,
+        })
+    }
+
+    /// Takes back what unknown words took off an intent whose parameters read them.
+    pub fn forgive(&self, sum: &mut Sum, units: &[Unit], read: &[usize]) {
+        sum.because.retain(|because| !because.feature.ends_with(UNKNOWN_WORDS));
+        sum.because.extend(self.strange_but(units, read));
+        sum.score = total(&sum.because);
     }
 
     pub fn verdict(&self, sums: &[Sum]) -> Verdict {
@@ -191,6 +210,13 @@ impl Scorer {
         sum.score = total(&sum.because);
         sum.speaks = true;
         sums.insert(0, sum);
+    }
+
+    /// Whether as much speaks for an intent as for any other.
+    pub fn speaks_for(&self, sums: &[Sum], intent: usize) -> bool {
+        let gap = self.needed(intent).min_gap;
+        let own = sums.iter().find(|sum| sum.intent == intent && sum.speaks && sum.own > 0.0);
+        own.zip(sums.first()).is_some_and(|(own, best)| best.score - own.score < gap)
     }
 
     fn needed(&self, intent: usize) -> Threshold {

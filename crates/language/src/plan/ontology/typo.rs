@@ -45,7 +45,16 @@ impl Typos {
             return None;
         }
         let singular = || word.folded.strip_suffix('s').and_then(|it| self.near(it));
-        self.near(&word.folded).or_else(singular).or_else(|| self.near(&word.stem))
+        self.near(&word.folded).or_else(singular).or_else(|| self.near_stem(word))
+    }
+
+    /// The same by the stem, of which nobody mistakes the first letter: `bresco` is no form of `crescer`.
+    fn near_stem(&self, word: &Word) -> Option<Id> {
+        let first = word.stem.chars().next();
+        let begins =
+            |at: &u32| self.spellings.get(*at as usize).is_some_and(|(known, _)| known.chars().next() == first);
+        let at = self.places(&word.stem).into_iter().filter(begins).min()?;
+        self.spellings.get(at as usize).map(|(_, id)| *id)
     }
 
     /// The same of a spelling as it stands.

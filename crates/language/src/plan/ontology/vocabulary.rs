@@ -187,6 +187,11 @@ impl Vocabulary {
                 at = subject.words.end.max(at + 1);
                 continue;
             }
+            if at < question.opening() {
+                units.push(Unit { id: UNKNOWN, word: at, is_typo: false, kind: FILLER });
+                at += 1;
+                continue;
+            }
             let is_of_people = words.get(at + 1).is_some_and(|next| talk.is_of_people(&word.folded, &next.folded));
             if is_of_people || (holds(talk.cries, &word.folded) && question.begins(at + 1)) {
                 units.push(Unit { id: UNKNOWN, word: at, is_typo: false, kind: FILLER });
@@ -264,7 +269,9 @@ impl Vocabulary {
         // `Bom dia` tells no time.
         let is_time = is_unknown && words.is_time(folded) && !words.talk.is_chat(folded);
         let time = if is_number || is_time { TIME } else { 0 };
-        let is_filler = self.language.is_stop(folded) || (is_unknown && (is_called || holds(words.fillers, folded)));
+        let is_pointer = words.pointers.points(folded);
+        let is_said = is_called || is_pointer || holds(words.fillers, folded) || words.is_amount(folded);
+        let is_filler = self.language.is_stop(folded) || (is_unknown && is_said);
         let filler = if is_filler { FILLER } else { 0 };
         let follow_up = if is_unknown && holds(words.follow_ups, folded) { FOLLOW_UP } else { 0 };
         time | filler | follow_up
@@ -299,6 +306,11 @@ impl Unit {
 
     pub fn is(self, kind: u8) -> bool {
         self.kind & kind != 0
+    }
+
+    /// Whether it says nothing of what is asked: a subject, a time, a small word.
+    pub(crate) fn leans(self) -> bool {
+        self.is_subject() || self.is(TIME | FOLLOW_UP | FILLER)
     }
 
     /// Whether it says something that the ontology knows nothing of.

@@ -16,7 +16,6 @@ use std::ops::Range;
 use rustc_hash::FxHashMap;
 
 use super::ontology::Typos;
-use super::text::stem;
 use crate::Language;
 use crate::analyse::{QUESTION_WORDS_MAX, Words};
 
@@ -134,7 +133,7 @@ impl Subjects {
             places.truncate(if places.len() > 1 { 0 } else { 1 });
         } else if let Some(language) = self.language {
             let near = pieces.iter().filter(|word| word.chars().count() > 3 && !language.is_stop(word));
-            let near = near.flat_map(|word| self.names.places(word, &stem(word, language), true));
+            let near = near.flat_map(|word| self.names.places(word, language, true));
             places.extend(near.filter_map(|(name, _)| self.names.all.get(name).map(|(_, of)| *of)));
         }
         places.sort_unstable();

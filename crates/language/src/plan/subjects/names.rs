@@ -81,8 +81,11 @@ impl Names {
     }
 
     /// Where words stand that this one may be; with slips only where no word is spelled so.
-    pub(crate) fn places(&self, folded: &str, stem: &str, may_slip: bool) -> Vec<WordPlace> {
+    pub(crate) fn places(&self, folded: &str, language: Language, may_slip: bool) -> Vec<WordPlace> {
         let mut numbers: Vec<u32> = self.numbers.get(folded).copied().into_iter().collect();
+        let forms = (language.questions().named_by)(folded);
+        numbers.extend(forms.iter().filter_map(|name| self.numbers.get(name)));
+        let stem = &stem(folded, language);
         numbers.extend(self.by_stem.get(stem).into_iter().flatten());
         if numbers.is_empty() && may_slip {
             numbers.extend(self.typos.all_near(folded));

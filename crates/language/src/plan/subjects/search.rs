@@ -200,8 +200,7 @@ impl Search<'_> {
     /// one of those.
     fn name(&self, at: usize) -> Option<Named> {
         let word = self.words.get(at)?;
-        let stem = stem(word.folded, self.language);
-        let places = self.known.names.places(word.folded, &stem, self.may_slip(word.folded));
+        let places = self.known.names.places(word.folded, self.language, self.may_slip(word.folded));
         let runs: Vec<Run> = places.into_iter().filter_map(|place| self.run_of(at, place)).collect();
         let rank =
             |run: &Run| (run.content, run.is_whole, std::cmp::Reverse(run.likeness), std::cmp::Reverse(run.skipped));
@@ -236,7 +235,14 @@ impl Search<'_> {
         let mut longest = 0;
         while let (Some(number), Some(word)) = (numbers.get(in_name), self.words.get(here)) {
             let stem = stem(word.folded, self.language);
-            let like = |number: u32| names.likeness(number, word.folded, &stem, self.may_slip(word.folded));
+            let like = |number: u32| {
+                let said = names.word(number).map_or("", |said| &said.folded);
+                match (self.language.questions().name_form)(said, word.folded) {
+                    Some(true) => Some(Likeness::Same),
+                    Some(false) => None,
+                    None => names.likeness(number, word.folded, &stem, self.may_slip(word.folded)),
+                }
+            };
             if let Some(likeness) = like(*number) {
                 let said = names.word(*number)?;
                 in_name += 1;
@@ -288,7 +294,10 @@ impl Search<'_> {
         match run.content {
             1 if run.is_whole => is_long,
             // One word of several must be that word, and belong to no longer name.
-            1 => is_long && self.is_form(at + run.words - 1, run) && !self.has_more(at + run.words - 1),
+            1 => {
+                let last = at + run.words - 1;
+                is_long && self.is_form(last, run) && !self.has_more(last) && self.is_meant_as_name(last)
+            }
             _ => true,
         }
     }
@@ -302,6 +311,24 @@ impl Search<'_> {
         let lengths = numbers.iter().filter_map(|number| self.known.names.word(*number)).filter(|it| it.stem == stem);
         let is_near = |length: usize| length.abs_diff(word.folded.chars().count()) < ENDING_CHARS_MAX;
         run.likeness != Likeness::Stem || lengths.map(|it| it.folded.chars().count()).any(is_near)
+    }
+
+    /// Whether a word is no everyday one, or is written as a name, or stands where a name does: `reviews of
+    /// salt`, and not `what is salt`.
+    fn is_meant_as_name(&self, at: usize) -> bool {
+        let talk = &self.language.questions().talk;
+        let folded = |at: usize| self.words.get(at).map_or("", |word| word.folded);
+        let grammar = self.language.questions();
+        // `Without` is a word of a title, and never that title.
+        if grammar.uses(folded(at)) || holds(talk.prepositions, folded(at)) {
+            return self.is_written_as_name(at, 1) && self.is_led_by_kind(at).is_some();
+        }
+        let is_everyday = holds(talk.everyday, folded(at));
+        if !is_everyday || self.is_written_as_name(at, 1) || self.is_led_by_kind(at).is_some() {
+            return true;
+        }
+        let lead = (0..at).rev().find(|at| !holds(talk.articles, folded(*at)));
+        lead.is_none_or(|lead| holds(talk.name_leads, folded(lead)))
     }
 
     /// Whether words are in quotes, or begin with capitals where a sentence would not.

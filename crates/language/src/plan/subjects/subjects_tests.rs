@@ -195,6 +195,74 @@ fn names_are_found_by_words_and_with_slips_and_stay_open_where_several_have_them
     assert_eq!(ontology.read("loans of BK-005", &known).strangers(), ["BK-005"], "no other code is taken for it");
 }
 
+/// The authors that a question names, and whether it may mean several.
+fn authors(locale: &str, known: &[&str], text: &str) -> (Vec<String>, bool) {
+    let value = json!({
+        "locale": locale,
+        "subject": [{"name": "author"}],
+        "intents": {"age": {"tokens": {"age": 1}}},
+    });
+    let ontology = Ontology::decode(&value).unwrap();
+    let names = known.iter().map(|name| ((*name).to_owned(), Vec::new())).collect();
+    let mut subjects = Subjects::default();
+    subjects.add(0, &ontology.kinds()[0], names, ontology.language());
+    let question = ontology.read(text, &subjects);
+    (question.subjects(0), question.unclear().next().is_some())
+}
+
+#[test]
+fn names_of_two_people_are_not_mixed() {
+    let both = ["Ivan Petrov", "Anna Petrova"];
+    for locale in ["en", "pt"] {
+        for (known, text, expect) in [
+            (&both[..], "age of petrov", &["Ivan Petrov"][..]),
+            (&both, "age of petrova", &["Anna Petrova"]),
+            (&both[..1], "age of Petrova", &[]),
+            (&both[1..], "age of petrov", &[]),
+            (&["Fernanda Lima"], "age of fernanda", &["Fernanda Lima"]),
+        ] {
+            assert_eq!(
+                authors(locale, known, text),
+                (expect.iter().map(|it| (*it).to_owned()).collect(), false),
+                "{text}"
+            );
+        }
+    }
+    assert_eq!(authors("pt", &["Fernanda Lima"], "idade de fernando"), (Vec::new(), false));
+    let both = ["Иван Петров", "Анна Петрова"];
+    for (known, text, expect, is_unclear) in [
+        (&both[..], "сколько лет Петровой", &["Анна Петрова"][..], false),
+        (&both, "кто такой Петров", &["Иван Петров"], false),
+        (&both, "книги Петрова", &[], true),
+        (&both[..1], "книги Петрова", &["Иван Петров"], false),
+        (&both[..1], "книги Петровой", &[], false),
+        (&both[1..], "кто такой Петров", &[], false),
+    ] {
+        assert_eq!(
+            authors("ru", known, text),
+            (expect.iter().map(|it| (*it).to_owned()).collect(), is_unclear),
+            "{text}"
+        );
+    }
+}
+
+#[test]
+fn an_everyday_word_is_part_of_a_name_only_where_a_name_stands() {
+    let (ontology, known) = library();
+    for (text, expect) in [
+        ("what is salt", &[][..]),
+        ("which salt is best", &[]),
+        ("do you sell salt", &[]),
+        ("loans of salt", &["BK-002"]),
+        ("and the salt?", &["BK-002"]),
+        ("loans of the book Salt", &["BK-002"]),
+        ("a short history of salt", &["BK-002"]),
+    ] {
+        let expect: Vec<String> = expect.iter().map(|it| (*it).to_owned()).collect();
+        assert_eq!(ontology.read(text, &known).subjects(0), expect, "{text}");
+    }
+}
+
 #[test]
 fn what_looks_like_an_attack_is_only_text() {
     check("HGLG11'; DROP TABLE fiis; --", &["HGLG11"]);

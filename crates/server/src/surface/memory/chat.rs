@@ -16,8 +16,8 @@ use crate::http::error::ApiResult;
 use crate::http::sse;
 use crate::surface::optional_id;
 use crate::surface::thread;
-use novelo_conversation::answer::Skills;
 use novelo_conversation::answer::reply::{ReplyInput, ReplyKind, ReplyRequest};
+use novelo_conversation::answer::{PromptRecording, Skills};
 use novelo_conversation::app::App;
 use novelo_conversation::caller::Caller;
 use novelo_conversation::policy::Preset;
@@ -59,6 +59,7 @@ pub(crate) async fn chat(
     let (input, kind) = (ReplyInput::Question(wire.message), ReplyKind::Assist(Some(Skills { caller, task })));
     let tracer = Tracer::begin(&app.recorder, SURFACE);
     tracer.about(&user, &session);
-    let asked = ReplyRequest { user: Some(user), thread: Some(session), input, preset, kind, tracer, response: None };
+    let (user, thread, recording) = (Some(user), Some(session), PromptRecording::default());
+    let asked = ReplyRequest { user, thread, input, preset, kind, tracer, response: None, recording };
     Ok(thread::answer(&app, asked, sse::is_wanted(wire.stream, &headers)).await)
 }

@@ -32,7 +32,11 @@ struct CreateKeyRequest {
     user: Option<String>,
     admin: Option<bool>,
     name: Option<String>,
+    ttl_seconds: Option<u64>,
 }
+
+/// About a hundred years.
+const TTL_SECONDS_MAX: u64 = 3_153_600_000;
 
 pub(crate) async fn create_key(
     State(server): State<Server>,
@@ -45,10 +49,20 @@ pub(crate) async fn create_key(
     if let Some(name) = &wire.name {
         check::text("name", name, check::NAME)?;
     }
+    match wire.ttl_seconds {
+        Some(_) if kind == KeyKind::Guest => {
+            return Err(Error::invalid("ttl_seconds", "does not go with the kind guest: it makes no responses").into());
+        }
+        Some(seconds) if !(1..=TTL_SECONDS_MAX).contains(&seconds) => {
+            let problem = format!("is {seconds}; it must be 1 to {TTL_SECONDS_MAX}");
+            return Err(Error::invalid("ttl_seconds", problem).into());
+        }
+        _ => {}
+    }
     if caller.is_unproven() && !origin::confirms_first_key(&headers) {
         return Err(origin::unconfirmed().into());
     }
-    let (key, secret) = server.keys.create(&server.app.store, kind, wire.name).await?;
+    let (key, secret) = server.keys.create(&server.app.store, kind, wire.name, wire.ttl_seconds).await?;
     let mut row = shown(&key);
     if let Some(fields) = row.as_object_mut() {
         fields.insert("key".into(), secret.into());
@@ -108,7 +122,7 @@ pub(crate) async fn open_store(State(server): State<Server>, caller: Caller) -> 
 fn shown(key: &Key) -> serde_json::Value {
     let (kind, user) = (key.kind.name(), key.kind.user());
     let admin = key.kind == KeyKind::Admin;
-    serde_json::json!({"id": key.id, "kind": kind, "user": user, "admin": admin, "name": key.name})
+    serde_json::json!({"id": key.id, "kind": kind, "user": user, "admin": admin, "name": key.name, "ttl_seconds": key.ttl_seconds})
 }
 
 pub(crate) async fn export_all(State(app): State<App>) -> ApiResult<Response> {

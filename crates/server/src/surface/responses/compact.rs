@@ -2,7 +2,7 @@
 
 use axum::extract::State;
 use axum::http::HeaderMap;
-use axum::response::{IntoResponse, Response};
+use axum::response::Response;
 use novelo_engine::compact::SpanSource;
 use novelo_engine::limits::{BUDGET_TOKENS_MAX, CONTEXT_TURNS_MAX};
 use novelo_engine::recipe::CompactOptions;
@@ -11,9 +11,10 @@ use novelo_store::Range;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use super::OpenAiResult;
+use super::call::answer_in;
 use super::create::AskedResponse;
-use super::{answered, in_thread};
-use crate::http::body::{Json, RawBody};
+use crate::http::body::RawBody;
 use crate::http::error::ApiResult;
 use novelo_conversation::app::App;
 use novelo_conversation::caller::Caller;
@@ -82,30 +83,27 @@ pub(super) async fn make(
     caller: Caller,
     headers: HeaderMap,
     body: ApiResult<RawBody>,
-) -> Response {
-    let made = async {
-        let RawBody(body) = body?;
-        let asked = AskedResponse::read(&app, &caller, &headers, &body).await?;
-        let threshold = asked.compaction()?.and_then(|choice| choice.threshold);
-        let thread = asked.whole_thread(&app).await?;
-        let (before, compaction, output) = match &thread {
-            Some(thread) => in_stored(&app, &asked.user, thread, threshold).await?,
-            None => in_given(&app, asked.documents(&app).await?, threshold).await?,
-        };
-        let after = compaction.as_ref().map_or(before, |compaction| compaction.tokens_after);
-        let texts = after.saturating_sub(before.saturating_sub(replaced(compaction.as_ref())));
-        let answer = json!({
-            "id": ResponseId::unstored(), "object": "response.compaction", "created_at": now() as u64,
-            "output": output,
-            "usage": {
-                "input_tokens": before, "input_tokens_details": {"cached_tokens": 0, "cache_write_tokens": 0},
-                "output_tokens": texts, "output_tokens_details": {"reasoning_tokens": 0},
-                "total_tokens": before.saturating_add(texts),
-            },
-        });
-        ApiResult::Ok(in_thread(thread.as_deref(), Json::from_value(&answer).into_response()))
+) -> OpenAiResult<Response> {
+    let RawBody(body) = body?;
+    let asked = AskedResponse::read(&app, &caller, &headers, &body).await?;
+    let threshold = asked.compaction()?.and_then(|choice| choice.threshold);
+    let thread = asked.whole_thread(&app).await?;
+    let (before, compaction, output) = match &thread {
+        Some(thread) => in_stored(&app, &asked.user, thread, threshold).await?,
+        None => in_given(&app, asked.documents(&app).await?, threshold).await?,
     };
-    answered(made.await)
+    let after = compaction.as_ref().map_or(before, |compaction| compaction.tokens_after);
+    let texts = after.saturating_sub(before.saturating_sub(replaced(compaction.as_ref())));
+    let answer = json!({
+        "id": ResponseId::unstored(), "object": "response.compaction", "created_at": now() as u64,
+        "output": output,
+        "usage": {
+            "input_tokens": before, "input_tokens_details": {"cached_tokens": 0, "cache_write_tokens": 0},
+            "output_tokens": texts, "output_tokens_details": {"reasoning_tokens": 0},
+            "total_tokens": before.saturating_add(texts),
+        },
+    });
+    answer_in(thread.as_deref(), &answer)
 }
 
 fn replaced(compaction: Option<&Compaction>) -> u32 {

@@ -4,25 +4,27 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::extract::State;
-use axum::http::HeaderMap;
+use axum::http::{HeaderMap, HeaderName};
 use axum::response::{IntoResponse, Response};
+use novelo_engine::limits::RESPONSE_WAIT_S_MAX;
 use novelo_engine::recipe::{ComponentSpec, FilterSpec, RecipeBuilder};
 use novelo_engine::{Message, Role, Tokenizer, scope};
 use serde_json::{Map, Value, json};
 
+use super::call::{answer_in, ttl};
 use super::compact::CompactionChoice;
 use super::options::chat_options;
 use super::request::ResponseRequest;
 use super::writer::{self, ResponseWriter};
-use super::{SURFACE, answered, coded, in_openai_form, in_thread, items, stored, user};
+use super::{OpenAiResult, SURFACE, coded, in_openai_form, in_thread, items, stored, user};
 use crate::http::body::{Json, RawBody, parse_object};
-use crate::http::error::ApiResult;
+use crate::http::error::{ApiError, ApiResult};
 use crate::http::sse;
 use crate::surface::native::completions::{self, subject};
 use novelo_conversation::answer::reply::{RelayRequest, ReplyInput, ReplyKind, ReplyRequest};
 use novelo_conversation::answer::response::{self, ResponseDraft, ResponsePlace, ShownResponse};
 use novelo_conversation::answer::{
-    self, AnswerRequest, EventReader, Patience, ReplyOptions, ReplyOwner, ResponseFormat,
+    self, AnswerRequest, EventReader, Patience, PromptRecording, ReplyOptions, ReplyOwner, ResponseFormat,
 };
 use novelo_conversation::app::{App, Shared};
 use novelo_conversation::caller::Caller;
@@ -33,10 +35,15 @@ use novelo_conversation::error::{Code, Error, Result};
 use novelo_conversation::policy::{self, Preset};
 use novelo_conversation::telemetry::now;
 use novelo_conversation::thread::item::{ItemTurn, ResponseId, conversation_id, read_items};
+use novelo_conversation::thread::retention;
 use novelo_conversation::trace::Tracer;
 
 /// How long a stream may take to begin.
 const HEAD_WAIT: Duration = Duration::from_secs(5);
+/// How many seconds a request waits while another response is made in its conversation.
+const WAIT: HeaderName = HeaderName::from_static("x-novelo-wait");
+/// Options of the model that the response shows.
+const NUMBERS: [&str; 4] = ["temperature", "top_p", "frequency_penalty", "presence_penalty"];
 /// The member of a response's metadata that has the id of its trace.
 const TRACE: &str = "novelo_trace_id";
 
@@ -45,12 +52,9 @@ pub(super) async fn create(
     caller: Caller,
     headers: HeaderMap,
     body: ApiResult<RawBody>,
-) -> Response {
-    let made = match body {
-        Ok(RawBody(body)) => respond(&app, &caller, &headers, &body).await,
-        Err(error) => Err(error),
-    };
-    answered(made)
+) -> OpenAiResult<Response> {
+    let RawBody(body) = body?;
+    respond(&app, &caller, &headers, &body).await
 }
 
 /// `POST /v1/responses/input_tokens`: what a request would cost, without asking a model.
@@ -59,32 +63,30 @@ pub(super) async fn count(
     caller: Caller,
     headers: HeaderMap,
     body: ApiResult<RawBody>,
-) -> Response {
-    let counted = async {
-        let RawBody(body) = body?;
-        let asked = AskedResponse::read(&app, &caller, &headers, &body).await?;
-        let request = Request {
-            messages: asked.unstored_messages(&app).await?,
-            recipe: RecipeChoice::Decoded(Arc::new(stateless()?)),
-            answer: Answer::Messages("messages"),
-            ..Request::default()
-        };
-        let mut tokens = context::context(&app, request).await?.tokens;
-        if let Some(tools) = asked.members.get("tools").filter(|tools| !tools.is_null()) {
-            tokens += Message::text(Role::System, &tools.to_string()).tokens(Tokenizer::Approx);
-        }
-        let counted = Json::from_value(&json!({"object": "response.input_tokens", "input_tokens": tokens}));
-        ApiResult::Ok(in_thread(None, counted.into_response()))
+) -> OpenAiResult<Response> {
+    let RawBody(body) = body?;
+    let asked = AskedResponse::read(&app, &caller, &headers, &body).await?;
+    let request = Request {
+        messages: asked.unstored_messages(&app).await?,
+        recipe: RecipeChoice::Decoded(Arc::new(stateless()?)),
+        answer: Answer::Messages("messages"),
+        is_off_record: true,
+        ..Request::default()
     };
-    answered(counted.await)
+    let mut tokens = context::context(&app, request).await?.tokens;
+    if let Some(tools) = asked.members.get("tools").filter(|tools| !tools.is_null()) {
+        tokens += Message::text(Role::System, &tools.to_string()).tokens(Tokenizer::Approx);
+    }
+    answer_in(None, &json!({"object": "response.input_tokens", "input_tokens": tokens}))
 }
 
-async fn respond(app: &App, caller: &Caller, headers: &HeaderMap, body: &[u8]) -> ApiResult<Response> {
+async fn respond(app: &App, caller: &Caller, headers: &HeaderMap, body: &[u8]) -> OpenAiResult<Response> {
     if let Some(reader) = sse::resume(app, caller, headers, |format| matches!(format, ResponseFormat::Response(_)))? {
         let thread = reader.thread().map(str::to_owned);
         return Ok(in_thread(thread.as_deref(), streamed(reader)));
     }
     let asked = AskedResponse::read(app, caller, headers, body).await?;
+    let wait = wait(headers)?;
     if asked.turns.is_empty() {
         return Err(Error::invalid("input", "is missing").into());
     }
@@ -95,10 +97,11 @@ async fn respond(app: &App, caller: &Caller, headers: &HeaderMap, body: &[u8]) -
     let has_span_tools = asked.compaction()?.is_some_and(|choice| choice.has_tools);
     let kind = RelayRequest { job, model, options, shortens: asked.request.shortens(), has_span_tools };
     let (reply, shown) = match asked.request.is_stored() {
-        true => asked.stored(app, kind, &name).await?,
+        true => asked.stored(app, kind, &name, wait).await?,
         false => asked.unstored(app, kind, &name).await?,
     };
     let (trace_id, thread) = (reply.tracer.id().encode(), reply.thread.clone());
+    let begun_id = reply.response.as_ref().filter(|_| asked.request.is_background()).map(|draft| draft.id.clone());
     let options = asked.reply_options(&reply, shown.clone());
     if let Some(draft) = reply.response.as_ref().filter(|_| asked.request.is_background()) {
         app.store.write(vec![draft.begun(&trace_id)?]).await?;
@@ -107,9 +110,32 @@ async fn respond(app: &App, caller: &Caller, headers: &HeaderMap, body: &[u8]) -
         Ok(reader) if asked.request.streams() => begun(reader).await,
         Ok(_) if asked.request.is_background() => Ok(Json::from_value(&writer::queued(&shown)).into_response()),
         Ok(reader) => whole(reader).await,
-        Err(error) => Err(error),
+        Err(error) => {
+            if let Some(id) = &begun_id {
+                ResponseDraft::discard(app, &asked.user, id).await?;
+            }
+            Err(error)
+        }
     };
-    Ok(in_thread(thread.as_deref(), sse::traced(&trace_id, answer.map_err(in_openai_form))))
+    let answer = answer.map_err(in_openai_form);
+    let answer = match asked.request.is_stored() {
+        true => sse::traced(&trace_id, answer),
+        false => answer.unwrap_or_else(|error| ApiError(error).into_response()),
+    };
+    Ok(in_thread(thread.as_deref(), answer))
+}
+
+/// How long a request waits for another response in its conversation.
+fn wait(headers: &HeaderMap) -> Result<Duration> {
+    let Some(value) = headers.get(WAIT) else { return Ok(Duration::ZERO) };
+    let seconds = value.to_str().ok().and_then(|text| text.trim().parse::<u64>().ok());
+    match seconds.filter(|seconds| *seconds <= RESPONSE_WAIT_S_MAX as u64) {
+        Some(seconds) => Ok(Duration::from_secs(seconds)),
+        None => {
+            let problem = format!("must be whole seconds, at most RESPONSE_WAIT_S_MAX, {RESPONSE_WAIT_S_MAX}");
+            Err(Error::invalid("X-Novelo-Wait", problem))
+        }
+    }
 }
 
 /// A stream that has begun; an early error gets its own status.
@@ -149,6 +175,8 @@ pub(super) struct AskedResponse {
     conversation: Option<String>,
     /// The thread that the caller names by a header or in the metadata.
     named: Option<String>,
+    /// How long the conversation is kept after its last turn.
+    ttl: Option<Duration>,
 }
 
 impl AskedResponse {
@@ -156,6 +184,10 @@ impl AskedResponse {
         let request: ResponseRequest = parse_object(body)?;
         let members: Map<String, Value> = parse_object(body)?;
         request.check()?;
+        let is_wrong = |name: &&&str| members.get(**name).is_some_and(|value| !value.is_null() && !value.is_number());
+        if let Some(name) = NUMBERS.iter().find(is_wrong) {
+            return Err(Error::invalid(*name, "must be a number"));
+        }
         let user = user(headers, request.user.as_deref(), caller)?;
         let conversation = match &request.conversation {
             Some(name) => Some(stored::require_conversation(app, &user, name.id()).await?),
@@ -177,42 +209,51 @@ impl AskedResponse {
         }
         let items = items::resolved(app, &user, request.items()?).await?;
         let turns = read_items("input", items)?;
-        Ok(Self { user, request, members, turns, previous, conversation, named })
+        Ok(Self { user, request, members, turns, previous, conversation, named, ttl: ttl(app, caller) })
     }
 
     /// The answer that is stored, and what its response shows from the beginning.
-    async fn stored(&self, app: &App, kind: RelayRequest, model: &str) -> Result<(ReplyRequest, Arc<ShownResponse>)> {
+    async fn stored(
+        &self,
+        app: &App,
+        kind: RelayRequest,
+        model: &str,
+        wait: Duration,
+    ) -> Result<(ReplyRequest, Arc<ShownResponse>)> {
         let (user, turns) = (&*self.user, self.turns.clone());
         let place = match (&self.previous, &self.conversation, &self.named) {
             (Some((id, previous)), ..) => ResponsePlace::after(app, user, (id, previous), turns).await?,
-            (None, Some(thread), _) => ResponsePlace::within(app, user, thread, turns).await?,
-            (None, None, Some(thread)) => ResponsePlace::resent(app, user, thread, turns).await?,
-            (None, None, None) => ResponsePlace::anew(turns),
+            (None, Some(thread), _) => ResponsePlace::within(app, user, thread, turns, wait).await?,
+            (None, None, Some(thread)) => ResponsePlace::resent(app, user, thread, turns, wait).await?,
+            (None, None, None) => ResponsePlace::anew(app, user, turns).await?,
         };
+        let id = place.lock.id.clone();
+        retention::keep_for(app, user, &id.thread, self.ttl).await?;
         let tracer = Tracer::begin(&app.recorder, SURFACE);
-        tracer.about(user, &place.thread);
-        let id = ResponseId::new(&app.node, &place.thread);
-        let conversation = place.is_in_conversation.then(|| conversation_id(&place.thread));
-        let members = self.shown(&id.encode(), model, conversation, &tracer);
-        let shown = Arc::new(ShownResponse { members, thread: place.thread.clone(), turn: id.name.clone() });
+        tracer.about(user, &id.thread);
+        let conversation = place.is_in_conversation.then(|| conversation_id(&id.thread));
+        let members = self.shown(&id.encode(), model, conversation, Some(&tracer));
+        let shown = Arc::new(ShownResponse { members, thread: id.thread.clone(), turn: id.name.clone() });
+        let thread = Some(id.thread.clone());
         let draft = ResponseDraft {
             id,
+            lock: place.lock,
             user: self.user.clone(),
             shown: shown.clone(),
             is_in_conversation: place.is_in_conversation,
             outlives_failure: self.request.is_background() || self.request.streams(),
             if_seq: place.if_seq,
             first_seq: place.first_seq,
-            ttl: app.settings.threads.ttl,
         };
         let request = ReplyRequest {
             user: Some(self.user.clone()),
-            thread: Some(place.thread),
+            thread,
             input: ReplyInput::Items(place.turns),
             preset: Arc::new(self.preset(app)?),
             kind: ReplyKind::Relay(Box::new(kind)),
             tracer,
             response: Some(draft),
+            recording: PromptRecording { explains: self.request.explains(), is_off_record: false },
         };
         Ok((request, shown))
     }
@@ -221,10 +262,10 @@ impl AskedResponse {
     async fn unstored(&self, app: &App, kind: RelayRequest, model: &str) -> Result<(ReplyRequest, Arc<ShownResponse>)> {
         let messages = self.unstored_messages(app).await?;
         let tracer = Tracer::begin(&app.recorder, SURFACE);
-        tracer.in_memory();
+        tracer.off_record();
         let id = ResponseId::unstored();
         let conversation = self.conversation.as_deref().map(conversation_id);
-        let members = self.shown(&id, model, conversation, &tracer);
+        let members = self.shown(&id, model, conversation, None);
         let thread = id.trim_start_matches("resp_").to_owned();
         let shown = Arc::new(ShownResponse { members, thread, turn: "0".to_owned() });
         let request = ReplyRequest {
@@ -235,6 +276,7 @@ impl AskedResponse {
             kind: ReplyKind::Relay(Box::new(kind)),
             tracer,
             response: None,
+            recording: PromptRecording { explains: self.request.explains(), is_off_record: true },
         };
         Ok((request, shown))
     }
@@ -307,33 +349,47 @@ impl AskedResponse {
 
     fn reply_options(&self, reply: &ReplyRequest, shown: Arc<ShownResponse>) -> ReplyOptions {
         let usual = reply.reply_options(self.request.streams());
-        let patience = if self.request.is_background() { Patience::Background } else { usual.patience };
+        let patience = match () {
+            () if self.request.is_background() => Patience::Background,
+            // Its events would stay in memory, for a client that resumes it.
+            () if !self.request.is_stored() => Patience::None,
+            () => usual.patience,
+        };
         let owner = ReplyOwner { user: Some(self.user.clone()), thread: reply.thread.clone() };
         ReplyOptions { owner, patience, format: ResponseFormat::Response(shown), ..usual }
     }
 
     /// The members that the request decides.
-    fn shown(&self, id: &str, model: &str, conversation: Option<String>, tracer: &Tracer) -> Map<String, Value> {
+    fn shown(
+        &self,
+        id: &str,
+        model: &str,
+        conversation: Option<String>,
+        tracer: Option<&Tracer>,
+    ) -> Map<String, Value> {
         let ResponseRequest { metadata, .. } = &self.request;
         let given = |name: &str| self.members.get(name).cloned().unwrap_or_default();
         let or = |name: &str, usual: Value| {
             self.members.get(name).filter(|value| !value.is_null()).cloned().unwrap_or(usual)
         };
         let mut metadata = metadata.clone().unwrap_or_default();
-        metadata.insert(TRACE.to_owned(), tracer.id().encode().into());
+        metadata.extend(tracer.map(|tracer| (TRACE.to_owned(), tracer.id().encode().into())));
+        let ttl = self.ttl.filter(|_| self.request.is_stored());
+        let expires_at = ttl.map(|ttl| (now() + ttl.as_secs_f64()) as u64);
         let shown = json!({
             "id": id, "object": "response", "created_at": now() as u64, "status": "in_progress",
             "background": self.request.is_background(), "completed_at": null,
             "conversation": conversation.map(|id| json!({"id": id})), "error": null, "incomplete_details": null,
-            "instructions": given("instructions"), "max_output_tokens": given("max_output_tokens"),
+            "expires_at": expires_at, "instructions": given("instructions"), "max_output_tokens": given("max_output_tokens"),
             "max_tool_calls": given("max_tool_calls"), "metadata": metadata, "model": model, "output": [],
             "parallel_tool_calls": or("parallel_tool_calls", true.into()),
             "previous_response_id": given("previous_response_id"), "prompt_cache_key": given("prompt_cache_key"),
             "reasoning": or("reasoning", json!({"effort": null, "summary": null})),
             "safety_identifier": given("safety_identifier"), "service_tier": or("service_tier", "default".into()),
-            "store": self.request.is_stored(), "temperature": given("temperature"),
+            "frequency_penalty": or("frequency_penalty", 0.into()), "presence_penalty": or("presence_penalty", 0.into()),
+            "store": self.request.is_stored(), "temperature": or("temperature", 1.0.into()),
             "text": or("text", json!({"format": {"type": "text"}})), "tool_choice": or("tool_choice", "auto".into()),
-            "tools": or("tools", json!([])), "top_logprobs": given("top_logprobs"), "top_p": given("top_p"),
+            "tools": or("tools", json!([])), "top_logprobs": or("top_logprobs", 0.into()), "top_p": or("top_p", 1.0.into()),
             "truncation": or("truncation", "disabled".into()), "usage": null, "user": given("user"),
         });
         shown.as_object().cloned().unwrap_or_default()

@@ -1,8 +1,6 @@
 //! The items of conversations and of responses.
 
-use axum::extract::State;
-use axum::http::HeaderMap;
-use axum::response::{IntoResponse, Response};
+use axum::response::Response;
 use novelo_engine::limits::{CONTEXT_TURNS_MAX, CONVERSATION_ITEMS_MAX, ITEMS_PAGE_MAX};
 use novelo_engine::path::{CollectionPath, DocumentPath};
 use novelo_engine::{Turn, scope};
@@ -10,20 +8,17 @@ use novelo_store::{Op, PutTerms, Range};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::stored::{self, require_conversation};
-use super::{UserParams, answered, coded, in_thread, user};
-use crate::http::body::{Json, PathIds, QueryParams, RawBody, parse_object};
-use crate::http::error::ApiResult;
+use super::call::{CallInput, ConversationCall, ResponseCall, UserParams, ttl};
+use super::{OpenAiResult, coded};
 use novelo_conversation::app::App;
-use novelo_conversation::caller::Caller;
 use novelo_conversation::error::{Error, Result};
 use novelo_conversation::remember::forget;
 use novelo_conversation::telemetry::now;
-use novelo_conversation::thread;
 use novelo_conversation::thread::item::{ItemId, is_reference, read_items, show_document, show_turn};
+use novelo_conversation::thread::{self, retention};
 
 #[derive(Deserialize)]
-struct NewItems {
+pub(super) struct NewItems {
     items: Vec<Value>,
     user: Option<String>,
 }
@@ -34,6 +29,19 @@ pub(super) struct ItemParams {
     limit: Option<usize>,
     order: Option<String>,
     user: Option<String>,
+}
+
+impl CallInput for NewItems {
+    const IS_BODY: bool = true;
+    fn user(&self) -> Option<&str> {
+        self.user.as_deref()
+    }
+}
+
+impl CallInput for ItemParams {
+    fn user(&self) -> Option<&str> {
+        self.user.as_deref()
+    }
 }
 
 const LIMIT_DEFAULT: usize = 20;
@@ -99,119 +107,60 @@ pub(super) async fn resolved(app: &App, user: &str, items: Vec<Value>) -> Result
     Ok(resolved)
 }
 
-pub(super) async fn create(
-    State(app): State<App>,
-    caller: Caller,
-    PathIds(id): PathIds<String>,
-    headers: HeaderMap,
-    body: ApiResult<RawBody>,
-) -> Response {
-    let created = async {
-        let RawBody(body) = body?;
-        let request: NewItems = parse_object(&body)?;
-        let user = user(&headers, request.user.as_deref(), &caller)?;
-        let thread = require_conversation(&app, &user, &id).await?;
-        let given = within_cap(request.items, CONVERSATION_ITEMS_MAX)?;
-        let turns = read_items("items", resolved(&app, &user, given).await?)?;
-        if turns.is_empty() {
-            return Err(Error::invalid("items", "is empty").into());
-        }
-        thread::append(&app, &user, &thread, turns.iter().map(Into::into), None).await?;
-        let data = turns.iter().flat_map(|turn| show_document(&thread, &turn.id, turn.message.raw())).collect();
-        ApiResult::Ok(in_thread(Some(&thread), Json::from_value(&page(data, false)).into_response()))
-    };
-    answered(created.await)
+pub(super) async fn create(mut call: ConversationCall<NewItems>) -> OpenAiResult<Response> {
+    let given = within_cap(std::mem::take(&mut call.input.items), CONVERSATION_ITEMS_MAX)?;
+    let ConversationCall { app, user, thread, .. } = &call;
+    let turns = read_items("items", resolved(app, user, given).await?)?;
+    if turns.is_empty() {
+        return Err(Error::invalid("items", "is empty").into());
+    }
+    retention::keep_for(app, user, thread, ttl(app, &call.caller)).await?;
+    thread::append(app, user, thread, turns.iter().map(Into::into), None).await?;
+    let data = turns.iter().flat_map(|turn| show_document(thread, &turn.id, turn.message.raw())).collect();
+    call.answer(&page(data, false))
 }
 
-pub(super) async fn list(
-    State(app): State<App>,
-    caller: Caller,
-    PathIds(id): PathIds<String>,
-    headers: HeaderMap,
-    params: ApiResult<QueryParams<ItemParams>>,
-) -> Response {
-    let listed = async {
-        let QueryParams(params) = params?;
-        let user = user(&headers, params.user.as_deref(), &caller)?;
-        let thread = require_conversation(&app, &user, &id).await?;
-        let (data, has_more) = of_thread(&app, &user, &thread, &params.page()?).await?;
-        ApiResult::Ok(in_thread(Some(&thread), Json::from_value(&page(data, has_more)).into_response()))
-    };
-    answered(listed.await)
+pub(super) async fn list(call: ConversationCall<ItemParams>) -> OpenAiResult<Response> {
+    let (data, has_more) = of_thread(&call.app, &call.user, &call.thread, &call.input.page()?).await?;
+    call.answer(&page(data, has_more))
 }
 
 /// The items that the request of a response added.
-pub(super) async fn list_input(
-    State(app): State<App>,
-    caller: Caller,
-    PathIds(id): PathIds<String>,
-    headers: HeaderMap,
-    params: ApiResult<QueryParams<ItemParams>>,
-) -> Response {
-    let listed = async {
-        let QueryParams(params) = params?;
-        let found = stored::find(&app, &caller, &headers, params.user.as_deref(), &id).await?;
-        let asked = params.page()?;
-        let mut items = found.stored.input(&app, &found.user, &found.id).await?;
-        if !asked.is_ascending {
-            items.reverse();
-        }
-        let from = match asked.after {
-            None => 0,
-            Some(after) => 1 + items.iter().position(|item| item["id"] == after).ok_or_else(|| unknown(after))?,
-        };
-        let has_more = items.len() > from + asked.limit;
-        let data = items.into_iter().skip(from).take(asked.limit).collect();
-        ApiResult::Ok(in_thread(Some(&found.id.thread), Json::from_value(&page(data, has_more)).into_response()))
+pub(super) async fn list_input(call: ResponseCall<ItemParams>) -> OpenAiResult<Response> {
+    let ResponseCall { app, found, input, .. } = &call;
+    let asked = input.page()?;
+    let mut items = found.stored.input(app, &found.user, &found.id).await?;
+    if !asked.is_ascending {
+        items.reverse();
+    }
+    let from = match asked.after {
+        None => 0,
+        Some(after) => 1 + items.iter().position(|item| item["id"] == after).ok_or_else(|| unknown(after))?,
     };
-    answered(listed.await)
+    let has_more = items.len() > from + asked.limit;
+    call.answer(&page(items.into_iter().skip(from).take(asked.limit).collect(), has_more))
 }
 
-pub(super) async fn get(
-    State(app): State<App>,
-    caller: Caller,
-    PathIds((id, item)): PathIds<(String, String)>,
-    headers: HeaderMap,
-    params: ApiResult<QueryParams<UserParams>>,
-) -> Response {
-    let found = async {
-        let QueryParams(params) = params?;
-        let user = user(&headers, params.user.as_deref(), &caller)?;
-        let thread = require_conversation(&app, &user, &id).await?;
-        let found = find(&app, &user, &thread, &item).await?;
-        ApiResult::Ok(in_thread(Some(&thread), Json::from_value(&found.item).into_response()))
-    };
-    answered(found.await)
+pub(super) async fn get(call: ConversationCall<UserParams>) -> OpenAiResult<Response> {
+    call.answer(&find(&call.app, &call.user, &call.thread, &call.item).await?.item)
 }
 
 /// Removes an item, and returns its conversation. The other items of its turn stay.
-pub(super) async fn delete(
-    State(app): State<App>,
-    caller: Caller,
-    PathIds((id, item)): PathIds<(String, String)>,
-    headers: HeaderMap,
-    params: ApiResult<QueryParams<UserParams>>,
-) -> Response {
-    let deleted = async {
-        let QueryParams(params) = params?;
-        let user = user(&headers, params.user.as_deref(), &caller)?;
-        let thread = require_conversation(&app, &user, &id).await?;
-        let found = find(&app, &user, &thread, &item).await?;
-        let rest = read_items("items", found.others)?;
-        match rest.first() {
-            None => {
-                forget::write(&app, vec![Op::Delete { at: found.turn, if_version: None }]).await?;
-            }
-            Some(turn) => {
-                let terms = PutTerms { if_version: Some(found.version), now: now(), ..PutTerms::default() };
-                app.store.put(&found.turn, turn.message.raw().clone(), terms).await?;
-                app.touched(&user, &thread);
-            }
+pub(super) async fn delete(call: ConversationCall<UserParams>) -> OpenAiResult<Response> {
+    let ConversationCall { app, user, thread, item, .. } = &call;
+    let found = find(app, user, thread, item).await?;
+    let rest = read_items("items", found.others)?;
+    match rest.first() {
+        None => {
+            forget::write(app, vec![Op::Delete { at: found.turn, if_version: None }]).await?;
         }
-        let shown = super::conversations::show(&app, &user, &thread).await?;
-        ApiResult::Ok(in_thread(Some(&thread), Json::from_value(&shown).into_response()))
-    };
-    answered(deleted.await)
+        Some(turn) => {
+            let terms = PutTerms { if_version: Some(found.version), now: now(), ..PutTerms::default() };
+            app.store.put(&found.turn, turn.message.raw().clone(), terms).await?;
+            app.touched(user, thread);
+        }
+    }
+    call.answer(&super::conversations::show(app, user, thread).await?)
 }
 
 /// An item, its turn, and the other items of that turn.

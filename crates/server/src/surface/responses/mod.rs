@@ -1,12 +1,14 @@
-//! OpenAI's Responses and Conversations, over any model of chat completions.
+//! OpenAI's Responses and Conversations, over any model of chat completions, and its Embeddings.
 //!
-//! Owns the addresses `/v1/responses` and `/v1/conversations`, and their wire form. A conversation is a
-//! thread of a user, and its items are turns (`thread::item`). Errors have OpenAI's form: what is wrong with
-//! a request is a 400. Every answer names its thread in `X-Novelo-Thread`.
+//! Owns the addresses `/v1/responses`, `/v1/conversations` and `/v1/embeddings`, and their wire form. A
+//! conversation is a thread of a user, and its items are turns (`thread::item`). Errors have OpenAI's form:
+//! what is wrong with a request is a 400. Every answer names its thread in `X-Novelo-Thread`.
 
+mod call;
 mod compact;
 mod conversations;
 mod create;
+mod embeddings;
 mod items;
 mod options;
 mod request;
@@ -17,15 +19,16 @@ mod writer;
 use axum::http::{HeaderMap, Method};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
-use serde::Deserialize;
 
 use super::native::completions::{in_thread, subject};
 use crate::auth::Access;
-use crate::http::error::{ApiError, ApiResult};
+use crate::http::error::ApiError;
 use crate::route::{NodeMemory, Routes};
 use crate::server::Server;
 use novelo_conversation::caller::{ANONYMOUS, Caller};
 use novelo_conversation::error::{Code, Error, Relayed, Result};
+
+pub(crate) use embeddings::EMBEDDING;
 
 const SURFACE: &str = "responses";
 
@@ -53,6 +56,7 @@ pub(crate) fn routes(server: &Server) -> Routes {
         )
         .route("/v1/conversations/{id}/items", users(), get(items::list).post(items::create))
         .route("/v1/conversations/{id}/items/{item}", removing(), get(items::get).delete(items::delete))
+        .route("/v1/embeddings", users(), post(embeddings::create))
 }
 
 /// The refusal of a caller, in OpenAI's form.
@@ -64,9 +68,22 @@ fn refused(error: Error) -> Response {
     in_thread(None, ApiError(in_openai_form(error)).into_response())
 }
 
-/// A response, or a refusal in OpenAI's form.
-fn answered(answer: ApiResult<Response>) -> Response {
-    answer.unwrap_or_else(|ApiError(error)| refused(error))
+/// The error of a handler, which is sent in OpenAI's form.
+pub(crate) struct OpenAiError(Error);
+
+type OpenAiResult<T> = std::result::Result<T, OpenAiError>;
+
+impl<E: Into<ApiError>> From<E> for OpenAiError {
+    fn from(error: E) -> Self {
+        let ApiError(error) = error.into();
+        Self(error)
+    }
+}
+
+impl IntoResponse for OpenAiError {
+    fn into_response(self) -> Response {
+        refused(self.0)
+    }
 }
 
 /// The error as OpenAI's clients expect it: a wrong field is a 400, and so is a prompt that is too long.
@@ -91,12 +108,6 @@ fn coded(status: u16, code: &str, param: Option<&str>, message: String) -> Error
     let error = Error::new(if status == 404 { Code::NotFound } else { Code::InvalidField }, message).for_openai();
     let relayed = error.relayed.map(|relayed| Box::new(Relayed { status, code: code.to_owned(), ..*relayed }));
     Error { param: param.map(str::to_owned), relayed, ..error }
-}
-
-/// The user in the query of a call that has no body.
-#[derive(Deserialize)]
-struct UserParams {
-    user: Option<String>,
 }
 
 /// The user that a request is about. A key that belongs to nobody must name one: the data of several users is

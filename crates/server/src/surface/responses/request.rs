@@ -44,8 +44,10 @@ impl ConversationName {
     }
 }
 
-/// What a client may ask to be included. Thoughts are shown in clear: there is nothing to encrypt.
-const INCLUDABLE: [&str; 1] = ["reasoning.encrypted_content"];
+/// What a client may ask to be included: what of the conversation the model saw, and why.
+const EXPLAIN: &str = "novelo.explain";
+/// Thoughts are shown in clear: there is nothing to encrypt.
+const INCLUDABLE: [&str; 2] = ["reasoning.encrypted_content", EXPLAIN];
 const METADATA_MAX: usize = 16;
 const METADATA_NAME_MAX: usize = 64;
 const METADATA_VALUE_MAX: usize = 512;
@@ -99,6 +101,11 @@ impl ResponseRequest {
 
     pub(super) fn streams(&self) -> bool {
         self.stream == Some(true)
+    }
+
+    /// Whether the response is returned with its explanation.
+    pub(super) fn explains(&self) -> bool {
+        self.include.iter().flatten().any(|name| name == EXPLAIN)
     }
 
     pub(super) fn shortens(&self) -> bool {

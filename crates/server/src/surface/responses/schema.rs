@@ -28,7 +28,7 @@ pub(crate) fn all() -> Value {
             "id": text(), "object": {"enum": ["response"]}, "created_at": number(), "status": {"enum": statuses},
             "model": text(), "output": items, "error": maybe("object"), "incomplete_details": maybe("object"),
             "usage": maybe("object"), "metadata": {"type": "object"}, "conversation": maybe("object"),
-            "previous_response_id": maybe("string"),
+            "previous_response_id": maybe("string"), "expires_at": maybe("integer"),
         })),
         "CompactedResponse": object(&["id", "object", "created_at", "output", "usage"], json!({
             "id": text(), "object": {"enum": ["response.compaction"]}, "created_at": whole(), "output": items,
@@ -42,7 +42,7 @@ pub(crate) fn all() -> Value {
         "ConversationChange": object(&["metadata"], json!({"metadata": maybe("object"), "user": text()})),
         "Conversation": object(&["id", "object", "created_at", "metadata"], json!({
             "id": text(), "object": {"enum": ["conversation"]}, "created_at": whole(),
-            "metadata": {"type": "object"}, "updated_at": whole(),
+            "metadata": {"type": "object"}, "updated_at": whole(), "expires_at": maybe("integer"),
         })),
         "DeletedConversation": object(&["id", "object", "deleted"],
             json!({"id": text(), "object": {"enum": ["conversation.deleted"]}, "deleted": flag()})),
@@ -50,5 +50,15 @@ pub(crate) fn all() -> Value {
         "NewItems": object(&["items"], json!({"items": items, "user": text()})),
         "Item": object(&["id", "type"], json!({"id": text(), "type": text()})),
         "ItemList": list(list_of("Item")),
+        "NewEmbeddings": object(&["input"], json!({
+            "input": {"type": ["string", "array"]}, "model": text(), "encoding_format": {"enum": ["float", "base64"]},
+            "dimensions": whole(), "user": text(),
+        })),
+        "Embeddings": object(&["object", "data", "model", "usage"], json!({
+            "object": {"enum": ["list"]}, "data": list_of("Embedding"), "model": text(), "usage": {"type": "object"},
+        })),
+        "Embedding": object(&["object", "index", "embedding"], json!({
+            "object": {"enum": ["embedding"]}, "index": whole(), "embedding": {"type": ["array", "string"]},
+        })),
     })
 }

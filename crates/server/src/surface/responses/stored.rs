@@ -1,17 +1,14 @@
 //! Responses that are stored: reading, resuming, cancelling, explaining and deleting them.
 
-use axum::extract::State;
-use axum::http::HeaderMap;
 use axum::response::{IntoResponse, Response};
 use novelo_engine::scope;
 use novelo_store::{Op, Range};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use super::call::{CallInput, ResponseCall, UserParams};
 use super::writer::{self, ResponseWriter};
-use super::{UserParams, answered, coded, in_thread, user};
-use crate::http::body::{Json, PathIds, QueryParams};
-use crate::http::error::ApiResult;
+use super::{OpenAiResult, coded, in_thread};
 use crate::http::sse;
 use crate::surface::native::traces;
 use novelo_conversation::answer::response::{self, ResponseState, ResponseStatus, StoredResponse};
@@ -29,6 +26,12 @@ pub(super) struct ReadParams {
     starting_after: Option<u64>,
 }
 
+impl CallInput for ReadParams {
+    fn user(&self) -> Option<&str> {
+        self.user.as_deref()
+    }
+}
+
 /// A response of a user.
 pub(super) struct Found {
     pub(super) user: String,
@@ -36,15 +39,8 @@ pub(super) struct Found {
     pub(super) stored: StoredResponse,
 }
 
-/// The response of this id, of the caller's user.
-pub(super) async fn find(
-    app: &App,
-    caller: &Caller,
-    headers: &HeaderMap,
-    named: Option<&str>,
-    id: &str,
-) -> Result<Found> {
-    let user = user(headers, named, caller)?;
+/// The response of this id, of this user.
+pub(super) async fn find(app: &App, user: String, id: &str) -> Result<Found> {
     let unknown = || coded(404, "not_found", Some("response_id"), format!("Response with id '{id}' not found."));
     let parsed = ResponseId::parse(id).ok_or_else(unknown)?;
     let stored = response::load(&app.store, &user, &parsed).await?.ok_or_else(unknown)?;
@@ -76,117 +72,68 @@ impl Found {
     fn reader(&self, app: &App, caller: &Caller) -> Option<EventReader> {
         app.replies.resume(&self.id.reply_name(), 0, caller, |format| matches!(format, ResponseFormat::Response(_)))
     }
-
-    async fn answer(&self, app: &App) -> ApiResult<Response> {
-        let shown = self.show(app).await?;
-        Ok(in_thread(Some(&self.id.thread), Json::from_value(&shown).into_response()))
-    }
 }
 
-pub(super) async fn get(
-    State(app): State<App>,
-    caller: Caller,
-    PathIds(id): PathIds<String>,
-    headers: HeaderMap,
-    params: ApiResult<QueryParams<ReadParams>>,
-) -> Response {
-    let found = async {
-        let QueryParams(params) = params?;
-        let found = find(&app, &caller, &headers, params.user.as_deref(), &id).await?;
-        if params.stream != Some(true) {
-            if params.starting_after.is_some() {
-                return Err(Error::invalid("starting_after", "goes with stream=true").into());
-            }
-            return found.answer(&app).await;
+pub(super) async fn get(call: ResponseCall<ReadParams>) -> OpenAiResult<Response> {
+    let ResponseCall { app, caller, found, input, .. } = &call;
+    if input.stream != Some(true) {
+        if input.starting_after.is_some() {
+            return Err(Error::invalid("starting_after", "goes with stream=true").into());
         }
-        let Some(reader) = found.reader(&app, &caller) else {
-            let problem = "cannot be resumed any more: the response has ended a while ago; read it without stream";
-            return Err(Error::invalid("stream", problem).into());
-        };
-        let writer = ResponseWriter::for_reader(&reader, params.starting_after);
-        let head = writer.head();
-        // The first event is still there, unless the response is longer than what is kept of one.
-        if reader.is_cut() {
-            let problem = "cannot be resumed: the response is too long for its events to be kept; read it whole";
-            return Err(Error::invalid("stream", problem).into());
-        }
-        let stream =
-            sse::answer_after(Some(head).filter(|head| !head.is_empty()), reader, move |told| writer.write_event(told));
-        ApiResult::Ok(in_thread(Some(&found.id.thread), stream))
+        return call.answer(&found.show(app).await?);
+    }
+    let Some(reader) = found.reader(app, caller) else {
+        let problem = "cannot be resumed any more: the response has ended a while ago; read it without stream";
+        return Err(Error::invalid("stream", problem).into());
     };
-    answered(found.await)
+    let writer = ResponseWriter::for_reader(&reader, input.starting_after);
+    let head = writer.head();
+    // The first event is still there, unless the response is longer than what is kept of one.
+    if reader.is_cut() {
+        let problem = "cannot be resumed: the response is too long for its events to be kept; read it whole";
+        return Err(Error::invalid("stream", problem).into());
+    }
+    let head = Some(head).filter(|head| !head.is_empty());
+    let stream = sse::answer_after(head, reader, move |told| writer.write_event(told));
+    Ok(in_thread(Some(&found.id.thread), stream))
 }
 
 /// Ends a response that is made in the background.
-pub(super) async fn cancel(
-    State(app): State<App>,
-    caller: Caller,
-    PathIds(id): PathIds<String>,
-    headers: HeaderMap,
-    params: ApiResult<QueryParams<UserParams>>,
-) -> Response {
-    let cancelled = async {
-        let QueryParams(params) = params?;
-        let mut found = find(&app, &caller, &headers, params.user.as_deref(), &id).await?;
-        if found.stored.shown.get("background") != Some(&json!(true)) {
-            return Err(
-                Error::invalid("response_id", "is not of a background response: only those are cancelled").into()
-            );
-        }
-        if let Some(mut reader) = found.reader(&app, &caller) {
-            reader.dismiss();
-            while reader.next().await.is_some() {}
-            found = find(&app, &caller, &headers, params.user.as_deref(), &id).await?;
-        }
-        found.answer(&app).await
-    };
-    answered(cancelled.await)
+pub(super) async fn cancel(mut call: ResponseCall<UserParams>) -> OpenAiResult<Response> {
+    if call.found.stored.shown.get("background") != Some(&json!(true)) {
+        let problem = "is not of a background response: only those are cancelled";
+        return Err(Error::invalid("response_id", problem).into());
+    }
+    if let Some(mut reader) = call.found.reader(&call.app, &call.caller) {
+        reader.dismiss();
+        while reader.next().await.is_some() {}
+        call.found = find(&call.app, call.found.user.clone(), &call.id).await?;
+    }
+    call.answer(&call.found.show(&call.app).await?)
 }
 
 /// Removes a response. Its turns go too where nothing follows them; else later responses rest on them, and
 /// they stay a part of the thread.
-pub(super) async fn delete(
-    State(app): State<App>,
-    caller: Caller,
-    PathIds(id): PathIds<String>,
-    headers: HeaderMap,
-    params: ApiResult<QueryParams<UserParams>>,
-) -> Response {
-    let deleted = async {
-        let QueryParams(params) = params?;
-        let Found { user, id: parsed, stored } = find(&app, &caller, &headers, params.user.as_deref(), &id).await?;
-        let bad_id = |e| Error::bad_id("response_id", &e);
-        let of = scope::turns(&user, &parsed.thread).map_err(bad_id)?;
-        let mut ops = vec![Op::Delete { at: response::path(&user, &parsed)?, if_version: None }];
-        let behind = app.store.turns(&of, Range::After { seq: stored.last_seq, limit: 1 }).await?;
-        if !stored.is_in_conversation && stored.first_seq > 0 && behind.is_empty() {
-            let range = Range::Between { first: stored.first_seq, last: stored.last_seq };
-            for turn in app.store.turns(&of, range).await?.iter() {
-                ops.push(Op::Delete { at: of.document(&turn.id).map_err(bad_id)?, if_version: None });
-            }
+pub(super) async fn delete(call: ResponseCall<UserParams>) -> OpenAiResult<Response> {
+    let ResponseCall { app, found: Found { user, id, stored }, .. } = &call;
+    let bad_id = |e| Error::bad_id("response_id", &e);
+    let of = scope::turns(user, &id.thread).map_err(bad_id)?;
+    let mut ops = vec![Op::Delete { at: response::path(user, id)?, if_version: None }];
+    let behind = app.store.turns(&of, Range::After { seq: stored.last_seq, limit: 1 }).await?;
+    if !stored.is_in_conversation && stored.first_seq > 0 && behind.is_empty() {
+        let range = Range::Between { first: stored.first_seq, last: stored.last_seq };
+        for turn in app.store.turns(&of, range).await?.iter() {
+            ops.push(Op::Delete { at: of.document(&turn.id).map_err(bad_id)?, if_version: None });
         }
-        forget::write(&app, ops).await?;
-        let deleted = Json::from_value(&json!({"id": id, "object": "response", "deleted": true}));
-        ApiResult::Ok(in_thread(Some(&parsed.thread), deleted.into_response()))
-    };
-    answered(deleted.await)
+    }
+    forget::write(app, ops).await?;
+    call.answer(&json!({"id": call.id, "object": "response", "deleted": true}))
 }
 
 /// What of the conversation the model saw, and why.
-pub(super) async fn explain(
-    State(app): State<App>,
-    caller: Caller,
-    PathIds(id): PathIds<String>,
-    headers: HeaderMap,
-    params: ApiResult<QueryParams<UserParams>>,
-) -> Response {
-    let explained = async {
-        let QueryParams(params) = params?;
-        let found = find(&app, &caller, &headers, params.user.as_deref(), &id).await?;
-        let prompt = found.stored.prompt_id.as_deref();
-        let prompt = prompt.ok_or_else(|| Error::not_found("prompt of this response: it has not ended, or failed"))?;
-        let explained = traces::read(&app, &caller, prompt).await?;
-        ApiResult::Ok(in_thread(Some(&found.id.thread), explained.into_response()))
-    };
-    answered(explained.await)
+pub(super) async fn explain(call: ResponseCall<UserParams>) -> OpenAiResult<Response> {
+    let prompt = call.found.stored.prompt_id.as_deref();
+    let prompt = prompt.ok_or_else(|| Error::not_found("prompt of this response: it has not ended, or failed"))?;
+    let explained = traces::read(&call.app, &call.caller, prompt).await?;
+    Ok(in_thread(Some(&call.found.id.thread), explained.into_response()))
 }

@@ -13,17 +13,22 @@ use novelo_conversation::model::ToolCall;
 use novelo_conversation::thread::compaction::Compaction;
 use novelo_conversation::thread::item::{ItemId, show_compaction, show_message, thought_piece};
 
+/// The member with the explanation of a response, where that is asked for.
+const EXPLANATION: &str = "novelo_explain";
+
 /// A response that waits to be made.
 pub(super) fn queued(shown: &ShownResponse) -> Value {
     with_status(shown.members.clone(), ResponseStatus::Queued)
 }
 
 /// A response at its end.
-pub(super) fn finished(shown: &ShownResponse, reply: &Reply) -> Value {
-    let Reply { generated, prompted, .. } = reply;
-    let said = generated.said().map(|said| show_message(&shown.thread, &shown.turn, &said)).unwrap_or_default();
+pub(super) fn finished(shown: &ShownResponse, Reply { generated, prompted, .. }: &Reply) -> Value {
+    let said =
+        generated.said_or_thought().map(|said| show_message(&shown.thread, &shown.turn, &said)).unwrap_or_default();
     let compaction = prompted.compaction.as_ref().map(|compaction| show_compaction(&shown.thread, compaction));
-    ended(shown.members.clone(), &ResponseEnd::of(generated), compaction.into_iter().chain(said).collect())
+    let mut members = shown.members.clone();
+    members.extend(prompted.explanation.as_ref().map(|explanation| (EXPLANATION.to_owned(), (**explanation).clone())));
+    ended(members, &ResponseEnd::of(generated), compaction.into_iter().chain(said).collect())
 }
 
 /// The members of a response that has not ended.

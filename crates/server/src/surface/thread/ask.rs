@@ -13,7 +13,9 @@ use crate::http::body::{Json, RawBody, parse_object};
 use crate::http::error::ApiResult;
 use crate::http::sse;
 use novelo_conversation::answer::reply::{ReplyInput, ReplyKind, ReplyRequest};
-use novelo_conversation::answer::{self, AnswerRequest, Event, EventReader, LoggedEvent, ResponseFormat};
+use novelo_conversation::answer::{
+    self, AnswerRequest, Event, EventReader, LoggedEvent, PromptRecording, ResponseFormat,
+};
 use novelo_conversation::app::App;
 use novelo_conversation::caller::{ANONYMOUS, Caller};
 use novelo_conversation::error::{Code, Error, Result};
@@ -79,7 +81,8 @@ pub(crate) fn asked(app: &App, surface: &str, user: String, thread: String, ques
     let (input, kind) = (ReplyInput::Question(question), ReplyKind::Assist(None));
     let tracer = Tracer::begin(&app.recorder, surface);
     tracer.about(&user, &thread);
-    Ok(ReplyRequest { user: Some(user), thread: Some(thread), input, preset, kind, tracer, response: None })
+    let (user, thread, recording) = (Some(user), Some(thread), PromptRecording::default());
+    Ok(ReplyRequest { user, thread, input, preset, kind, tracer, response: None, recording })
 }
 
 /// The whole answer, once it is finished.

@@ -158,6 +158,54 @@ fn what_is_not_stored_leaves_nothing() {
     ana(&server).get(&format!("{AT}/{}", id(&answer.ok()))).refused(404, "not_found");
 }
 
+/// What is not stored is not traced either, and explained in the response if that is asked for.
+#[test]
+fn what_is_not_stored_is_explained_in_the_response_alone() {
+    let models = Models::start();
+    let server = serve(&models);
+    let first = id(&server.post(AT, ask("One")).ok());
+    let mut body = ask_after(&first, "A secret");
+    body["store"] = false.into();
+    let silent = server.post(AT, &body);
+    assert_eq!((silent.header("x-novelo-trace-id"), &silent.ok()["metadata"]), (None, &json!({})));
+    assert_eq!(silent.ok().get("novelo_explain"), None);
+    body["include"] = json!(["novelo.explain"]);
+    let whole = server.post(AT, &body).ok();
+    body["stream"] = true.into();
+    let frames = Stream::open(&server, "POST", AT, &body).rest();
+    for made in [&whole, &frames.last().unwrap().data["response"]] {
+        let pieces = made["novelo_explain"]["pieces"].as_array().unwrap();
+        assert!(pieces.len() == 3 && pieces.iter().all(|piece| piece["fate"] == "kept"), "{made}");
+    }
+    let mut stored = ask("Two");
+    stored["include"] = json!(["novelo.explain"]);
+    let stored = server.post(AT, &stored).ok();
+    assert!(stored["novelo_explain"]["pieces"].is_array(), "{stored}");
+    let read = ana(&server).get(&format!("{AT}/{}", id(&stored))).ok();
+    assert_eq!(read.get("novelo_explain"), None, "{read}");
+    assert!(!server.get("/v1/export").text().contains("A secret"));
+}
+
+/// Models that think may end before they say anything.
+#[test]
+fn a_response_of_thoughts_alone_is_stored() {
+    let models = Models::start();
+    let server = serve(&models);
+    let chunk = |delta: Value, finish: Value| {
+        let choice = json!({"index": 0, "delta": delta, "finish_reason": finish});
+        format!("data: {}\n\n", json!({"choices": [choice]})).into_bytes()
+    };
+    models.play([Act::Raw(vec![
+        chunk(json!({"role": "assistant", "reasoning_content": "Let me think."}), Value::Null),
+        chunk(json!({}), json!("length")),
+        b"data: [DONE]\n\n".to_vec(),
+    ])]);
+    let made = server.post(AT, ask("Hi")).ok();
+    assert_eq!((&made["status"], &made["output"][0]["type"]), (&json!("incomplete"), &json!("reasoning")), "{made}");
+    assert_eq!(ana(&server).get(&format!("{AT}/{}", id(&made))).ok(), made);
+    server.post(AT, ask_after(&id(&made), "Go on")).ok();
+}
+
 #[test]
 fn a_chain_survives_a_kill() {
     let models = Models::start();

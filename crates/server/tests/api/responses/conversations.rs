@@ -132,6 +132,97 @@ fn there_is_one_answer_at_a_time() {
 }
 
 #[test]
+fn a_request_waits_for_the_answer_before_it_if_it_asks_to() {
+    let models = Models::start();
+    let server = serve(&models);
+    let conversation = id(&server.post(CONVERSATIONS, "{}").ok());
+    let body = |text: &str| json!({"input": text, "conversation": conversation});
+    models.play([Act::Hangs]);
+    let mut first = body("Count!");
+    first["background"] = true.into();
+    let running = id(&server.post(AT, &first).ok());
+    assert!(eventually(|| !models.asked().is_empty()));
+    server.with("x-novelo-wait", "1").post(AT, body("Hi")).refused_with(409, "conversation_locked", &[&running]);
+    let waiting = server.with("x-novelo-wait", "300");
+    std::thread::scope(|scope| {
+        let waits = scope.spawn(|| waiting.post(AT, body("Hi")).ok());
+        // Whether the second request has come yet or not: it is answered once the first has ended.
+        server.post(&format!("{AT}/{running}/cancel"), "").ok();
+        assert_eq!(text(&waits.join().unwrap()), "Hello there.");
+    });
+    for wrong in ["x", "-1", "1.5", "301"] {
+        server.with("x-novelo-wait", wrong).post(AT, body("Hi")).refused_with(400, "invalid_value", &["X-Novelo-Wait"]);
+    }
+}
+
+#[test]
+fn conversations_without_items_are_listed_too() {
+    let models = Models::start();
+    let server = serve(&models);
+    let mut made: Vec<String> = (0..3).map(|_| id(&server.post(CONVERSATIONS, "{}").ok())).collect();
+    server.say("anonymous", "of another door", &["Hello"]);
+    server.post(AT, json!({"input": "Hi", "conversation": made[1]})).ok();
+    made.push("conv_of~20another~20door".to_owned());
+    made.sort();
+    let mut listed: Vec<String> = Vec::new();
+    loop {
+        let after = listed.last().map(|last| format!("&after={last}")).unwrap_or_default();
+        let page = server.get(&format!("{CONVERSATIONS}?limit=2{after}")).ok();
+        listed.extend(page["data"].as_array().unwrap().iter().map(id));
+        if page["has_more"] == false {
+            break;
+        }
+    }
+    assert_eq!(listed, made);
+    server.delete(&format!("{CONVERSATIONS}/{}", made[0])).ok();
+    assert_eq!(server.get(CONVERSATIONS).ok()["data"].as_array().unwrap().len(), 3);
+}
+
+/// A chain is kept as a whole for as long as its key says, from its last turn on.
+#[test]
+fn what_is_kept_for_a_while_is_forgotten_as_a_whole() {
+    let models = Models::start();
+    let server = serve(&models);
+    let admin = server.admin_key();
+    let key = |body: Value| {
+        let made = admin.post("/v1/keys", &body).ok();
+        assert_eq!(made["ttl_seconds"], body["ttl_seconds"], "{made}");
+        server.with("authorization", &format!("Bearer {}", made["key"].as_str().unwrap()))
+    };
+    let (brief, long) = (key(json!({"user": "ana", "ttl_seconds": 1})), key(json!({"user": "ana"})));
+    let kept = long.post(AT, json!({"input": "Kept"})).ok();
+    assert_eq!(kept["expires_at"], Value::Null);
+    let empty = brief.post(CONVERSATIONS, "{}").ok();
+    assert!(empty["expires_at"].as_u64() > empty["created_at"].as_u64(), "{empty}");
+    let conversation = brief.post(CONVERSATIONS, json!({"items": [says("user", "Tea")]})).ok();
+    let first = long.post(AT, json!({"input": "One"})).ok();
+    let after = |previous: &Value, text: &str| json!({"input": text, "previous_response_id": id(previous)});
+    let second = long.post(AT, after(&first, "Two")).ok();
+    let branch = long.post(AT, after(&first, "Branch")).ok();
+    // What was said last counts: from here on the chain is kept for a second.
+    let third = brief.post(AT, after(&second, "Three")).ok();
+    assert!(third["expires_at"].as_u64() > third["created_at"].as_u64(), "{third}");
+    let is_gone = |path: String| eventually(|| long.get(&path).status == 404);
+    for gone in [&first, &second, &third] {
+        assert!(is_gone(format!("{AT}/{}", id(gone))));
+    }
+    long.post(AT, after(&third, "Four")).refused(400, "previous_response_not_found");
+    long.post(AT, after(&branch, "Four")).ok();
+    let told = models.asked().last().unwrap().contents().join(" | ");
+    assert_eq!(told, "One | Hello there. | Branch | Hello there. | Four", "a fork is whole");
+    assert!(is_gone(format!("{CONVERSATIONS}/{}", id(&empty))));
+    assert!(is_gone(format!("{CONVERSATIONS}/{}", id(&conversation))));
+    assert!(eventually(|| !admin.get("/v1/export").text().contains("novelo.retention/")), "nothing is left of them");
+    long.get(&format!("{AT}/{}", id(&kept))).ok();
+    for (body, named) in [
+        (json!({"user": "ana", "ttl_seconds": 0}), "ttl_seconds"),
+        (json!({"kind": "guest", "ttl_seconds": 9}), "ttl_seconds"),
+    ] {
+        admin.post("/v1/keys", &body).refused_with(422, "invalid_field", &[named]);
+    }
+}
+
+#[test]
 fn a_named_thread_takes_only_what_is_new() {
     let models = Models::start();
     let server = serve(&models);

@@ -25,6 +25,7 @@ fn bad_input_is_a_400_that_names_the_field() {
         (json!({"max_output_tokens": 0}), "max_output_tokens"),
         (json!({"text": {"format": {"type": "grammar"}}}), "text.format.type"),
         (json!({"stream": "yes"}), "stream"),
+        (json!({"temperature": "hot"}), "temperature"),
     ] {
         let mut body = ask("x");
         body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());

@@ -3,6 +3,7 @@
 mod background;
 mod chains;
 mod conversations;
+mod embeddings;
 mod errors;
 mod tenants;
 

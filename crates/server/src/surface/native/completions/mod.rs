@@ -28,7 +28,9 @@ use crate::http::error::{ApiError, ApiResult};
 use crate::http::sse;
 use crate::server::Server;
 use novelo_conversation::answer::reply::{RelayRequest, ReplyInput, ReplyKind, ReplyRequest};
-use novelo_conversation::answer::{self, AnswerRequest, EventReader, Reply, ReplyOptions, ReplyOwner, ResponseFormat};
+use novelo_conversation::answer::{
+    self, AnswerRequest, EventReader, PromptRecording, Reply, ReplyOptions, ReplyOwner, ResponseFormat,
+};
 use novelo_conversation::app::{App, Shared};
 use novelo_conversation::caller::Caller;
 use novelo_conversation::error::{Code, Error, Relayed, Result};
@@ -218,6 +220,7 @@ async fn asked(
             kind,
             tracer: Tracer::begin(&app.recorder, SURFACE),
             response: None,
+            recording: PromptRecording::default(),
         });
     };
     let (instructions, said): (Vec<Message>, Vec<Message>) =
@@ -233,8 +236,9 @@ async fn asked(
     let preset = Arc::new(preset(app, &instructions)?);
     let tracer = Tracer::begin(&app.recorder, SURFACE);
     tracer.about(user, thread);
-    let (user, thread) = (Some(user.clone()), Some(thread.clone()));
-    Ok(ReplyRequest { user, thread, input: ReplyInput::Messages(unsaid.new), preset, kind, tracer, response: None })
+    let (user, thread, recording) = (Some(user.clone()), Some(thread.clone()), PromptRecording::default());
+    let input = ReplyInput::Messages(unsaid.new);
+    Ok(ReplyRequest { user, thread, input, preset, kind, tracer, response: None, recording })
 }
 
 /// The preset of a thread, after the instructions of the caller.
