@@ -32,8 +32,6 @@ const NUMBER: (f32, usize) = (1.2, 3);
 const TIME: (f32, usize) = (1.2, 2);
 const FACT: (f32, usize) = (1.5, 2);
 const OWN: f32 = 0.8;
-/// How many times as much names, numbers, times and facts count where facts are wanted.
-const TOLD: f32 = 2.0;
 /// How many times as much a sentence is worth that states a goal, a rule or a limit.
 const RULE: f32 = 3.0;
 /// The share of its worth that a sentence keeps.
@@ -213,7 +211,6 @@ fn weigh(candidates: &mut [Candidate<'_>], turns: usize, emphasis: Emphasis) {
         let told = [(NAME, remark.names), (NUMBER, remark.numbers), (TIME, remark.times), (FACT, remark.facts)];
         let told: f32 = told.iter().map(|((each, most), count)| each * (*count).min(*most) as f32).sum();
         let own = if remark.is_own { OWN } else { 0.0 };
-        let told = if emphasis == Emphasis::Facts { told * TOLD } else { told };
         let sum = remark.stems.iter().map(rarity).sum::<f32>() + told + own;
         let rule = if emphasis == Emphasis::Facts && remark.binds && !remark.asks { RULE } else { 1.0 };
         candidate.worth = sum * rule * share(candidate) / candidate.cost().max(COST_MIN) as f32;
@@ -247,8 +244,7 @@ fn share(candidate: &Candidate<'_>) -> f32 {
 fn choose(candidates: &[Candidate<'_>], chars_max: usize, emphasis: Emphasis) -> Vec<usize> {
     let mut open: Vec<(usize, f32)> = candidates.iter().enumerate().map(|(at, it)| (at, it.worth)).collect();
     open.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
-    let worth_min = if emphasis == Emphasis::Facts { 0.0 } else { WORTH_MIN };
-    let least = open.first().map_or(0.0, |(_, best)| best * worth_min);
+    let least = open.first().map_or(0.0, |(_, best)| best * WORTH_MIN);
     open.retain(|(_, worth)| *worth >= least);
     let mut counts = [0; PARTS];
     open.retain(|(at, _)| {

@@ -50,7 +50,33 @@ impl Call {
 /// All of them, in an order in which each succeeds: what removes comes last.
 pub fn every(about: &About<'_>) -> Vec<Call> {
     let kept = [of_thread(about), of_topics(about), of_documents(about), of_memory(about), of_tasks(about)].concat();
+    let kept = [kept, of_compactions(about)].concat();
     [kept, of_responses(about), of_conversations(about), of_the_server(about), removal(about)].concat()
+}
+
+/// A compaction that is there in any case, so that each call succeeds however often it is made.
+fn of_compactions(about: &About<'_>) -> Vec<Call> {
+    let at = |rest: &str| thread(about.user, about.thread, rest);
+    let span = json!({
+        "id": "s1-1", "first_seq": 1, "last_seq": 1, "turns": 1, "tokens": 20, "kind": "talk", "by": "extract",
+        "text": "hi",
+    });
+    let stored = json!({
+        "id": "c1", "created_at": 1.5, "tokens_before": 20, "tokens_after": 10, "max_tokens": 10,
+        "tokenizer": "approx", "spans": [span],
+    });
+    let document = format!("/v1/docs/users/{}/convo.sessions/{}/compactions/c1", enc(about.user), enc(about.thread));
+    vec![
+        call("putDocument", "PUT", document, stored),
+        call("compactThread", "POST", at("/compactions"), json!({})),
+        call("listCompactions", "GET", at("/compactions"), ""),
+        call("getCompaction", "GET", at("/compactions/c1"), ""),
+        call("getSpan", "GET", at("/spans/s1-1"), ""),
+        call("restoreSpan", "POST", at("/spans/s1-1/restore"), ""),
+        call("setPins", "PUT", at("/pins"), json!({"turns": []})),
+        call("getPins", "GET", at("/pins"), ""),
+        call("undoCompaction", "DELETE", at("/compactions/c1"), ""),
+    ]
 }
 
 /// The documents of a user other than turns, with the thread's own time to look at.
@@ -103,7 +129,8 @@ fn of_responses(about: &About<'_>) -> Vec<Call> {
     vec![
         call("putDocument", "PUT", document, stored),
         call("createResponse", "POST", "/v1/responses".into(), &asked),
-        call("countInputTokens", "POST", "/v1/responses/input_tokens".into(), asked),
+        call("countInputTokens", "POST", "/v1/responses/input_tokens".into(), &asked),
+        call("compactResponse", "POST", "/v1/responses/compact".into(), asked),
         call("getResponse", "GET", at(""), ""),
         call("listInputItems", "GET", at("/input_items"), ""),
         call("explainResponse", "GET", at("/explain"), ""),
