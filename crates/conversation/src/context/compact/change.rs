@@ -58,7 +58,15 @@ pub async fn compact(app: &Contexts, user: &str, thread: &str, asked: &CompactRe
     let reach = TimeScope::thread(thread, now());
     let whose = Whose { user: Some(user), legacy: false };
     for _ in 0..TRIES_MAX {
-        let inputs = ContextInputs::load_documents(&app.store, &app.caches, whose, &reach, recipe.recipe()).await?;
+        let inputs = ContextInputs::load_documents(
+            &app.store,
+            &app.caches,
+            whose,
+            &reach,
+            recipe.recipe(),
+            novelo_engine::limits::CONTEXT_TURNS_MAX,
+        )
+        .await?;
         let (plan, tokens) = {
             let loaded = inputs.loaded();
             let assembly = assemble(recipe.recipe(), &loaded, None)?;
