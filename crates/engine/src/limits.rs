@@ -53,6 +53,7 @@ limits! {
     RECALL_HITS_MAX = 100, "hits of one search, or of one recall in a recipe";
     QUESTION_BYTES_MAX = 64 * 1024, "bytes of a question";
     MEMORY_BYTES_MAX = 64 * 1024, "bytes of a memory or a summary, of a meta object, of a task's title or notes";
+    SUPERSEDES_MAX = 100, "memories that one memory replaces because a caller says so";
     DOCUMENT_PASSAGES_MAX = 50_000, "passages of one document or repository";
     REPO_FILES_MAX = 20_000, "files of one repository, skipped ones included";
     REPO_FILE_BYTES_MAX = 1024 * 1024, "bytes of a file of a repository; larger ones are skipped and counted";

@@ -17,6 +17,40 @@ pub fn iso_day(text: &str) -> Option<Day> {
     (civil(at) == (year, month, day)).then_some(at)
 }
 
+/// The seconds since 1970 of a date or a time in UTC or with an offset: `2026-11-16`, `2026-11-16T09:05:00Z`,
+/// `2026-11-16T09:05+01:00`.
+pub fn iso_seconds(text: &str) -> Option<f64> {
+    let midnight = f64::from(iso_day(text)?) * 86_400.0;
+    let Some(time) = text.get(10..).filter(|time| !time.is_empty()) else { return Some(midnight) };
+    let time = time.strip_prefix(['T', 't', ' '])?;
+    let (clock, offset) = match time.strip_suffix(['Z', 'z']) {
+        Some(clock) => (clock, 0.0),
+        None => {
+            let (clock, offset) = time.split_at_checked(time.rfind(['+', '-'])?)?;
+            let sign = if offset.starts_with('-') { -1.0 } else { 1.0 };
+            (clock, sign * clock_seconds(offset.get(1..)?)?)
+        }
+    };
+    Some(midnight + clock_seconds(clock)? - offset)
+}
+
+/// The seconds of `09:05` or `09:05:07.5`.
+fn clock_seconds(text: &str) -> Option<f64> {
+    let mut parts = text.splitn(3, ':');
+    let mut whole = |most: f64| {
+        let part = parts.next()?;
+        let is_digits = part.len() == 2 && part.bytes().all(|byte| byte.is_ascii_digit());
+        part.parse::<f64>().ok().filter(|number| is_digits && *number < most)
+    };
+    let (hours, minutes) = (whole(24.0)?, whole(60.0)?);
+    let seconds = match parts.next() {
+        Some(part) if part.starts_with(|c: char| c.is_ascii_digit()) => part.parse::<f64>().ok()?,
+        Some(_) => return None,
+        None => 0.0,
+    };
+    (0.0..61.0).contains(&seconds).then_some(hours * 3_600.0 + minutes * 60.0 + seconds)
+}
+
 /// The day of a time in UTC, as `2026-11-16`; empty for a time of no calendar.
 pub fn iso_date(seconds: f64) -> String {
     let shown = |(year, month, day)| format!("{year:04}-{month:02}-{day:02}");
@@ -54,6 +88,23 @@ pub(crate) fn civil(day: Day) -> (i32, i32, i32) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn times_are_read_with_their_offset() {
+        for (text, expected) in [
+            ("1970-01-02", Some(86_400.0)),
+            ("1970-01-01T01:00:00Z", Some(3_600.0)),
+            ("1970-01-01T01:00+01:00", Some(0.0)),
+            ("1970-01-01 00:00:01.5Z", Some(1.5)),
+            ("1970-01-01T01:00", None),
+            ("1970-01-01T25:00Z", None),
+            ("1970-13-01", None),
+            ("1970-01-01T1:00Z", None),
+            ("yesterday", None),
+        ] {
+            assert_eq!(iso_seconds(text), expected, "{text}");
+        }
+    }
 
     #[test]
     fn the_calendar_turns_both_ways() {

@@ -9,6 +9,8 @@
 
 pub mod analyse;
 pub mod calendar;
+mod claim_words;
+pub mod claims;
 pub mod content;
 pub mod dates;
 pub mod decide;
@@ -28,6 +30,6 @@ mod stated;
 mod syntax;
 mod window;
 
-pub use self::calendar::{iso_date, iso_day, utc_minute};
+pub use self::calendar::{iso_date, iso_day, iso_seconds, utc_minute};
 pub use self::language::Language;
 pub use self::locale::Locale;

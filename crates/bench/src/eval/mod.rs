@@ -4,6 +4,7 @@ mod compact;
 mod recall;
 mod rewrite;
 mod routing;
+mod truth;
 
 use novelo_conversation::settings::Settings;
 use novelo_server::cli::{EvalCommand, Output};
@@ -15,6 +16,7 @@ pub fn run(command: EvalCommand, settings: &Settings, out: &Output) -> anyhow::R
         EvalCommand::Compact { file } => report(&compact::measure(&file)?, compact::print, out),
         EvalCommand::Recall { file, embed } => report(&recall::measure(&file, embed, settings)?, recall::print, out),
         EvalCommand::Rewrite { file, with } => report(&rewrite::measure(&file, with, settings)?, rewrite::print, out),
+        EvalCommand::Truth { file, half } => report(&truth::measure(&file, half)?, truth::print, out),
         EvalCommand::Routing { file } => report(&routing::measure(&file, settings)?, routing::print, out),
     }
 }

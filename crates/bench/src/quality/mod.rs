@@ -6,6 +6,7 @@ pub(crate) mod compact;
 mod data;
 pub mod rewrite;
 pub mod routing;
+pub(crate) mod truth;
 
 use std::collections::BTreeMap;
 

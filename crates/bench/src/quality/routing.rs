@@ -4,6 +4,7 @@
 
 use std::collections::BTreeMap;
 
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::FormatError;
@@ -47,6 +48,11 @@ pub struct IntentShare {
 
 /// Unknown fields and empty lines are ignored.
 pub fn parse(lines: &str) -> Result<Vec<RoutingCase>, FormatError> {
+    parse_lines(lines)
+}
+
+/// One case per line; a wrong one is named with its field.
+pub(super) fn parse_lines<C: DeserializeOwned>(lines: &str) -> Result<Vec<C>, FormatError> {
     let numbered = (1..).zip(lines.lines()).filter(|(_, line)| !line.trim().is_empty());
     let case = |(number, line): (usize, &str)| {
         let mut reader = serde_json::Deserializer::from_str(line);
@@ -56,7 +62,7 @@ pub fn parse(lines: &str) -> Result<Vec<RoutingCase>, FormatError> {
             FormatError::Shape { place, cause: error.into_inner() }
         })
     };
-    let cases = numbered.map(case).collect::<Result<Vec<RoutingCase>, _>>()?;
+    let cases = numbered.map(case).collect::<Result<Vec<C>, _>>()?;
     if cases.is_empty() { Err(FormatError::Empty) } else { Ok(cases) }
 }
 

@@ -142,7 +142,16 @@ async fn stored(numbers: &mut PseudoRandom, texts: &[String], adding_us: f64) ->
         storing.push(started.elapsed().as_secs_f64() * 1e6);
         for times in [&mut after_write, &mut searching] {
             let text = [numbers.word(), numbers.word(), numbers.word()].join(" ");
-            let ask = Ask { user: "bench", source: RecallSource::Memories, query: &text, parents: &[], explain: false };
+            let ask = Ask {
+                user: "bench",
+                source: RecallSource::Memories,
+                query: &text,
+                parents: &[],
+                explain: false,
+                hits_max: 10,
+                as_of: None,
+                valid_at: None,
+            };
             let started = Instant::now();
             std::hint::black_box(search(&app, ask, |ranking| ranking.pick(HITS, |_| true)).await?);
             if n > 0 {

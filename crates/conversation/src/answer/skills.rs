@@ -72,7 +72,7 @@ async fn run_one(app: &Shared, skills: &Skills, user: &str, called: &ToolCall) -
             Err(problem) => return error(&Error::invalid("arguments", format_args!("is not JSON: {problem}"))),
         },
     };
-    let call = SkillCaller { app, caller: &skills.caller, user };
+    let call = SkillCaller { app, caller: &skills.caller, user, is_model: true };
     let result = skill.run(call, arguments).await.unwrap_or_else(|problem| error(&problem));
     if let Some(task) = &skills.task
         && let Err(problem) = results::keep(app, user, task, skill.name(), result.get()).await

@@ -184,7 +184,8 @@ async fn load_tokenizers(recipe: &Recipe) {
 
 /// How many turns are looked at: where the request says so, no more than fit into the budget.
 fn turns_max(recipe: &Recipe, request: &Request) -> usize {
-    let is_bounded = request.omits_what_cannot_fit && !recipe.keeps_front() && !recipe.needs().contains(&Need::Groups);
+    let needs_all = recipe.needs().iter().any(|need| matches!(need, Need::Groups | Need::Compactions));
+    let is_bounded = request.omits_what_cannot_fit && !recipe.keeps_front() && !needs_all;
     let Some(budget_tokens) = request.budget_tokens.filter(|_| is_bounded) else { return CONTEXT_TURNS_MAX };
     let least_tokens = Message::text(Role::User, "").tokens(Tokenizer::Approx).max(1);
     CONTEXT_TURNS_MAX.min((budget_tokens / least_tokens) as usize + 1)

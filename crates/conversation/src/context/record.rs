@@ -32,6 +32,7 @@ pub fn inputs_fingerprint(plan: &Preset, request: &Request, inputs: &ContextInpu
         // fields that were ignored.
         legacy: _,
         recalled: _,
+        as_of: _,
         omits_recall_notice: _,
         messages: _,
         unknown_fields: _,

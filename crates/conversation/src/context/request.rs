@@ -28,6 +28,8 @@ pub struct Request {
     pub question: Option<String>,
     /// What is searched for, where that is not the question.
     pub query: Option<String>,
+    /// The time in the past, in seconds, as of which memories and turns are recalled.
+    pub as_of: Option<f64>,
     /// Results of searches that were made before, for the recalls of the recipe that are equal to theirs.
     pub recalled: Vec<RecalledPassages>,
     /// Whether the prompt leaves out that what was recalled is data, because the form of its messages is

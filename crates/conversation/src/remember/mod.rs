@@ -20,6 +20,7 @@ pub mod search;
 pub mod skills;
 pub(crate) mod span_tools;
 pub mod summary;
+pub mod supersede;
 pub mod tasks;
 pub mod user_data;
 

@@ -15,6 +15,7 @@ use super::{check, place};
 use crate::error::Result;
 use crate::remember::UserMemory;
 use crate::search::levels::Level;
+use crate::search::validity::MemorySource;
 use crate::search::{Ask, Found, FoundPassage, PassagePlace, Place, RecallSource, search};
 
 /// What is looked for.
@@ -26,6 +27,8 @@ pub struct MemoryQuery<'q> {
     pub k: Option<u64>,
     /// Whether the hits have their reasons.
     pub explain: bool,
+    /// The time in the past, in seconds, as of which is searched.
+    pub as_of: Option<f64>,
 }
 
 /// What a search found.
@@ -71,6 +74,16 @@ pub struct HitRow {
     create_time: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     level: Option<Level>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    valid_from: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    valid_to: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    source: Option<MemorySource>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    confidence: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    superseded_by: Option<SupersededBy>,
     /// `null` on the wire if the source has metadata and this passage does not.
     #[serde(skip_serializing_if = "Option::is_none")]
     meta: Option<Option<Box<RawValue>>>,
@@ -78,10 +91,21 @@ pub struct HitRow {
     why: Option<Why>,
 }
 
+/// What replaced a hit.
+#[derive(Debug, Serialize)]
+struct SupersededBy {
+    id: String,
+    /// Why; missing if a caller said so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<String>,
+}
+
 impl From<FoundPassage> for HitRow {
     fn from(passage: FoundPassage) -> Self {
-        let FoundPassage { id, text, score, why, .. } = passage;
-        Self { id, text, score, why, ..Self::default() }
+        let FoundPassage { id, text, score, why, standing, .. } = passage;
+        let (valid_from, valid_to) = (standing.as_ref().map(|it| it.since), standing.as_ref().and_then(|it| it.until));
+        let superseded_by = standing.and_then(|it| Some(SupersededBy { id: it.superseded_by?, reason: it.reason }));
+        Self { id, text, score, why, valid_from, valid_to, superseded_by, ..Self::default() }
     }
 }
 
@@ -90,9 +114,19 @@ pub async fn memories(app: &UserMemory, user: &str, query: MemoryQuery<'_>) -> R
     let found = find(app, user, RecallSource::Memories, query, &[], |_| true).await?;
     let ages = Ages::of(app, user).await?;
     Ok(hits(found, query, |passage| {
-        let stored = serde_json::from_slice::<memories::StoredMemory<'_>>(&passage.document);
-        let meta = stored.ok().and_then(|stored| stored.meta.map(RawValue::to_owned));
-        HitRow { level: Some(ages.level(passage.seq)), meta: Some(meta), ..passage.into() }
+        let document = passage.document.clone();
+        let stored = serde_json::from_slice::<memories::StoredMemory<'_>>(&document).ok();
+        let meta = stored.as_ref().and_then(|stored| stored.meta.map(RawValue::to_owned));
+        let level = Some(ages.level(passage.seq));
+        let row = HitRow { level, meta: Some(meta), ..passage.into() };
+        let Some(stored) = stored else { return row };
+        HitRow {
+            valid_from: stored.valid_from.or(row.valid_from),
+            valid_to: stored.valid_to.or(row.valid_to),
+            source: stored.source,
+            confidence: stored.confidence,
+            ..row
+        }
     }))
 }
 
@@ -158,7 +192,8 @@ async fn find(
 ) -> Result<Found> {
     check::text("query", query.text, check::QUERY)?;
     let k = check::hits(query.k)?;
-    let ask = Ask { user, source, query: query.text, parents, explain: query.explain };
+    let MemoryQuery { text: query, explain, as_of, .. } = query;
+    let ask = Ask { user, source, query, parents, explain, hits_max: k, as_of, valid_at: as_of };
     search(app, ask, |ranking| ranking.pick(k, within)).await
 }
 

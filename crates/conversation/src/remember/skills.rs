@@ -18,6 +18,7 @@ use crate::remember::memories::{self, NewMemory};
 use crate::remember::search::{self, MemoryQuery};
 use crate::remember::tasks::{self, Change, NewTask, TaskStatus};
 use crate::remember::user_data;
+use crate::search::validity::{MemorySource, MemoryTerms};
 use crate::telemetry::now;
 
 macro_rules! skills {
@@ -115,6 +116,8 @@ pub struct SkillCaller<'c> {
     pub caller: &'c Caller,
     /// The user for whom it is called.
     pub user: &'c str,
+    /// Whether a model calls it by itself: what it remembers is not the word of the user.
+    pub is_model: bool,
 }
 
 /// Tasks that are listed at once.
@@ -146,7 +149,7 @@ impl Skill {
     }
 
     async fn act(self, call: SkillCaller<'_>, given: &Arguments) -> Result<Box<RawValue>> {
-        let SkillCaller { app, caller, user } = call;
+        let SkillCaller { app, caller, user, is_model } = call;
         match self {
             Self::ListTasks => {
                 let status = given.text("status").map(TaskStatus::from_name).transpose()?;
@@ -170,7 +173,9 @@ impl Skill {
             },
             Self::Remember => {
                 let meta = meta(given)?;
-                let new = NewMemory { id: None, text: given.required("text"), meta: meta.as_deref() };
+                let source = is_model.then_some(MemorySource::Model);
+                let terms = MemoryTerms { source, ..MemoryTerms::default() };
+                let new = NewMemory { id: None, text: given.required("text"), meta: meta.as_deref(), terms };
                 written(&json!({"id": memories::add(app, user, new).await?}))
             }
             Self::Recall => written(&search::memories(app, user, query(given)).await?),
@@ -209,7 +214,7 @@ async fn set_user_data(call: SkillCaller<'_>, given: &Arguments) -> Result<Box<R
 }
 
 fn query(given: &Arguments) -> MemoryQuery<'_> {
-    MemoryQuery { text: given.required("query"), k: given.number("k"), explain: false }
+    MemoryQuery { text: given.required("query"), k: given.number("k"), explain: false, as_of: None }
 }
 
 fn meta(given: &Arguments) -> Result<Option<Box<RawValue>>> {

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use novelo_engine::recall::RecallSource;
+use novelo_language::calendar::day;
 use novelo_recall::{Hit, Query, Ranked, Why};
 use novelo_store::Range;
 use tokio::sync::RwLock;
@@ -12,6 +13,7 @@ use super::part::Part;
 use super::passage::FoundPassage;
 use super::points::{self, Elsewhere};
 use super::sources::Place;
+use super::standing::{self, is_valid};
 use crate::error::{Code, Error, Result};
 use crate::search::Search;
 
@@ -28,12 +30,19 @@ pub struct Ask<'a> {
     pub parents: &'a [&'a str],
     /// Whether each hit should say why.
     pub explain: bool,
+    /// How many hits there may be, with those that replaced a hit.
+    pub hits_max: usize,
+    /// What was said after this time, in seconds, is not there.
+    pub as_of: Option<f64>,
+    /// The time at which a memory must be valid, if it says when it is.
+    pub valid_at: Option<f64>,
 }
 
 /// All passages of one kind, scored.
 pub struct Ranking<'r> {
-    part: &'r Part,
-    ranked: Ranked<'r>,
+    pub(super) part: &'r Part,
+    pub(super) ranked: Ranked<'r>,
+    as_of: Option<f64>,
 }
 
 /// What was picked from a ranking, best first, and what nearly was.
@@ -123,7 +132,9 @@ impl Ranking<'_> {
 
     /// The best `k` of those within, best first.
     pub fn top(&self, k: usize, within: impl Fn(Place<'_>) -> bool) -> Vec<Hit> {
-        self.ranked.top(k, |key| self.part.place(key).is_some_and(&within))
+        let last_day = self.as_of.and_then(day);
+        let is_known = |key| last_day.is_none_or(|last| self.ranked.day(key).is_none_or(|day| day <= last));
+        self.ranked.top(k, |key| is_known(key) && self.part.place(key).is_some_and(&within))
     }
 }
 
@@ -140,15 +151,17 @@ pub async fn search(app: &Search, ask: Ask<'_>, pick: impl FnOnce(&Ranking<'_>) 
         true => tokio::task::block_in_place(rank),
         false => rank(),
     };
-    let ranking = Ranking { part: &part, ranked };
+    let ranking = Ranking { part: &part, ranked, as_of: ask.as_of };
     let picked = pick(&ranking);
     let mut found = Found { notes, ..Found::default() };
     for (hits, out) in [(&picked.hits, &mut found.hits), (&picked.near, &mut found.near)] {
         for hit in hits {
             let why = ask.explain.then(|| ranking.ranked.why(hit.key));
-            out.extend(read(app, &ranking, ask.source, hit, why).await?);
+            let passage = read(app, &ranking, ask.source, hit, why).await?;
+            out.extend(passage.filter(|passage| is_valid(passage, &ask)));
         }
     }
+    standing::arrange(app, &ranking, &mut found, &ask).await?;
     Ok(found)
 }
 
@@ -234,7 +247,7 @@ fn part_bytes_min((user, _): &(String, RecallSource)) -> usize {
     1_024 + user.len()
 }
 
-async fn read(
+pub(super) async fn read(
     app: &Search,
     ranking: &Ranking<'_>,
     source: RecallSource,

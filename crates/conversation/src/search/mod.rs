@@ -14,6 +14,8 @@ mod part;
 mod passage;
 pub mod points;
 mod sources;
+mod standing;
+pub mod validity;
 pub mod vectors;
 pub mod worker;
 
@@ -33,6 +35,7 @@ pub(crate) use passage::name_documents;
 pub use passage::{FoundPassage, PassagePlace};
 pub use points::Points;
 pub use sources::{DOCUMENTS, MEMORIES, PASSAGES, Place};
+pub(crate) use standing::{LaterSaid, ReplacedMemories, replaced_by_all};
 use worker::Waiting;
 
 /// The room of searches.

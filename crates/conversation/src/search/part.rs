@@ -12,6 +12,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::sources::{Place, change_counter, collections, passage_group, passage_text};
+use super::standing::{LaterClaims, since};
 use super::vectors::{self, Vector};
 use crate::error::Result;
 use crate::text::member;
@@ -47,6 +48,8 @@ pub struct Part {
     gone: Vec<(CollectionPath, u64)>,
     /// Whether it was compared with the points that are there.
     settled: AtomicBool,
+    /// What was said that replaces what was said before.
+    pub later: LaterClaims,
 }
 
 /// A collection that is in the index.
@@ -76,6 +79,7 @@ impl Part {
             elsewhere: false,
             gone: Vec::new(),
             settled: AtomicBool::new(false),
+            later: LaterClaims::default(),
         }
     }
 
@@ -118,7 +122,7 @@ impl Part {
     /// About how much memory it takes.
     pub fn bytes(&self) -> usize {
         let seen: usize = self.collections.iter().map(|indexed| 256 + indexed.seen.len() * 16).sum();
-        1_024 + seen + self.index.bytes()
+        1_024 + seen + self.index.bytes() + self.later.bytes()
     }
 
     /// The seq of the first of the newest so many documents of the first collection.
@@ -192,6 +196,7 @@ impl Part {
             return;
         }
         let key = key(number, turn.seq);
+        self.later.remove(key);
         let Some(text) = passage_text(self.source, turn) else {
             self.remove(key);
             return;
@@ -204,9 +209,10 @@ impl Part {
             speaker: speaker.as_deref(),
             role: message.role().filter(|_| turns),
             group,
-            time: Some(turn.create_time).filter(|_| self.source != RecallSource::Documents),
+            time: since(self.source, turn),
         };
         self.index.add(key, &passage);
+        self.later.take(key, self.source, turn, &text);
         if self.embeds || self.elsewhere {
             self.lacking.insert(key);
         }
@@ -284,6 +290,16 @@ impl Part {
         }
     }
 
+    /// The collections that were looked at.
+    pub(super) fn collections(&self) -> impl Iterator<Item = &CollectionPath> {
+        self.collections.iter().map(|indexed| &indexed.of)
+    }
+
+    /// The key of a passage.
+    pub(super) fn key_at(&self, of: &CollectionPath, seq: u64) -> Option<u64> {
+        self.numbers.get(of).map(|number| key(*number, seq))
+    }
+
     /// The digest of a document that was looked at.
     fn digest(&self, of: &CollectionPath, seq: u64) -> Option<u64> {
         let indexed = self.collections.get(*self.numbers.get(of)?)?;
@@ -335,6 +351,7 @@ impl Part {
     }
 
     fn remove(&mut self, key: u64) {
+        self.later.remove(key);
         if self.index.has_vector(key)
             && let Some(Place { of, seq }) = self.place(key)
         {

@@ -2,9 +2,9 @@
 
 use bytes::Bytes;
 use novelo_engine::path::{CollectionPath, DocumentPath};
-use novelo_engine::recall::{PassageOrigin, RecallHit, RecallSource, ShownPassage};
+use novelo_engine::recall::{PassageOrigin, RecallHit, RecallSource, ShownPassage, Standing};
 use novelo_engine::{Turn, json};
-use novelo_language::utc_minute;
+use novelo_language::{iso_date, utc_minute};
 use novelo_recall::Why;
 use novelo_store::Store;
 use serde_json::Value;
@@ -42,6 +42,8 @@ pub struct FoundPassage {
     pub document_name: Option<String>,
     /// Where its document has it.
     pub place: PassagePlace,
+    /// Whether it is still true, if something replaced it or was replaced by it.
+    pub standing: Option<Standing>,
 }
 
 /// Where a document has a passage, as far as that is known.
@@ -94,6 +96,7 @@ impl FoundPassage {
             speaker: is_turn.then(|| speaker().or_else(role)).flatten(),
             document_name: None,
             place,
+            standing: None,
         })
     }
 
@@ -117,12 +120,29 @@ impl FoundPassage {
             lines: line.zip(*line_end),
             page: *page,
         };
-        let lead = self.speaker.as_ref().map(|speaker| {
+        ShownPassage { text: &self.text, words: self.matched_words(), lead: self.lead(), origin }
+    }
+
+    /// What a prompt says before the text: when and by whom it was said, and whether it is still true.
+    fn lead(&self) -> Option<String> {
+        let said = self.speaker.as_ref().map(|speaker| {
             let said_at = utc_minute(self.create_time);
             let separator = if said_at.is_empty() { "" } else { ", " };
             format!("{said_at}{separator}{}", cut(speaker, SPEAKER_CHARS_MAX))
         });
-        ShownPassage { text: &self.text, words: self.matched_words(), lead, origin }
+        let Some(Standing { since, until, .. }) = &self.standing else { return said };
+        let standing = match until.map(iso_date) {
+            Some(until) if said.is_some() => format!("no longer true since {until}"),
+            Some(until) => format!("no longer true since {until}, said {}", iso_date(*since)),
+            None if said.is_some() => return said,
+            None => format!("since {}", iso_date(*since)),
+        };
+        Some(said.map_or_else(|| standing.clone(), |said| format!("{said}, {standing}")))
+    }
+
+    /// Whether it is no longer true.
+    pub(crate) fn is_history(&self) -> bool {
+        self.standing.as_ref().is_some_and(|standing| standing.until.is_some())
     }
 
     /// The cosine of its vector with that of the query, if both have one.
@@ -140,7 +160,7 @@ impl FoundPassage {
     pub(crate) fn to_hit(&self) -> RecallHit {
         let why = self.why.as_ref().and_then(|why| serde_json::to_value(why).ok()).unwrap_or(Value::Null);
         let (collection, id) = (self.collection.to_string(), self.id.to_string());
-        RecallHit { collection, id, seq: self.seq, score: self.score, why }
+        RecallHit { collection, id, seq: self.seq, score: self.score, why, standing: self.standing.clone() }
     }
 
     /// How much memory it takes.

@@ -177,6 +177,7 @@ settings! {
         short_term_window: NonZeroU64 = "10", "newest messages that a memory context shows";
         summary_threshold_messages: u64 = "20", "messages of a thread after which those before the window are summed up";
         summary_chars: usize = "1200", "characters of a summary that is made here";
+        supersede: SupersedeKind = "rules", "how a later memory or turn replaces an earlier one: rules (and what callers say), or off (only what callers say)";
         task_ttl ("task_ttl_seconds"): Option<Duration> = "86400", "forget the results of a task after this long; 0 never";
     }
     load: LoadSettings {

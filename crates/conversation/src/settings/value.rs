@@ -152,6 +152,7 @@ choices! {
     StoreKind { Local = "local", Memory = "memory", Redis = "redis" }
     /// Where passages are searched by meaning.
     IndexKind { Local = "local", Qdrant = "qdrant" }
+    SupersedeKind { Rules = "rules", Off = "off" }
     /// What an acknowledged write survives.
     Durability { Full = "full", Relaxed = "relaxed" }
     /// Where embeddings come from.

@@ -80,6 +80,25 @@ pub struct RecallHit {
     /// How the score came about.
     #[serde(skip_serializing_if = "Value::is_null", default)]
     pub why: Value,
+    /// Since when, and until when, it is true, if something replaced it or was replaced by it.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub standing: Option<Standing>,
+}
+
+/// Whether something that was said is still true.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Standing {
+    /// Since when it is true, in seconds.
+    pub since: f64,
+    /// Until when it was true; without it, it still is.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub until: Option<f64>,
+    /// The id of what replaced it.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub superseded_by: Option<String>,
+    /// Why it was replaced.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub reason: Option<String>,
 }
 
 const CHARS_MAX: u32 = 10_000;

@@ -1,6 +1,7 @@
 //! English: its words, and how its sentences are read and written.
 
 mod analysis;
+mod claims;
 mod expletive;
 mod figures;
 mod generated;
@@ -116,6 +117,7 @@ pub static GRAMMAR: Grammar = Grammar {
         ..WritingRules::PLAIN
     },
     questions: &plan::QUESTIONS,
+    claims: &claims::CLAIMS,
 };
 
 /// The forms of a verb, and some that it has not.

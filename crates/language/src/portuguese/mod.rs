@@ -1,6 +1,7 @@
 //! Portuguese: its words, how its sentences are read and written, and the words of questions about data.
 
 mod analysis;
+mod claims;
 mod figures;
 mod generated;
 mod locale;
@@ -97,6 +98,7 @@ pub static GRAMMAR: Grammar = Grammar {
         ..WritingRules::PLAIN
     },
     questions: &plan::QUESTIONS,
+    claims: &claims::CLAIMS,
 };
 
 const HE: Pronoun = Pronoun { form: Form::Plain, plural: false, gender: Some(Gender::Man), person: None };

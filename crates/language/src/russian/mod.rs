@@ -3,6 +3,7 @@
 //! Owns the tables and what is asked of them; `decline` owns the endings.
 
 mod analysis;
+mod claims;
 mod decline;
 mod figures;
 mod generated;
@@ -85,6 +86,7 @@ pub static GRAMMAR: Grammar = Grammar {
         ..WritingRules::PLAIN
     },
     questions: &plan::QUESTIONS,
+    claims: &claims::CLAIMS,
 };
 
 const HE: Pronoun = Pronoun { form: Form::Plain, plural: false, gender: Some(Gender::Man), person: None };

@@ -8,6 +8,7 @@ use super::lexicon::{Class, Gender, Pronoun};
 use super::phrase::{NounPhrase, Reader};
 use super::question::FollowUp;
 use super::token::Token;
+use crate::claim_words::ClaimWords;
 use crate::question_grammar::QuestionGrammar;
 
 /// One language.
@@ -19,6 +20,7 @@ pub struct Grammar {
     pub reading: ReadingRules,
     pub writing: WritingRules,
     pub questions: &'static QuestionGrammar,
+    pub claims: &'static ClaimWords,
 }
 
 /// What search needs to know of a language. Words are folded: lower case, without accents.

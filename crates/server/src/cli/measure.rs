@@ -112,6 +112,14 @@ pub enum EvalCommand {
         #[arg(long, default_value = "rules")]
         with: Rewriter,
     },
+    /// How well the rules tell which later text replaces which earlier one
+    Truth {
+        /// Pairs of texts, as one JSON object per line: id, old, new, supersedes, language, kind
+        file: PathBuf,
+        /// Which pairs: all, or those with odd or even ids
+        #[arg(long, default_value = "all")]
+        half: TruthHalfChoice,
+    },
     /// How many questions the ontology sends to the intent that a human gave them
     Routing {
         /// Questions with their intents, as one JSON object per line
@@ -123,6 +131,13 @@ pub enum EvalCommand {
 pub enum EmbedChoice {
     None,
     Local,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum TruthHalfChoice {
+    All,
+    Odd,
+    Even,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

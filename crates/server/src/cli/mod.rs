@@ -34,7 +34,8 @@ use clap::{Parser, Subcommand};
 use serde_json::Value;
 
 pub use self::measure::{
-    BenchArgs, BenchCommand, EmbedChoice, EvalCommand, LoadArgs, LoadWork, MeasureCommand, Rewriter, main_of_bench,
+    BenchArgs, BenchCommand, EmbedChoice, EvalCommand, LoadArgs, LoadWork, MeasureCommand, Rewriter, TruthHalfChoice,
+    main_of_bench,
 };
 #[doc(hidden)]
 pub use self::output::{print, print_error};

@@ -78,6 +78,10 @@ operations! {
     get "/v1/users/{user}/memories" listMemories ["after", "limit"] - => "Memories", "Lists memories, oldest first.";
     post "/v1/users/{user}/memories/search" searchMemories [] "Search" => "MemoryHits", "Finds memories.";
     delete "/v1/users/{user}/memories" forgetMemories [] - => "Forgotten", "Forgets all memories of a user.";
+    get "/v1/users/{user}/memories/{id}" getMemory [] - => "Memory",
+        "A memory, with what it replaced and what replaced it.";
+    patch "/v1/users/{user}/memories/{id}" changeMemory [] "MemoryChange" => "Memory",
+        "Changes since when and until when a memory is true, how sure it is, and what it replaces.";
     delete "/v1/users/{user}/memories/{id}" deleteMemory [] - => "Deleted", "Deletes a memory.";
     post "/v1/users/{user}/turns/search" searchTurns [] "TurnSearch" => "TurnHits",
         "Finds what was said, in all threads of a user or in one.";

@@ -89,6 +89,7 @@ surfaces! {
         summary
         task_memory
         tasks
+        truth
         user_data
     }
     responses {

@@ -187,6 +187,8 @@ fn of_memory(about: &About<'_>) -> Vec<Call> {
         call("addMemory", "POST", at("/memories"), json!({"text": "likes tea", "id": "m"})),
         call("listMemories", "GET", at("/memories"), ""),
         call("searchMemories", "POST", at("/memories/search"), ask.clone()),
+        call("getMemory", "GET", at("/memories/m"), ""),
+        call("changeMemory", "PATCH", at("/memories/m"), json!({"confidence": 0.9, "valid_from": "2026-03-01"})),
         call("deleteMemory", "DELETE", at("/memories/m"), ""),
         call("forgetMemories", "DELETE", at("/memories"), ""),
         call("searchTurns", "POST", at("/turns/search"), json!({"query": "hi"})),

@@ -73,6 +73,6 @@ async fn memory(work: &Work<'_>, kept: &Kept, text: &str, sense: &MessageSense) 
         "tags": sense.tags,
     });
     let meta = to_raw_value(&meta).map_err(|e| Error::new(Code::Internal, e.to_string()))?;
-    let new = NewMemory { id: None, text, meta: Some(&meta) };
+    let new = NewMemory { text, meta: Some(&meta), ..NewMemory::default() };
     memories::add_of(work.app, &work.asked.user, new, kept.newest()).await
 }

@@ -3,6 +3,7 @@
 use novelo_engine::assemble::assemble;
 use novelo_engine::compact::{CompactedSpan, SpanMaker};
 use novelo_engine::decode::DecodeError;
+use novelo_engine::limits::CONTEXT_TURNS_MAX;
 use novelo_engine::path::PathError;
 use novelo_engine::recipe::{CompactOptions, ComponentSpec, FilterSpec, RecipeBuilder};
 use novelo_engine::time_scope::TimeScope;
@@ -58,7 +59,9 @@ pub async fn compact(app: &Contexts, user: &str, thread: &str, asked: &CompactRe
     let reach = TimeScope::thread(thread, now());
     let whose = Whose { user: Some(user), legacy: false };
     for _ in 0..TRIES_MAX {
-        let inputs = ContextInputs::load_documents(&app.store, &app.caches, whose, &reach, recipe.recipe()).await?;
+        let inputs =
+            ContextInputs::load_documents(&app.store, &app.caches, whose, &reach, recipe.recipe(), CONTEXT_TURNS_MAX)
+                .await?;
         let (plan, tokens) = {
             let loaded = inputs.loaded();
             let assembly = assemble(recipe.recipe(), &loaded, None)?;

@@ -20,6 +20,7 @@ use crate::search::levels::Levels;
 use crate::search::{
     Ask, Found, FoundPassage, NEAR_MAX, Picked, Place, Ranking, has_any, join_neighbours, name_documents, search,
 };
+use crate::telemetry::now;
 use crate::thread::tail::excerpt;
 use crate::trace::RecalledInput;
 
@@ -45,7 +46,7 @@ impl ContextInputs {
             let given = request.recalled.iter().find(|given| given.recalled.recall == recall);
             let found = match (given, &request.user, &query) {
                 (Some(given), ..) => Some(given.clone()),
-                (None, Some(user), Some(query)) => find(app, user, &recall, query, is_shown).await?,
+                (None, Some(user), Some(query)) => find(app, user, &recall, (query, request.as_of), is_shown).await?,
                 _ => None,
             };
             let Some(found) = found else { continue };
@@ -189,17 +190,22 @@ impl RecalledPassages {
             if !self.hits.is_empty() {
                 return;
             }
+            // What was replaced is not shown without what replaced it.
+            if self.near.get(at).is_none_or(FoundPassage::is_history) {
+                continue;
+            }
             self.hits = vec![self.near.remove(at)];
             self.fit(lone_tokens, tokenizer, first);
         }
     }
 
     fn fit(&mut self, room_tokens: u32, tokenizer: Tokenizer, first: usize) {
-        let mut left_tokens = room_tokens;
+        let (mut left_tokens, mut lacks_newest) = (room_tokens, false);
         let mut is_kept = |hit: &FoundPassage| {
             let tokens = tokenizer.count(&hit.text);
-            let fits = tokens <= left_tokens;
+            let fits = tokens <= left_tokens && !(hit.is_history() && lacks_newest);
             left_tokens -= if fits { tokens } else { 0 };
+            lacks_newest = if hit.is_history() { lacks_newest } else { !fits };
             fits
         };
         let (kept, left): (Vec<_>, Vec<_>) = std::mem::take(&mut self.hits).into_iter().partition(|hit| is_kept(hit));
@@ -228,7 +234,7 @@ pub(crate) async fn recall_one(
     is_shown: impl Fn(Place<'_>) -> bool,
 ) -> Result<RecalledPassages> {
     let nothing = || RecalledPassages::new(recall, Found::default());
-    Ok(find(app, user, recall, query, is_shown).await?.unwrap_or_else(nothing))
+    Ok(find(app, user, recall, (query, None), is_shown).await?.unwrap_or_else(nothing))
 }
 
 /// The same; `None` where the user has nothing that could be found.
@@ -236,17 +242,20 @@ async fn find(
     app: &Contexts,
     user: &str,
     recall: &Recall,
-    query: &str,
+    (query, as_of): (&str, Option<f64>),
     is_shown: impl Fn(Place<'_>) -> bool,
 ) -> Result<Option<RecalledPassages>> {
-    let ask = Ask { user, source: recall.from, query, parents: &[], explain: true };
+    let hits_max = recall.hits_max as usize;
+    let valid_at = Some(as_of.unwrap_or_else(now));
+    let ask = Ask { user, source: recall.from, query, parents: &[], explain: true, hits_max, as_of, valid_at };
     let search = async {
-        match has_any(app, user, ask.source).await? {
-            true => {
-                search(app, ask, |ranking| pick(ranking, recall, Levels::of(&app.settings), is_shown)).await.map(Some)
-            }
-            false => Ok(None),
+        if !has_any(app, user, ask.source).await? {
+            return Ok(None);
         }
+        let levels = Levels::of(&app.settings);
+        let mut found = search(app, ask, |ranking| pick(ranking, recall, levels, &is_shown)).await?;
+        found.hits.retain(|hit| !is_shown(Place { of: &hit.collection, seq: hit.seq }));
+        Ok(Some(found))
     };
     let limit = app.settings.load.timeout;
     let found = match within(limit, search).await? {
@@ -326,7 +335,8 @@ async fn read_again(store: &Store, source: RecallSource, hit: &RecallHit) -> Res
         path::decode(&hit.collection).and_then(|segments| CollectionPath::new(&segments)).map_err(super::bad_id)?;
     let turns = store.turns(&collection, Range::Between { first: hit.seq, last: hit.seq }).await?;
     let why = Why::deserialize(&hit.why).ok();
-    Ok(turns.iter().next().and_then(|turn| FoundPassage::read(source, &collection, turn, hit.score, why)))
+    let found = turns.iter().next().and_then(|turn| FoundPassage::read(source, &collection, turn, hit.score, why));
+    Ok(found.map(|found| FoundPassage { standing: hit.standing.clone(), ..found }))
 }
 
 #[cfg(test)]

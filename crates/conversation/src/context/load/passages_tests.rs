@@ -78,7 +78,7 @@ async fn what_was_searched_for_already_is_not_searched_for_again() {
     let Recalled { message, hits, problems, .. } = &nothing.recalled;
     assert!(message.is_none() && hits.is_empty() && problems.is_empty() && nothing.hits.is_empty());
     for text in ["The parrot eats at six", "Rent is due"] {
-        memories::add(&app, "u", NewMemory { id: None, text, meta: None }).await.unwrap();
+        memories::add(&app, "u", NewMemory { text, ..NewMemory::default() }).await.unwrap();
     }
     let found = find().await.unwrap();
     assert_eq!((found.recalled.hits.len(), found.hits.len()), (1, 1));

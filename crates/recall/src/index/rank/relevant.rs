@@ -3,6 +3,8 @@
 //! A ranking has a first place whatever is asked. What goes into a prompt unasked must share a word that
 //! means something with the query, or its meaning, or stand beside something that does.
 
+use novelo_language::calendar::Day;
+
 use super::Ranked;
 use crate::index::Slot;
 
@@ -53,8 +55,12 @@ impl Ranked<'_> {
 
     /// Whether the one is newer than the other.
     pub fn is_newer(&self, key: u64, other: u64) -> bool {
-        let day = |key: u64| self.index.at(key).and_then(|at| self.index.slot(at)?.day);
-        (day(key), key) > (day(other), other)
+        (self.day(key), key) > (self.day(other), other)
+    }
+
+    /// The day of a passage, if it has a time.
+    pub fn day(&self, key: u64) -> Option<Day> {
+        self.index.at(key).and_then(|at| self.index.slot(at)?.day)
     }
 
     /// Whether a passage is a few words that are frequent here: what people say whatever they speak of, in

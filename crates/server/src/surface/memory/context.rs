@@ -13,6 +13,7 @@ use super::subject;
 use crate::http::body::{RawBody, parse_object};
 use crate::http::error::ApiResult;
 use crate::surface::native::context::{answer, budget, explain, tokenizer};
+use crate::surface::native::time::{TimeWire, as_of};
 use crate::surface::optional_id;
 use novelo_conversation::app::App;
 use novelo_conversation::caller::Caller;
@@ -37,6 +38,7 @@ struct MemoryContextRequest {
     explain: Option<Value>,
     budget_tokens: Option<u32>,
     tokenizer: Option<String>,
+    as_of: Option<TimeWire>,
 }
 
 /// How many tool results a query is made from, and the characters taken from each.
@@ -61,6 +63,7 @@ pub(crate) async fn make(State(app): State<App>, caller: Caller, RawBody(body): 
         recipe: RecipeChoice::Built(recipe([], window_turns(&app), wire.include_vector.unwrap_or(true))?),
         user: Some(user),
         query,
+        as_of: as_of(wire.as_of)?,
         budget_tokens: budget(wire.budget_tokens)?,
         tokenizer: wire.tokenizer.as_deref().map(tokenizer).transpose()?,
         answer: Answer::Context(explain(wire.explain)?),

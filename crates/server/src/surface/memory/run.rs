@@ -41,7 +41,7 @@ pub(crate) async fn run(
     optional_id("session_id", wire.session_id)?;
     let task = optional_id("task_id", wire.task_id)?;
     let skill = Skill::from_name(&name).ok_or_else(|| unknown(&name))?;
-    let call = SkillCaller { app: &app, caller: &caller, user: &user };
+    let call = SkillCaller { app: &app, caller: &caller, user: &user, is_model: false };
     let result = skill.run(call, wire.arguments).await?;
     if let Some(task) = task {
         results::keep(&app, &user, &task, skill.name(), result.get()).await?;

@@ -14,6 +14,7 @@ pub(crate) fn all() -> Value {
         "MemoryContextRequest": object(&[], json!({
             "user_id": text(), "session_id": text(), "task_id": text(), "include_vector": flag(), "query": text(),
             "explain": {"type": ["boolean", "string"]}, "budget_tokens": whole(), "tokenizer": text(),
+            "as_of": {"type": ["number", "string"]},
         })),
         "Reset": object(&["scope"], json!({"user_id": text(), "session_id": text(), "scope": {"enum": scopes}})),
         "WasReset": object(&["reset"], json!({"reset": counts, "erasing": flag()})),

@@ -10,6 +10,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
+use super::time::{TimeWire, as_of};
 use super::turns::accept_messages;
 use crate::http::body::{Json, RawBody, parse_object};
 use crate::http::error::ApiResult;
@@ -38,6 +39,7 @@ struct ContextRequest<'b> {
     budget_tokens: Option<u32>,
     tokenizer: Option<String>,
     explain: Option<Value>,
+    as_of: Option<TimeWire>,
 }
 
 pub(crate) async fn make(State(app): State<App>, caller: Caller, RawBody(body): RawBody) -> ApiResult<Response> {
@@ -69,6 +71,7 @@ fn checked(wire: ContextRequest<'_>, caller: &Caller) -> Result<Request> {
         user,
         question: wire.question.filter(|q| !q.trim().is_empty()),
         query: None,
+        as_of: as_of(wire.as_of)?,
         recalled: Vec::new(),
         omits_recall_notice: false,
         recipe: choice(wire.preset, wire.recipe)?,

@@ -17,6 +17,7 @@ pub(crate) mod schema;
 mod summary;
 mod tasks;
 mod threads;
+pub(crate) mod time;
 pub(crate) mod traces;
 pub(crate) mod turns;
 
@@ -93,7 +94,11 @@ fn remembered(server: &Server, user: &str) -> Routes {
             get(memories::list).post(memories::add).delete(memories::forget),
         )
         .route(&at("/memories/search"), Access::Users, post(memories::find))
-        .route(&at("/memories/{id}"), Access::Users.forgetting_on(Method::DELETE), delete(memories::delete))
+        .route(
+            &at("/memories/{id}"),
+            Access::Users.forgetting_on(Method::DELETE),
+            get(memories::get).patch(memories::change).delete(memories::delete),
+        )
         .route(&at("/turns/search"), Access::Users, post(passages::find_turns))
         .route(&at("/documents"), Access::Users, get(passages::list).post(passages::index))
         .route(&at("/documents/search"), Access::Users, post(passages::find))

@@ -5,6 +5,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::PageParams;
+use super::time::{TimeWire, as_of};
 use crate::http::body::{Json, PathIds, QueryParams, RawBody, parse_object};
 use crate::http::error::ApiResult;
 use novelo_conversation::app::App;
@@ -40,6 +41,7 @@ struct TurnSearchRequest {
     query: String,
     k: Option<u64>,
     explain: Option<bool>,
+    as_of: Option<TimeWire>,
     thread: Option<String>,
 }
 
@@ -93,7 +95,7 @@ pub(crate) async fn find(
     RawBody(body): RawBody,
 ) -> ApiResult<Json> {
     let wire: PassageSearchRequest = parse_object(&body)?;
-    let query = MemoryQuery { text: &wire.query, k: wire.k, explain: wire.explain == Some(true) };
+    let query = MemoryQuery { text: &wire.query, k: wire.k, explain: wire.explain == Some(true), as_of: None };
     Ok(Json::serialize(&search::passages(&app, &user, query, wire.kind, wire.document.as_deref()).await?)?)
 }
 
@@ -103,6 +105,7 @@ pub(crate) async fn find_turns(
     RawBody(body): RawBody,
 ) -> ApiResult<Json> {
     let wire: TurnSearchRequest = parse_object(&body)?;
-    let query = MemoryQuery { text: &wire.query, k: wire.k, explain: wire.explain == Some(true) };
+    let query =
+        MemoryQuery { text: &wire.query, k: wire.k, explain: wire.explain == Some(true), as_of: as_of(wire.as_of)? };
     Ok(Json::serialize(&search::turns(&app, &user, query, wire.thread.as_deref()).await?)?)
 }

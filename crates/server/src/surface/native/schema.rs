@@ -40,6 +40,7 @@ pub(crate) fn documents_and_threads() -> Value {
             "messages": list_of("Message"), "filters": {"type": "array"}, "compact": {"type": ["boolean", "object"]},
             "budget_tokens": whole,
             "tokenizer": {"enum": ["approx", "o200k_base", "cl100k_base"]}, "explain": {"enum": [true, false, "text"]},
+            "as_of": {"type": ["number", "string"]},
         })),
         "Context": object(&["messages", "tokens", "budget_tokens", "trace_id"], json!({
             "messages": {"type": "array", "items": {"type": "object"}}, "tokens": whole,
@@ -180,26 +181,54 @@ fn compactions() -> Value {
 
 fn memories() -> Value {
     let level = json!({"enum": ["short", "medium", "long"]});
-    let row = json!({"id": text(), "text": text(), "level": level, "meta": meta(), "create_time": number()});
+    let time = json!({"type": ["number", "string"]});
+    let source = json!({"type": "object"});
+    let replaced = object(
+        &["id", "by"],
+        json!({
+            "id": text(), "by": {"enum": ["rule", "caller"]}, "subject": text(), "attribute": text(), "of": text(),
+            "reason": text(),
+        }),
+    );
+    let row = json!({
+        "id": text(), "text": text(), "level": level, "meta": meta(), "create_time": number(), "valid_from": number(),
+        "valid_to": number(), "source": source, "confidence": number(), "superseded_by": replaced,
+        "supersedes": {"type": "array", "items": replaced},
+    });
+    let memory = object(&["id", "text", "level", "meta", "create_time"], row);
+    let ids = json!({"type": ["array", "null"], "items": text()});
+    let later = object(&["id"], json!({"id": text(), "reason": text()}));
     let hit = json!({
         "id": text(), "text": text(), "score": number(), "level": level, "meta": meta(), "why": {"type": "object"},
+        "valid_from": number(), "valid_to": number(), "source": source, "confidence": number(), "superseded_by": later,
     });
     let turn = json!({
         "id": text(), "thread": text(), "seq": whole(), "role": text(), "text": text(), "score": number(),
-        "create_time": number(), "why": {"type": "object"},
+        "create_time": number(), "why": {"type": "object"}, "valid_from": number(), "valid_to": number(),
+        "superseded_by": later,
     });
     json!({
         "Summary": object(&["text", "upto_seq", "by", "updated_at"], json!({
             "text": text(), "upto_seq": whole(), "by": {"enum": ["extract", "model", "caller"]}, "updated_at": number(),
         })),
         "NewSummary": object(&["text"], json!({"text": text(), "upto_seq": whole()})),
-        "NewMemory": object(&["text"], json!({"text": text(), "meta": meta(), "id": text()})),
+        "NewMemory": object(&["text"], json!({
+            "text": text(), "meta": meta(), "id": text(), "valid_from": time, "valid_to": time, "supersedes": ids,
+            "source": source, "confidence": number(),
+        })),
+        "Memory": memory,
+        "MemoryChange": object(&[], json!({
+            "valid_from": {"type": ["number", "string", "null"]}, "valid_to": {"type": ["number", "string", "null"]},
+            "supersedes": ids, "confidence": {"type": ["number", "null"]},
+        })),
         "Named": object(&["id"], json!({"id": text()})),
-        "Memories": page("memories", object(&["id", "text", "level", "meta", "create_time"], row)),
-        "Search": object(&["query"], json!({"query": text(), "k": whole(), "explain": flag()})),
+        "Memories": page("memories", memory),
+        "Search": object(&["query"], json!({"query": text(), "k": whole(), "explain": flag(), "as_of": time})),
         "MemoryHits": hits(&["id", "text", "score", "level", "meta"], hit),
         "TurnSearch":
-            object(&["query"], json!({"query": text(), "k": whole(), "explain": flag(), "thread": text()})),
+            object(&["query"], json!({
+                "query": text(), "k": whole(), "explain": flag(), "thread": text(), "as_of": time,
+            })),
         "TurnHits": hits(&["id", "thread", "seq", "role", "text", "score", "create_time"], turn),
     })
 }

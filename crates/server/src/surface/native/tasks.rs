@@ -1,9 +1,10 @@
 //! `…/tasks` and `…/tasks/{task}/results`: tasks, and the tool results of each.
 
 use axum::extract::State;
-use serde::{Deserialize, Deserializer};
+use serde::Deserialize;
 use serde_json::value::RawValue;
 
+use super::memories::given;
 use super::{PageParams, deleted};
 use crate::http::body::{Json, PathIds, QueryParams, RawBody, page_size, parse_object};
 use crate::http::error::ApiResult;
@@ -45,11 +46,6 @@ pub(crate) struct TaskListParams {
 struct AddResultRequest {
     name: Option<String>,
     content: Box<RawValue>,
-}
-
-/// Distinguishes null from a missing member.
-fn given<'de, D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Option<Option<String>>, D::Error> {
-    Option::deserialize(deserializer).map(Some)
 }
 
 pub(crate) async fn add(
