@@ -3,7 +3,6 @@
 //! separated by blanks, and all words are folded.
 
 use crate::locale::Locale;
-use crate::schema_words::SchemaWords;
 use crate::stated::{ConditionWords, UnreadKind};
 use crate::window::{Span, Window, WindowWords, begins_as, holds, is_calendar_unit, is_month_name};
 
@@ -137,6 +136,33 @@ pub(crate) struct TimeWords {
     pub moves: &'static str,
     /// Phrases for the stretch of time of the answer before.
     pub same: &'static [&'static str],
+}
+
+/// Words in the names of tables and columns.
+#[derive(Debug)]
+pub struct SchemaWords {
+    /// Words of columns that hold names, codes, times, years, percentages, and of keys.
+    pub names: &'static str,
+    pub codes: &'static str,
+    pub times: &'static str,
+    pub years: &'static str,
+    pub percents: &'static str,
+    pub keys: &'static str,
+    /// Words that say nothing about what a column holds.
+    pub empty: &'static str,
+    /// Whether a word, in lower case, and the same without accents, are of this language alone.
+    pub is_own: fn(&str, &str) -> bool,
+    /// Endings of several, what one has instead, and how many letters stand before them at least.
+    pub plurals: &'static [(&'static str, &'static str, usize)],
+    /// Letters in another script, and how they are written in Latin ones.
+    pub latin: &'static [(char, &'static str)],
+    /// Labels: of a mean, and of how many rows there are.
+    pub average: &'static str,
+    pub rows: &'static str,
+    /// Words that ask for all, whatever was spoken of before.
+    pub all: [&'static str; 2],
+    /// What asks for a list, before what is listed.
+    pub list: &'static str,
 }
 
 /// What is said about a question.

@@ -2,34 +2,8 @@
 //! catalogue that is made from them is written with. Lists of words are separated by blanks.
 
 use crate::Language;
+pub use crate::question_grammar::SchemaWords;
 use crate::window::holds;
-
-/// One language of names.
-#[derive(Debug)]
-pub struct SchemaWords {
-    /// Words of columns that hold names, codes, times, years, percentages, and of keys.
-    pub names: &'static str,
-    pub codes: &'static str,
-    pub times: &'static str,
-    pub years: &'static str,
-    pub percents: &'static str,
-    pub keys: &'static str,
-    /// Words that say nothing about what a column holds.
-    pub empty: &'static str,
-    /// Whether a word, in lower case, and the same without accents, are of this language alone.
-    pub is_own: fn(&str, &str) -> bool,
-    /// Endings of several, what one has instead, and how many letters stand before them at least.
-    pub plurals: &'static [(&'static str, &'static str, usize)],
-    /// Letters in another script, and how they are written in Latin ones.
-    pub latin: &'static [(char, &'static str)],
-    /// Labels: of a mean, and of how many rows there are.
-    pub average: &'static str,
-    pub rows: &'static str,
-    /// Words that ask for all, whatever was spoken of before.
-    pub all: [&'static str; 2],
-    /// What asks for a list, before what is listed.
-    pub list: &'static str,
-}
 
 impl Language {
     /// Its words of tables and columns.

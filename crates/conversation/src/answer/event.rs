@@ -139,8 +139,8 @@ pub struct Prompted {
 }
 
 impl Prompted {
-    /// Where the passages stand, by the numbers that an answer cites them by. Their text is not in it: a document
-    /// that is forgotten leaves no copy here.
+    /// Where the passages stand, by the numbers that an answer cites them by. Their text is not in it: a
+    /// document that is forgotten leaves no copy here.
     pub(super) fn places(&self) -> Value {
         let place = |(n, passage): (usize, &FoundPassage)| {
             let place = &passage.place;

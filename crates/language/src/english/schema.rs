@@ -1,6 +1,6 @@
 //! English words in the names of tables and columns.
 
-use crate::schema_words::SchemaWords;
+use crate::question_grammar::SchemaWords;
 
 pub(crate) const WORDS: SchemaWords = SchemaWords {
     names: "name title label fullname",

@@ -274,7 +274,7 @@ pub const TRANSITIVE: [&str; 16] = [
 ];
 
 /// Words of everyday things, folded, which titles and names are made of too.
-pub const EVERYDAY: &str = "
+pub(crate) const EVERYDAY: &str = "
     air animal apple arm art autumn baby back bag ball bank bar bath beach bean bear bed bee bell bird
     blood boat boats body bone bottle bowl box boy branch bread breakfast bridge brother building bus
     butter button cake camera camp candle car card cat chair cheese chicken child church circle city clock

@@ -229,7 +229,8 @@ impl Question {
         (0..self.words.len().saturating_sub(1)).any(points)
     }
 
-    /// Whether a subject is named here, so that what stands before tells which: `o de logística da Serra Clara`.
+    /// Whether a subject is named here, so that what stands before tells which: `o de logística da Serra
+    /// Clara`.
     pub(super) fn describes_named(&self, word: usize) -> bool {
         let talk = &self.grammar().talk;
         let is_small = |word: &Word| holds(talk.inside, &word.folded) || holds(talk.articles, &word.folded);

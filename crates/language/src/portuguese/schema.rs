@@ -1,6 +1,6 @@
 //! Portuguese words in the names of tables and columns.
 
-use crate::schema_words::SchemaWords;
+use crate::question_grammar::SchemaWords;
 use crate::window::holds;
 
 /// Words of names that are Portuguese alone.

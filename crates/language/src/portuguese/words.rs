@@ -75,7 +75,7 @@ pub const NOUNS: &str = "
 ";
 
 /// Words of everyday things, folded, which titles and names are made of too.
-pub const EVERYDAY: &str = "
+pub(crate) const EVERYDAY: &str = "
     agua alma amigo amor ano areia arte arvore asa aula aviao avo azul baia baile bairro banco banho barba
     barca barco barro bebida beijo bela bicho bico boca boi bola bolo bolsa bom borda bosque botao braco
     branco brinquedo cabeca cabelo cabo cachorro cadeira cafe caixa calca caldo calor cama caminho campo

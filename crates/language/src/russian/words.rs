@@ -1,7 +1,7 @@
 //! The longer lists of Russian words.
 
 /// Words of everyday things, folded, which titles and names are made of too.
-pub const EVERYDAY: &str = "
+pub(crate) const EVERYDAY: &str = "
     автобус адрес алмаз ангел банк белый берег билет больница борода брат бумага вагон ванна василек вера
     весна ветер вечер вода воздух вокзал волк волна волос ворота врач время встреча глаз глина голос гора
     город горы гость государство груша гусь дача дверь двор девочка девушка дедушка дело день деньги

@@ -123,8 +123,8 @@ impl<'a> Work<'a> {
         Understood { question, scores, several, answers }
     }
 
-    /// Of intents that are too close, the only one about the kind of subject that was spoken of last: `what has
-    /// she written`.
+    /// Of intents that are too close, the only one about the kind of subject that was spoken of last:
+    /// `what has she written`.
     fn prefer_last_kind(&self, past: &Past, question: &Question, scores: &mut Scores) {
         let kinds = (0..self.catalogue.ontology.kinds().len()).map(|kind| (kind, self.kind_name(kind)));
         let turn = |name| past.references.of_kind(name).last.map(|last| last.turn_index);
