@@ -42,14 +42,18 @@ pub(crate) struct StoredMemory<'m> {
     pub text: String,
     #[serde(borrow, skip_serializing_if = "Option::is_none", default)]
     pub meta: Option<&'m RawValue>,
+    /// Since when it is true, in seconds.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub valid_from: Option<f64>,
+    /// Until when it was true, in seconds.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub valid_to: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub supersedes: Option<Vec<Box<str>>>,
+    /// Where it is from.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub source: Option<MemorySource>,
+    /// How sure it is, from 0 to 1.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub confidence: Option<f64>,
 }
