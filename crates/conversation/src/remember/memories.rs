@@ -32,6 +32,7 @@ pub struct NewMemory<'m> {
     pub text: &'m str,
     /// What is stored with it.
     pub meta: Option<&'m RawValue>,
+    /// When it holds, where it is from and what it replaces.
     pub terms: MemoryTerms,
 }
 
@@ -66,16 +67,22 @@ pub struct Memory {
     pub meta: Option<Box<RawValue>>,
     /// When it was stored, in seconds since 1970.
     pub create_time: f64,
+    /// From when on it holds, in seconds since 1970.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub valid_from: Option<f64>,
+    /// Until when it holds, in seconds since 1970.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub valid_to: Option<f64>,
+    /// Where it is from.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub source: Option<MemorySource>,
+    /// How sure it is, from 0 to 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub confidence: Option<f64>,
+    /// The memories that it replaces.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub supersedes: Option<Vec<SupersedeRow>>,
+    /// The memory that replaces it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub superseded_by: Option<SupersedeRow>,
 }
@@ -83,9 +90,11 @@ pub struct Memory {
 /// One side of a replacement, with why.
 #[derive(Debug, Serialize)]
 pub struct SupersedeRow {
+    /// The id of the other memory.
     pub id: Box<str>,
     /// `rule` or `caller`.
     pub by: &'static str,
+    /// The rule that decided it.
     #[serde(flatten)]
     pub rule: Option<Replacement>,
 }
@@ -109,9 +118,13 @@ pub struct MemoryPage {
 /// Changes of a memory; `Some(None)` takes a member away.
 #[derive(Debug, Clone, Default)]
 pub struct MemoryChange {
+    /// From when on it holds.
     pub valid_from: Option<Option<f64>>,
+    /// Until when it holds.
     pub valid_to: Option<Option<f64>>,
+    /// The ids of the memories that it replaces.
     pub supersedes: Option<Option<Vec<Box<str>>>>,
+    /// How sure it is, from 0 to 1.
     pub confidence: Option<Option<f64>>,
 }
 

@@ -85,7 +85,7 @@ async fn run_one(app: &UserMemory, user: &str, thread: &str, name: &str, argumen
 
 /// The span that is shown and says most about these words.
 async fn find_span(app: &UserMemory, user: &str, thread: &str, about: &str) -> Result<String> {
-    let query = MemoryQuery { text: about, k: Some(HITS_MAX), explain: false, as_of: None };
+    let query = MemoryQuery { as_of: None, text: about, k: Some(HITS_MAX), explain: false };
     let hits = search::turns(app, user, query, Some(thread)).await?;
     let shown = compact::find(&app.store, &app.caches.compactions, user, thread).await?;
     let spans: Vec<_> = shown.iter().flat_map(|shown| shown.compactions.spans()).collect();

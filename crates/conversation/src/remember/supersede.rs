@@ -95,9 +95,21 @@ fn shown(time: f64) -> String {
 /// Where a caller says that a memory is from.
 #[derive(Debug, Clone)]
 pub enum ClaimedSource {
-    Turn { thread: String, seq: u64 },
-    Document { document: String },
+    /// A turn.
+    Turn {
+        /// The thread.
+        thread: String,
+        /// The seq of the turn.
+        seq: u64,
+    },
+    /// A document.
+    Document {
+        /// The id of the document.
+        document: String,
+    },
+    /// A program stored it.
     Api,
+    /// A model stored it.
     Model,
 }
 

@@ -8,13 +8,19 @@ use serde::{Deserialize, Serialize};
 pub enum MemorySource {
     /// A turn: who said it.
     Turn {
+        /// The thread.
         thread: String,
+        /// The seq of the turn.
         seq: u64,
+        /// Who said it.
         role: String,
     },
+    /// A document.
     Document {
+        /// The id of the document.
         document: String,
     },
+    /// A program.
     Api,
     /// A model that remembered it by itself.
     Model,
@@ -23,10 +29,13 @@ pub enum MemorySource {
 /// The members of a memory beside its text and its meta.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 pub struct MemoryTerms {
+    /// From when on it holds, in seconds since 1970.
     pub valid_from: Option<f64>,
+    /// Until when it holds, in seconds since 1970.
     pub valid_to: Option<f64>,
     /// The ids of what it replaces. If there is a list, even an empty one, rules replace nothing by it.
     pub supersedes: Option<Vec<Box<str>>>,
+    /// Where it is from.
     pub source: Option<MemorySource>,
     /// From 0 to 1.
     pub confidence: Option<f64>,

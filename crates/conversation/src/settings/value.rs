@@ -152,6 +152,7 @@ choices! {
     StoreKind { Local = "local", Memory = "memory", Redis = "redis" }
     /// Where passages are searched by meaning.
     IndexKind { Local = "local", Qdrant = "qdrant" }
+    /// Whether later memories replace earlier ones by rules.
     SupersedeKind { Rules = "rules", Off = "off" }
     /// What an acknowledged write survives.
     Durability { Full = "full", Relaxed = "relaxed" }
