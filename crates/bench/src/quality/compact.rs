@@ -194,7 +194,7 @@ struct Conversation {
 
 impl Conversation {
     fn plant(conversation: &LabelledConversation, number: usize) -> Self {
-        let templates = if number % 2 == 0 { &DEVELOPED_ON } else { &HELD_OUT };
+        let templates = if number.is_multiple_of(2) { &DEVELOPED_ON } else { &HELD_OUT };
         let first_speaker = conversation.turns.first().and_then(|turn| turn.speaker.clone());
         let mut texts: Vec<(String, Role, String)> = conversation
             .turns
@@ -380,7 +380,7 @@ mod tests {
     #[test]
     fn compacting_keeps_more_than_dropping_and_restoring_finds_the_rest() {
         let turn = |n: usize| {
-            let role = if n % 2 == 0 { "user" } else { "assistant" };
+            let role = if n.is_multiple_of(2) { "user" } else { "assistant" };
             let text = "We walked along the river and talked about the weather, and it was nice.";
             json!({"id": n, "role": role, "text": format!("{text} So it went, day after day, number {n}.")})
         };
