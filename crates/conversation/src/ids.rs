@@ -42,7 +42,7 @@ pub fn node_of_reply(name: &str) -> Option<&str> {
 }
 
 /// Whether a text has the form of `short`.
-pub fn is_short(text: &str) -> bool {
+pub(crate) fn is_short(text: &str) -> bool {
     text.len() == SHORT_DIGITS && text.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 

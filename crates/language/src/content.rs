@@ -48,7 +48,7 @@ fn is_abbreviated(before: &str) -> bool {
 }
 
 /// The fingerprints of the stems of the words that matter, in order, each once.
-pub fn content_stems(text: &str) -> Vec<u64> {
+pub(crate) fn content_stems(text: &str) -> Vec<u64> {
     let words = Words::new(text, WORDS_MAX);
     let language = Language::detect(&words);
     let content = words.iter().map(|word| (language.for_word(word.folded), word.folded));

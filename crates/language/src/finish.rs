@@ -1,9 +1,9 @@
 //! The answer of a model, made fit to be shown, word by word.
 //!
 //! Owns what is taken off: HTML tags and entities, thoughts, a speaker's name and a redundant greeting at
-//! the front, blanks, empty lines, and the technical block at the end, which is read. Invariant: every character is
-//! taken by itself, so that what comes out is the same however the text was cut; and nothing is held back
-//! longer than it takes to know.
+//! the front, blanks, empty lines, and the technical block at the end, which is read. Invariant: every
+//! character is taken by itself, so that what comes out is the same however the text was cut; and nothing is
+//! held back longer than it takes to know.
 
 mod block;
 mod entities;

@@ -70,7 +70,7 @@ impl Language {
     pub const DEFAULT: Self = Self::English;
 
     /// The language of a code such as `pt`.
-    pub fn from_code(code: &str) -> Option<Self> {
+    pub(crate) fn from_code(code: &str) -> Option<Self> {
         match code {
             "en" => Some(Self::English),
             "pt" => Some(Self::Portuguese),
@@ -89,7 +89,7 @@ impl Language {
         holds(self.questions().talk.prepositions, word)
     }
 
-    pub fn bit(self) -> u8 {
+    pub(crate) fn bit(self) -> u8 {
         1 << self as u8
     }
 

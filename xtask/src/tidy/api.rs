@@ -15,7 +15,7 @@ use crate::source::{Source, words};
 use crate::tree::Tree;
 
 /// The folders of the crates whose API is listed.
-const CRATES: [&str; 1] = ["crates/engine"];
+const CRATES: [&str; 2] = ["crates/conversation", "crates/engine"];
 
 const LIST: &str = "api.txt";
 

@@ -14,7 +14,7 @@ use crate::quality::{self, EmbedFn, LabelledConversation, RecallReport, RecallSh
 /// Texts that are embedded between two steps of the progress bar.
 const STEP: usize = 16;
 
-pub fn measure(file: &Path, embed: EmbedChoice, settings: &Settings) -> anyhow::Result<RecallReport> {
+pub(crate) fn measure(file: &Path, embed: EmbedChoice, settings: &Settings) -> anyhow::Result<RecallReport> {
     let text = std::fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()))?;
     let conversations = quality::parse(&text).with_context(|| file.display().to_string())?;
     if embed == EmbedChoice::None {
@@ -49,7 +49,7 @@ fn embed_in_steps(model: &Model, texts: &[&str], bar: &ProgressBar) -> Vec<Vec<f
     vectors
 }
 
-pub fn print(report: &RecallReport) {
+pub(crate) fn print(report: &RecallReport) {
     say!("| | questions | all@5 | all@10 | all@20 | frac@10 | any@10 |\n|---|---|---|---|---|---|---|");
     let row = |name: &str, of: &RecallShares| {
         let (all, frac, any) = (of.all, of.frac.at_10, of.any.at_10);

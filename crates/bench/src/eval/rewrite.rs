@@ -12,7 +12,7 @@ use novelo_server::{complain, say};
 
 use crate::quality::rewrite::{self, FoundShares, Retrieval, RewriteCase, RewriteFigures, RewriteReport};
 
-pub fn measure(file: &Path, with: Rewriter, settings: &Settings) -> anyhow::Result<RewriteReport> {
+pub(crate) fn measure(file: &Path, with: Rewriter, settings: &Settings) -> anyhow::Result<RewriteReport> {
     let text = std::fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()))?;
     let cases = rewrite::parse(&text).with_context(|| file.display().to_string())?;
     let bar = progress_bar(cases.len() as u64);
@@ -60,7 +60,7 @@ fn by_rules(case: &RewriteCase) -> String {
     novelo_language::rewrite::rewrite(&case.said(), &case.question).question
 }
 
-pub fn print(report: &RewriteReport) {
+pub(crate) fn print(report: &RewriteReport) {
     say!("| | questions | ROUGE-1 R | F1 | BLEU | need it | F1 where needed | F1 of new words | untouched |");
     say!("|---|---|---|---|---|---|---|---|---|");
     let rows = || [("all", &report.total)].into_iter().chain(report.by_set.iter().map(|(set, of)| (set.as_str(), of)));

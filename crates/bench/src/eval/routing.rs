@@ -9,14 +9,14 @@ use novelo_server::say;
 
 use crate::quality::routing::{self, Confusion, IntentShare, RoutingReport};
 
-pub fn measure(file: &Path, settings: &Settings) -> anyhow::Result<RoutingReport> {
+pub(crate) fn measure(file: &Path, settings: &Settings) -> anyhow::Result<RoutingReport> {
     let text = std::fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()))?;
     let cases = routing::parse(&text).with_context(|| file.display().to_string())?;
     let (ontology, known) = data::ontology(settings)?;
     Ok(routing::run(&cases, &ontology, &known))
 }
 
-pub fn print(report: &RoutingReport) {
+pub(crate) fn print(report: &RoutingReport) {
     say!("{} questions, {:.1} % of them right", report.questions, report.accuracy);
     if !report.confusions.is_empty() {
         say!("\n| expected | got | questions | such as |\n|---|---|---|---|");

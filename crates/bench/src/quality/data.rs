@@ -65,7 +65,7 @@ pub fn parse(json: &str) -> Result<Vec<LabelledConversation>, FormatError> {
 
 impl LabelledTurn {
     /// What is indexed of it.
-    pub fn passage(&self) -> String {
+    pub(crate) fn passage(&self) -> String {
         match &self.caption {
             Some(caption) => format!("{} {caption}", self.text),
             None => self.text.clone(),
@@ -76,7 +76,7 @@ impl LabelledTurn {
 impl LabelledConversation {
     /// Sessions are numbered by their first turn. Turns with a role but no session are one conversation;
     /// turns with neither are facts that have no neighbours.
-    pub fn group(&self, turn: &LabelledTurn) -> u64 {
+    pub(crate) fn group(&self, turn: &LabelledTurn) -> u64 {
         match &turn.session {
             Some(session) => {
                 let first = self.turns.iter().position(|turn| turn.session.as_ref() == Some(session));
@@ -88,7 +88,7 @@ impl LabelledConversation {
 }
 
 /// The seconds since 1970 of a date such as `1:56 pm on 8 May, 2023`; the time of day may be missing.
-pub fn seconds(date: &str) -> Option<f64> {
+pub(crate) fn seconds(date: &str) -> Option<f64> {
     let date = date.to_lowercase();
     let words: Vec<&str> =
         date.split(|c: char| !c.is_alphanumeric() && c != ':').filter(|word| !word.is_empty()).collect();

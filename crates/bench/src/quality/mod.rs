@@ -82,7 +82,7 @@ pub fn run(
 }
 
 /// The index over a conversation, as the evaluation asks it: the key of a turn is its place.
-pub fn index(conversation: &LabelledConversation) -> Index {
+pub(crate) fn index(conversation: &LabelledConversation) -> Index {
     let mut index = Index::default();
     for (key, turn) in (0..).zip(&conversation.turns) {
         let text = turn.passage();

@@ -11,7 +11,7 @@ use super::FormatError;
 use novelo_language::plan::{Circumstances, Ontology, Subjects};
 
 /// The label of questions that belong to no intent.
-pub const UNROUTABLE: &str = "unroutable";
+pub(crate) const UNROUTABLE: &str = "unroutable";
 
 #[derive(Debug, Clone, Deserialize)]
 pub struct RoutingCase {

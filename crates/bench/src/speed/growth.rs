@@ -1,5 +1,5 @@
-//! Growth: a cycle in a store of a million turns or threads beside one in an almost empty store, what they take
-//! on disk and in memory, and how long the forget of a large user holds up others.
+//! Growth: a cycle in a store of a million turns or threads beside one in an almost empty store, what they
+//! take on disk and in memory, and how long the forget of a large user holds up others.
 //!
 //! Nothing is flushed per write, so that the disk does not hide what a cycle itself costs.
 

@@ -59,7 +59,7 @@ impl Ended {
     }
 
     /// Drops replies that ended a while ago.
-    pub fn sweep(&self) {
+    pub(crate) fn sweep(&self) {
         self.0.retain(|key| key.ended.elapsed() < KEPT);
     }
 

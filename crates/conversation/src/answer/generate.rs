@@ -308,7 +308,7 @@ impl Generator<'_> {
 }
 
 /// The reason of a model that was stopped at its limit of tokens.
-pub const LENGTH: &str = "length";
+pub(crate) const LENGTH: &str = "length";
 
 /// An array of messages with more behind them.
 fn extended(messages: &[u8], more: &[Message]) -> Bytes {

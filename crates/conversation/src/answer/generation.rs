@@ -111,7 +111,7 @@ impl Generation {
     }
 
     /// Shows what the filter held back until the end of the stream.
-    pub fn finish_stream(&mut self, log: &EventLog) {
+    pub(crate) fn finish_stream(&mut self, log: &EventLog) {
         if let Some(filter) = &mut self.filter {
             let (rest, block) = filter.restart().finish();
             self.block = block;
@@ -176,7 +176,7 @@ impl Generation {
     }
 
     /// Passes on other members of the response. The head of the first frame holds for all frames.
-    pub fn add_more(&mut self, mut more: More, log: &EventLog) {
+    pub(crate) fn add_more(&mut self, mut more: More, log: &EventLog) {
         self.generated.more.add(more.clone());
         self.has_begun |= more.says_something();
         if !self.is_open && log.head.get().is_none() {
@@ -194,7 +194,7 @@ impl Generation {
     }
 
     /// Adds the cost of one call.
-    pub fn add_usage(&mut self, usage: Option<Usage>) {
+    pub(crate) fn add_usage(&mut self, usage: Option<Usage>) {
         if let Some(more) = usage {
             let sum = self.generated.usage.get_or_insert_default();
             sum.prompt_tokens = sum.prompt_tokens.saturating_add(more.prompt_tokens);

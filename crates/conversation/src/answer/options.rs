@@ -41,7 +41,7 @@ pub struct RepeatKey {
 
 impl RepeatKey {
     /// The error for another request under the same id.
-    pub fn conflict(&self) -> Error {
+    pub(crate) fn conflict(&self) -> Error {
         let message = format!("{} was sent before with another request", self.param);
         Error { param: Some(self.param.to_owned()), ..Error::new(Code::Conflict, message) }
     }

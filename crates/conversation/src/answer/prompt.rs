@@ -95,6 +95,6 @@ fn explanation(answer: &[u8]) -> Result<Value> {
 }
 
 /// The tokens that a prompt may have, where the size of the model's window is known.
-pub async fn model_room_tokens(model: Option<&Model>) -> Option<u32> {
+pub(crate) async fn model_room_tokens(model: Option<&Model>) -> Option<u32> {
     model?.room_tokens().await
 }

@@ -94,7 +94,7 @@ impl Replies {
     }
 
     /// Drops replies that ended a while ago.
-    pub fn sweep(&self) {
+    pub(crate) fn sweep(&self) {
         self.ended.sweep();
     }
 
@@ -106,7 +106,7 @@ impl Replies {
     }
 
     /// Drops the ended replies of a user.
-    pub fn forget_ended(&self, user: &str) {
+    pub(crate) fn forget_ended(&self, user: &str) {
         self.ended.forget(user, None);
     }
 

@@ -18,8 +18,7 @@ use std::time::Instant;
 
 use novelo_engine::Note;
 use novelo_engine::assemble::assemble;
-use novelo_engine::limits::CONTEXT_TURNS_MAX;
-use novelo_engine::{Assembly, Explanation, Message, Need, Recipe, Role, Tokenizer};
+use novelo_engine::{Assembly, Explanation, Need, Recipe};
 use serde_json::Value;
 
 use self::last::LastPrompts;
@@ -182,18 +181,9 @@ async fn load_tokenizers(recipe: &Recipe) {
     }
 }
 
-/// How many turns are looked at: where the request says so, no more than fit into the budget.
-fn turns_max(recipe: &Recipe, request: &Request) -> usize {
-    let needs_all = recipe.needs().iter().any(|need| matches!(need, Need::Groups | Need::Compactions));
-    let is_bounded = request.omits_what_cannot_fit && !recipe.keeps_front() && !needs_all;
-    let Some(budget_tokens) = request.budget_tokens.filter(|_| is_bounded) else { return CONTEXT_TURNS_MAX };
-    let least_tokens = Message::text(Role::User, "").tokens(Tokenizer::Approx).max(1);
-    CONTEXT_TURNS_MAX.min((budget_tokens / least_tokens) as usize + 1)
-}
-
 async fn load(app: &Contexts, recipe: &Recipe, request: &mut Request) -> Result<ContextInputs> {
     let whose = Whose { user: request.user.as_deref(), legacy: request.legacy };
-    let (reach, turns_max) = (&request.reach, turns_max(recipe, request));
+    let (reach, turns_max) = (&request.reach, request.turns_max(recipe));
     let mut inputs = ContextInputs::load_documents(&app.store, &app.caches, whose, reach, recipe, turns_max).await?;
     inputs.inline = std::mem::take(&mut request.messages);
     inputs.unknown_fields = std::mem::take(&mut request.unknown_fields);

@@ -15,7 +15,12 @@ use crate::trace::{Trace, TraceId, digest, fingerprint};
 
 /// The fingerprint of everything that goes into a prompt. The turns count by their seqs, in their order. A
 /// field is ignored here only where the comment says what covers it.
-pub fn inputs_fingerprint(plan: &Preset, request: &Request, inputs: &ContextInputs, loaded: &Loaded<'_>) -> u128 {
+pub(crate) fn inputs_fingerprint(
+    plan: &Preset,
+    request: &Request,
+    inputs: &ContextInputs,
+    loaded: &Loaded<'_>,
+) -> u128 {
     let Request {
         user,
         reach,

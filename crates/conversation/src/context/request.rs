@@ -5,10 +5,11 @@
 use std::sync::Arc;
 
 use novelo_engine::decode::UnknownField;
+use novelo_engine::limits::CONTEXT_TURNS_MAX;
 use novelo_engine::path::DocumentPath;
 use novelo_engine::recipe::RecipeDocument;
 use novelo_engine::time_scope::TimeScope;
-use novelo_engine::{Message, Tokenizer};
+use novelo_engine::{Message, Need, Recipe, Role, Tokenizer};
 use serde_json::Value;
 
 use crate::context::answer::Answer;
@@ -58,6 +59,17 @@ pub struct Request {
     pub omits_what_cannot_fit: bool,
     /// Whether neither the prompt nor its trace may stay anywhere.
     pub is_off_record: bool,
+}
+
+impl Request {
+    /// How many turns are looked at: where the request says so, no more than fit into the budget.
+    pub(super) fn turns_max(&self, recipe: &Recipe) -> usize {
+        let needs_all = recipe.needs().iter().any(|need| matches!(need, Need::Groups | Need::Compactions));
+        let is_bounded = self.omits_what_cannot_fit && !recipe.keeps_front() && !needs_all;
+        let Some(budget_tokens) = self.budget_tokens.filter(|_| is_bounded) else { return CONTEXT_TURNS_MAX };
+        let least_tokens = Message::text(Role::User, "").tokens(Tokenizer::Approx).max(1);
+        CONTEXT_TURNS_MAX.min((budget_tokens / least_tokens) as usize + 1)
+    }
 }
 
 /// Where the recipe of a request comes from.

@@ -26,7 +26,7 @@ pub const ONTOLOGY: &str = "ontology.yaml";
 /// The file that says how values are found in a question.
 pub const RULES: &str = "param_inference.yaml";
 /// The directory with a file for each.
-pub const ENTITIES: &str = "entities";
+pub(crate) const ENTITIES: &str = "entities";
 
 /// What every query may bind, beside the subject and the choices.
 const PARAMETERS: [&str; 6] = ["client_id", "from", "to", "limit", "today", "aggregation"];

@@ -114,7 +114,7 @@ impl Embedder {
     }
 
     /// What its vectors are marked with; `None` without an embedder.
-    pub fn fingerprint(&self) -> Option<&str> {
+    pub(crate) fn fingerprint(&self) -> Option<&str> {
         (!matches!(self.kind, EmbedderKind::None)).then_some(self.print.as_str())
     }
 
@@ -133,7 +133,7 @@ impl Embedder {
     }
 
     /// The same, and whether it was known already.
-    pub async fn query_known(&self, text: &str) -> Result<(Arc<[f32]>, bool), EmbeddingFailure> {
+    pub(crate) async fn query_known(&self, text: &str) -> Result<(Arc<[f32]>, bool), EmbeddingFailure> {
         if let Some(vector) = self.queries.get(&text.to_owned()) {
             return Ok((vector, true));
         }
@@ -212,7 +212,7 @@ impl Embedder {
 }
 
 /// What is said of vectors that cannot be compared.
-pub fn another_size(size: usize, here: usize) -> String {
+pub(crate) fn another_size(size: usize, here: usize) -> String {
     format!("vectors of {size} dimensions came back, and those here have {here}")
 }
 

@@ -36,7 +36,7 @@ impl Levels {
     }
 
     /// How many memories are in a level that ends somewhere.
-    pub fn bounded_max(self) -> usize {
+    pub(crate) fn bounded_max(self) -> usize {
         self.short_max.max(self.medium_max)
     }
 

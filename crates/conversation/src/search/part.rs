@@ -89,7 +89,7 @@ impl Part {
     }
 
     /// Whether nothing was written since the last `sync`.
-    pub async fn is_current(&self, store: &Store, user: &str) -> Result<bool> {
+    pub(crate) async fn is_current(&self, store: &Store, user: &str) -> Result<bool> {
         Ok(self.pulse == Some(change_counter(self.source, store, user).await?))
     }
 
@@ -115,7 +115,7 @@ impl Part {
     }
 
     /// Lets go of everything, because it may be half of something.
-    pub fn begin_anew(&mut self) {
+    pub(crate) fn begin_anew(&mut self) {
         *self = Self { elsewhere: self.elsewhere, ..Self::new(self.source) };
     }
 
@@ -126,7 +126,7 @@ impl Part {
     }
 
     /// The seq of the first of the newest so many documents of the first collection.
-    pub fn newest_from(&self, count: usize) -> u64 {
+    pub(crate) fn newest_from(&self, count: usize) -> u64 {
         let seen = self.collections.first().map_or(&[][..], |indexed| &indexed.seen);
         let before = seen.len().saturating_sub(count);
         seen.get(before).map_or(u64::MAX, |(seq, _)| *seq)
@@ -250,7 +250,7 @@ impl Part {
     }
 
     /// The key of a passage, if it is what has this digest.
-    pub fn key_of(&self, of: &CollectionPath, seq: u64, digest: u64) -> Option<u64> {
+    pub(crate) fn key_of(&self, of: &CollectionPath, seq: u64, digest: u64) -> Option<u64> {
         let number = *self.numbers.get(of)?;
         (self.digest(of, seq) == Some(digest)).then(|| key(number, seq))
     }
@@ -265,26 +265,26 @@ impl Part {
     }
 
     /// Passages that went since this was asked last.
-    pub fn take_gone(&mut self) -> Vec<(CollectionPath, u64)> {
+    pub(crate) fn take_gone(&mut self) -> Vec<(CollectionPath, u64)> {
         std::mem::take(&mut self.gone)
     }
 
-    pub fn is_settled(&self) -> bool {
+    pub(crate) fn is_settled(&self) -> bool {
         self.settled.load(Ordering::Relaxed)
     }
 
     /// Says that it is being compared with the points that are there.
-    pub fn settling(&self) {
+    pub(crate) fn settling(&self) {
         self.settled.store(true, Ordering::Relaxed);
     }
 
     /// Says that points may be there which it knows nothing of.
-    pub fn unsettle(&self) {
+    pub(crate) fn unsettle(&self) {
         self.settled.store(false, Ordering::Relaxed);
     }
 
     /// Leaves a passage without a vector.
-    pub fn give_up(&mut self, lacking: &Lacking) {
+    pub(crate) fn give_up(&mut self, lacking: &Lacking) {
         if let Some(number) = self.numbers.get(&lacking.of) {
             self.lacking.remove(&key(*number, lacking.seq));
         }
@@ -308,7 +308,7 @@ impl Part {
     }
 
     /// Some passages that have no vector yet, and how many there are in all.
-    pub fn lacking(&self, most: usize) -> (Vec<Lacking>, usize) {
+    pub(crate) fn lacking(&self, most: usize) -> (Vec<Lacking>, usize) {
         let lacking = self.lacking.iter().take(most).filter_map(|key| {
             let Place { of, seq } = self.place(*key)?;
             Some(Lacking { of: of.clone(), seq, digest: self.digest(of, seq)? })
@@ -317,13 +317,13 @@ impl Part {
     }
 
     /// Whether there is something to embed, or vectors or points to put or remove.
-    pub fn has_work(&self) -> bool {
+    pub(crate) fn has_work(&self) -> bool {
         let points = self.elsewhere && (!self.is_settled() || !self.gone.is_empty());
         !self.lacking.is_empty() || !self.orphans.is_empty() || points
     }
 
     /// Vectors of documents that are gone.
-    pub fn take_orphans(&mut self) -> Vec<DocumentPath> {
+    pub(crate) fn take_orphans(&mut self) -> Vec<DocumentPath> {
         std::mem::take(&mut self.orphans)
     }
 

@@ -14,7 +14,7 @@ use crate::error::Result;
 use crate::telemetry::now;
 
 /// The last segment of a collection of vectors.
-pub const VECTORS: &str = "vectors";
+pub(crate) const VECTORS: &str = "vectors";
 
 const READ_LIMIT: usize = 1_000;
 

@@ -101,12 +101,12 @@ impl Waiting {
     }
 
     /// Says that there is something to do that is not on the list.
-    pub fn nudge(&self) {
+    pub(crate) fn nudge(&self) {
         self.wake.notify_one();
     }
 
     /// Whether some indexes wait, or one is being embedded.
-    pub fn is_at_work(&self) -> bool {
+    pub(crate) fn is_at_work(&self) -> bool {
         !self.lock().order.is_empty() || self.pending.load(Ordering::Relaxed) > 0
     }
 

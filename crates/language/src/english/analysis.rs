@@ -4,7 +4,7 @@ use rust_stemmers::{Algorithm, Stemmer};
 
 use crate::syntax::{Analysis, Calendar, Script};
 
-pub const ANALYSIS: Analysis = Analysis {
+pub(crate) const ANALYSIS: Analysis = Analysis {
     script: Script::Latin,
     has_accents: false,
     stop_words: STOP_WORDS,
@@ -14,7 +14,7 @@ pub const ANALYSIS: Analysis = Analysis {
     calendar: CALENDAR,
 };
 
-pub const CALENDAR: Calendar = Calendar {
+pub(crate) const CALENDAR: Calendar = Calendar {
     months: MONTHS,
     ambiguous_months: "may march mar",
     day_endings: &["st", "nd", "rd", "th"],

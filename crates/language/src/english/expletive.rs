@@ -3,7 +3,7 @@
 use crate::syntax::{Class, FollowUp, Pronoun, Token};
 
 /// `it` that means nothing: the weather, the time, and what is said only later in the sentence.
-pub fn is_expletive(question: &FollowUp<'_>, at: usize, pronoun: &Pronoun) -> bool {
+pub(crate) fn is_expletive(question: &FollowUp<'_>, at: usize, pronoun: &Pronoun) -> bool {
     if pronoun.person != Some(false) || question.lower(at) == "its" {
         return false;
     }

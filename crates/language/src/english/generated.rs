@@ -53,7 +53,7 @@ pub const WORDS: GeneratedWords = GeneratedWords {
 };
 
 /// Words of decisions, plans and lasting facts, folded.
-pub const FACTS: &str = "
+pub(crate) const FACTS: &str = "
     decide decided agree agreed plan planned planning will want need prefer favorite favourite love hate start started begin
     buy bought sell sold move moves moved live work job born birthday married divorced called named name deadline budget book
     booked finish finished join joined win won lose lost quit adopt adopted allergic must promise promised goal sign signed

@@ -22,7 +22,7 @@ use crate::syntax::{
     Class, Determined, FollowUp, Form, Grammar, LoneVerb, ReadingRules, Traits, WordLists, WritingRules,
 };
 
-pub static GRAMMAR: Grammar = Grammar {
+pub(crate) static GRAMMAR: Grammar = Grammar {
     analysis: analysis::ANALYSIS,
     words: WordLists {
         classes: CLASSES,

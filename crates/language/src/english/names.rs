@@ -4,7 +4,7 @@
 use crate::syntax::Class;
 use crate::window::holds;
 
-pub const GIVEN_NAMES: &[(Class, &str)] = &[(Class::MAN, MEN), (Class::WOMAN, WOMEN)];
+pub(crate) const GIVEN_NAMES: &[(Class, &str)] = &[(Class::MAN, MEN), (Class::WOMAN, WOMEN)];
 
 const MEN: &str = "
     sam alex pat jamie casey

@@ -16,13 +16,13 @@ pub fn there(question: &FollowUp<'_>, at: usize, place: &Entity) -> String {
 }
 
 /// `there is`, `from there`, `will be there`.
-pub fn is_existential(question: &FollowUp<'_>, at: usize) -> bool {
+pub(crate) fn is_existential(question: &FollowUp<'_>, at: usize) -> bool {
     matches!(question.lower(at + 1), "is" | "are" | "was" | "were" | "'s" | "any" | "a" | "been" | "be")
         || matches!(question.lower_before(at), "from" | "be")
 }
 
 /// `Are there any museums?`, `What is the weather like?`.
-pub fn lacks_place(question: &FollowUp<'_>) -> bool {
+pub(crate) fn lacks_place(question: &FollowUp<'_>) -> bool {
     let lower = |at: usize| question.lower(at);
     let there = (question.class(0).has(Class::BE) && lower(1) == "there")
         || (question.class(1).has(Class::BE) && lower(2) == "there");

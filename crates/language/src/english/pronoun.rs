@@ -3,7 +3,7 @@
 use crate::syntax::{Class, FollowUp, Token};
 
 /// `Her` before a noun is possessive, and the receiver of a verb of telling or giving is a person.
-pub fn owns_or_is_told(question: &FollowUp<'_>, at: usize) -> (bool, bool) {
+pub(crate) fn owns_or_is_told(question: &FollowUp<'_>, at: usize) -> (bool, bool) {
     let (verb, next) = (question.lower_before(at), question.class(at + 1));
     let addressed = question.before(at).has(Class::ADDRESSES);
     let most = matches!(question.lower(at + 1), "most" | "own" | "first" | "last" | "other" | "early" | "late");

@@ -3,14 +3,14 @@
 use crate::syntax::{Class, Reader, Token};
 
 /// `Bacteria are`, `Vaccines train`: at the beginning of a sentence a plural is no name.
-pub fn begins_with_plural(reader: &Reader<'_, '_>, at: usize) -> bool {
+pub(crate) fn begins_with_plural(reader: &Reader<'_, '_>, at: usize) -> bool {
     let next = reader.tokens.get(at + 1).map_or("", |token| token.lower.as_str());
     let many = reader.word(at).is_some_and(|token| reader.lexicon.is_plural(&token.lower));
     matches!(next, "are" | "were") || (many && !matches!(next, "is" | "was" | "has"))
 }
 
 /// Whether a word is a verb by what stands around it; `is_known` says that the tables call it one.
-pub fn is_verb_in_place(reader: &Reader<'_, '_>, at: usize, token: &Token<'_>, is_known: bool) -> bool {
+pub(crate) fn is_verb_in_place(reader: &Reader<'_, '_>, at: usize, token: &Token<'_>, is_known: bool) -> bool {
     let before = at.checked_sub(1).map_or(Class::default(), |before| reader.class(before));
     let after_article = reader.determiner.is_some_and(|article| article + 1 == at);
     let ends = |end: &str| token.lower.len() > end.len() + 1 && token.lower.ends_with(end);

@@ -2,7 +2,7 @@
 
 use crate::syntax::{Class, Form, Gender, LAST, Pronoun};
 
-pub const PRONOUNS: &[(&str, Pronoun)] = &[
+pub(crate) const PRONOUNS: &[(&str, Pronoun)] = &[
     ("it", Pronoun { form: Form::Plain, plural: false, gender: None, person: Some(false) }),
     ("its", Pronoun { form: Form::Possessive, plural: false, gender: None, person: Some(false) }),
     ("he him", Pronoun { form: Form::Plain, plural: false, gender: Some(Gender::Man), person: Some(true) }),
@@ -13,10 +13,10 @@ pub const PRONOUNS: &[(&str, Pronoun)] = &[
     ("their theirs", Pronoun { form: Form::Possessive, plural: true, gender: None, person: None }),
 ];
 
-pub const ORDINALS: &[(&str, usize)] =
+pub(crate) const ORDINALS: &[(&str, usize)] =
     &[("first former", 0), ("second", 1), ("third", 2), ("fourth", 3), ("last latter", LAST)];
 
-pub const CLASSES: &[(Class, &str)] = &[
+pub(crate) const CLASSES: &[(Class, &str)] = &[
     (Class::DEFINITE, "the"),
     (Class::INDEFINITE, "a an any some another no every each all many much several few more most both either one two three"),
     (Class::MY, "my our"),
@@ -241,7 +241,7 @@ const TITLED: &str = "
 ";
 
 /// Words for the same thing.
-pub const SYNONYMS: [&[&str]; 9] = [
+pub(crate) const SYNONYMS: [&[&str]; 9] = [
     &["book", "novel"],
     &["film", "movie"],
     &["band", "group"],
@@ -254,7 +254,7 @@ pub const SYNONYMS: [&[&str]; 9] = [
 ];
 
 /// Verbs that say of what they are, and after `who` may leave it out.
-pub const TRANSITIVE: [&str; 16] = [
+pub(crate) const TRANSITIVE: [&str; 16] = [
     "won",
     "wins",
     "wrote",

@@ -60,7 +60,7 @@ pub enum NamePlace {
 }
 
 /// The words that may name something that nothing knows, by their numbers.
-pub fn name_words(question: &Question) -> Vec<usize> {
+pub(crate) fn name_words(question: &Question) -> Vec<usize> {
     let named = phrases(question, &|_| false).into_iter().filter(|phrase| phrase.place != NamePlace::Loose);
     named.flat_map(|phrase| phrase.words).collect()
 }

@@ -133,7 +133,7 @@ impl Question {
     }
 
     /// The names that several subjects have.
-    pub fn unclear(&self) -> impl Iterator<Item = (&Range<usize>, &[Subject])> {
+    pub(crate) fn unclear(&self) -> impl Iterator<Item = (&Range<usize>, &[Subject])> {
         self.named.iter().filter_map(|named| match &named.found {
             FoundSubject::OneOf(subjects) => Some((&named.words, subjects.as_slice())),
             _ => None,

@@ -48,7 +48,7 @@ pub const WORDS: GeneratedWords = GeneratedWords {
 };
 
 /// Words of decisions, plans and lasting facts, folded.
-pub const FACTS: &str = "
+pub(crate) const FACTS: &str = "
     decidi decidimos decidiu decidir decisao combinei combinamos combinado concordo concordamos plano planejo planejamos planejar
     quero queremos preciso precisamos prefiro preferimos favorito favorita adoro amo odeio gosto comecei comecou comecamos comecar
     comprei compramos comprou vendi vendeu mudei mudou mudamos muda moro moramos mora trabalho trabalha emprego nasci nasceu

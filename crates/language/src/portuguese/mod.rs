@@ -18,7 +18,7 @@ use crate::syntax::{
     Role, Traits, WordLists, WritingRules,
 };
 
-pub static GRAMMAR: Grammar = Grammar {
+pub(crate) static GRAMMAR: Grammar = Grammar {
     analysis: analysis::ANALYSIS,
     words: WordLists {
         classes: CLASSES,

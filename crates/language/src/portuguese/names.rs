@@ -5,7 +5,7 @@ use crate::english;
 use crate::syntax::Class;
 use crate::window::holds;
 
-pub const GIVEN_NAMES: &[(Class, &str)] = &[(Class::MAN, MEN), (Class::WOMAN, WOMEN)];
+pub(crate) const GIVEN_NAMES: &[(Class, &str)] = &[(Class::MAN, MEN), (Class::WOMAN, WOMEN)];
 
 const MEN: &str = "
     felipe gustavo joaquim joão josé luiz marcelo mateus otavio pablo renato rodrigo thiago tiago vitor vinicius

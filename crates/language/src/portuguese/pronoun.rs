@@ -45,7 +45,7 @@ fn whose(question: &FollowUp<'_>, at: usize) -> Option<FoundPronoun> {
 }
 
 /// The infinitive before a pronoun that was tied to it: `comprá-lo`.
-pub fn without_clitic(word: &str) -> Option<(String, Pronoun)> {
+pub(crate) fn without_clitic(word: &str) -> Option<(String, Pronoun)> {
     let (verb, clitic) = word.rsplit_once('-')?;
     let pronoun = match clitic {
         "lo" => HE,

@@ -1,6 +1,6 @@
 //! The longer lists of Portuguese words.
 
-pub const VERBS: &str = "
+pub(crate) const VERBS: &str = "
     tem têm há ter haver ser estar está estao estão estava estavam esteve fica ficam ficou ficar vai vão vou ir ia faz
     fazem faço fez feito fazer diz dizem disse dizer dá dão deu dar pode podem posso podia poderia poder quer querem
     quero queria querer sabe sabem sei saber vem vêm veio vir vê vejo viu ver põe pôs custa custam custou funciona
@@ -24,7 +24,7 @@ pub const VERBS: &str = "
     descoberto descoberta inventado inventada vendido vendida aprovado aprovada resuma resume liste lista
 ";
 
-pub const ADJECTIVES: &str = "
+pub(crate) const ADJECTIVES: &str = "
     bom boa bons boas ruim ruins melhor melhores pior piores maior maiores menor menores grande grandes pequeno pequena
     novo nova novos novas velho velha antigo antiga caro cara caros caras barato barata baratos baratas alto alta baixo
     baixa longo longa curto curta rápido rápida lento lenta fácil fáceis difícil difíceis importante importantes
@@ -35,7 +35,7 @@ pub const ADJECTIVES: &str = "
     cinza roxo rosa úteis útil compatível compatíveis permitido permitida obrigatório obrigatória
 ";
 
-pub const RELATIONAL: &str = "
+pub(crate) const RELATIONAL: &str = "
     sintoma sintomas causa causas efeito efeitos tratamento tratamentos história origem significado definição tipo tipos
     exemplo exemplos benefício benefícios vantagem vantagens desvantagem desvantagens risco riscos característica
     características função funções objetivo objetivos papel importância impacto impactos diferença diferenças membro
@@ -52,7 +52,7 @@ pub const RELATIONAL: &str = "
     alternativas concorrentes documentação site elenco enredo personagens tema temas
 ";
 
-pub const TIMES: &str = "
+pub(crate) const TIMES: &str = "
     hoje amanhã ontem anteontem manhã tarde noite madrugada semana mês ano dia segunda terça quarta quinta sexta sábado
     domingo segunda-feira terça-feira quarta-feira quinta-feira sexta-feira sábados domingos janeiro fevereiro março abril
     maio junho julho agosto setembro outubro novembro dezembro horas hora minutos semanas meses anos século verão inverno
@@ -60,14 +60,14 @@ pub const TIMES: &str = "
 ";
 
 /// Kinds of things that are called by a name of their own.
-pub const TITLED: &str = "
+pub(crate) const TITLED: &str = "
     música canção álbum filme livro romance série jogo banda artista cantor cantora cidade país estado ilha empresa
     companhia banco marca time equipe museu universidade escola guerra batalha doença lei tratado restaurante hotel fundo
     ação ações prova exame taxa imposto índice programa aplicativo site remédio produto plano curso linguagem planeta
     animal planta processo sistema investimento criptomoeda moeda técnica método teoria festa evento
 ";
 
-pub const NOUNS: &str = "
+pub(crate) const NOUNS: &str = "
     lugar mulher celular dólar açúcar militar popular mar par líder qualquer escolar solar familiar similar regular
     singular particular hambúrguer câncer hangar radar bar lar pilar exemplar caráter ar polar nuclear circular molecular
     lunar bipolar angular titular vestibular hospitalar alimentar complementar quando mundo fundo lindo segundo comando

@@ -9,7 +9,7 @@ fn said_in(entity: &Entity) -> Option<Case> {
 }
 
 /// The case that a preposition asks for.
-pub fn case_after(preposition: &str) -> Option<Case> {
+pub(crate) fn case_after(preposition: &str) -> Option<Case> {
     match preposition {
         "про" | "через" | "за" => Some(Case::Accusative),
         "о" | "об" | "в" | "во" | "на" | "при" => Some(Case::Locative),
@@ -21,7 +21,7 @@ pub fn case_after(preposition: &str) -> Option<Case> {
 }
 
 /// A phrase in a case, or in the nominative.
-pub fn in_case(entity: &Entity, case: Option<Case>) -> String {
+pub(crate) fn in_case(entity: &Entity, case: Option<Case>) -> String {
     let said = said_in(entity);
     let oblique = entity.after_verb && entity.head.ends_with(['у', 'ю', 'е', 'и', 'ы', 'ь']);
     if said == case || (oblique && said.is_none() && case.is_some()) {
@@ -45,7 +45,7 @@ pub fn in_case(entity: &Entity, case: Option<Case>) -> String {
     out.join(" ")
 }
 
-pub fn is_adjective(word: &str) -> bool {
+pub(crate) fn is_adjective(word: &str) -> bool {
     ["ый", "ая", "яя", "ое", "ее", "ые", "ие", "ую", "ого", "ой", "ский", "кий", "ной", "ом", "ых"]
         .iter()
         .any(|end| word.chars().count() > 4 && word.ends_with(end))

@@ -21,7 +21,7 @@ use crate::syntax::{
     WordLists, WritingRules,
 };
 
-pub static GRAMMAR: Grammar = Grammar {
+pub(crate) static GRAMMAR: Grammar = Grammar {
     analysis: analysis::ANALYSIS,
     words: WordLists {
         classes: CLASSES,

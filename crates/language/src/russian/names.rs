@@ -3,7 +3,7 @@
 
 use crate::syntax::Class;
 
-pub const GIVEN_NAMES: &[(Class, &str)] = &[(Class::MAN, MEN), (Class::WOMAN, WOMEN)];
+pub(crate) const GIVEN_NAMES: &[(Class, &str)] = &[(Class::MAN, MEN), (Class::WOMAN, WOMEN)];
 
 const MEN: &str = "
     александр алексей анатолий андрей антон аркадий артем борис вадим валентин валерий василий виктор виталий владимир

@@ -24,7 +24,7 @@ pub enum Kind {
 
 impl Kind {
     /// By role alone. A named assistant is one of those who talk.
-    pub fn by_role(passage: &Passage<'_>) -> Self {
+    pub(crate) fn by_role(passage: &Passage<'_>) -> Self {
         match passage.role {
             Some(Role::User) => Self::Asked,
             Some(Role::Assistant) if passage.speaker.is_none_or(speakers::is_role) => Self::Answered,

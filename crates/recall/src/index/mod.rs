@@ -157,7 +157,7 @@ pub(crate) struct Slot {
 }
 
 impl Slot {
-    pub fn shares_group(&self, other: &Self) -> bool {
+    pub(crate) fn shares_group(&self, other: &Self) -> bool {
         self.group == other.group && self.group != 0
     }
 }

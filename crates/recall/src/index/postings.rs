@@ -23,7 +23,7 @@ const OPENING: u32 = 1 << INDEX_BITS;
 const TIMES_SHIFT: u32 = INDEX_BITS + 1;
 const TIMES_MAX: u32 = u32::MAX >> TIMES_SHIFT;
 /// As many slots and as many terms as a posting can name.
-pub const INDEX_MAX: usize = 1 << INDEX_BITS;
+pub(crate) const INDEX_MAX: usize = 1 << INDEX_BITS;
 
 impl Posting {
     fn new(index: u32, counted: &Counted) -> Self {
@@ -40,7 +40,7 @@ impl Posting {
     }
 
     /// Whether the term is among the first words of the passage.
-    pub fn in_opening(self) -> bool {
+    pub(crate) fn in_opening(self) -> bool {
         self.0 & OPENING != 0
     }
 }
@@ -118,12 +118,12 @@ impl Dictionary {
         self.terms.get(term as usize).map(|term| term.print)
     }
 
-    pub fn postings(&self, term: u32) -> &[Posting] {
+    pub(crate) fn postings(&self, term: u32) -> &[Posting] {
         self.terms.get(term as usize).map_or(&[], |term| &term.postings)
     }
 
     /// How many postings the terms with this trigram have.
-    pub fn gram_postings(&self, gram: u32) -> u32 {
+    pub(crate) fn gram_postings(&self, gram: u32) -> u32 {
         self.grams.get(&gram).map_or(0, |gram| gram.postings)
     }
 

@@ -94,7 +94,7 @@ impl Reading {
     }
 
     /// How near the time of something lies to the dates it names.
-    pub fn nearness(&self, slot: &Slot) -> f32 {
+    pub(crate) fn nearness(&self, slot: &Slot) -> f32 {
         slot.day.map_or(0.0, |day| self.dates.iter().map(|date| date.nearness(day)).fold(0.0, f32::max))
     }
 }

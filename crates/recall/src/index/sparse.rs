@@ -21,7 +21,7 @@ pub fn of_passage(text: &str) -> Vec<(u32, f32)> {
 }
 
 /// The terms of a query that passages of the index hold, with how rare each is among them.
-pub fn of_query(query: &str, index: &Index) -> Vec<(u32, f32)> {
+pub(crate) fn of_query(query: &str, index: &Index) -> Vec<(u32, f32)> {
     let mut terms = Vec::new();
     for word in Reading::of(query, index).words.iter().filter(|word| !word.is_stop) {
         let held: usize = word.exact.iter().map(|term| index.dictionary.postings(*term).len()).sum();

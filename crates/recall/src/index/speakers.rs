@@ -51,12 +51,12 @@ impl Speakers {
 }
 
 /// Whether a name only says which side speaks.
-pub fn is_role(name: &str) -> bool {
+pub(crate) fn is_role(name: &str) -> bool {
     ROLES.iter().any(|role| role.eq_ignore_ascii_case(name.trim()))
 }
 
 /// Names in Cyrillic letters are declined, those in Latin letters are not.
-pub fn name_print(folded: &str) -> u64 {
+pub(crate) fn name_print(folded: &str) -> u64 {
     match Language::by_script(folded) {
         Some(language) => analyse::fingerprint(&language.stem(folded)),
         None => analyse::fingerprint(folded),

@@ -65,7 +65,7 @@ impl Vectors {
 
     /// The cosine of each slot that has a vector with the query, or nothing when the query is of another
     /// model.
-    pub fn cosines(&self, query: &[f32]) -> (&[u32], Vec<f32>) {
+    pub(crate) fn cosines(&self, query: &[f32]) -> (&[u32], Vec<f32>) {
         if query.len() != self.dimensions || self.slots.is_empty() {
             return (&[], Vec::new());
         }

@@ -35,8 +35,8 @@ pub enum MeasureCommand {
 pub struct BenchArgs {
     #[command(subcommand)]
     pub command: Option<BenchCommand>,
-    /// Which to run: W1 W1-HTTP redis W2 W3 W4 W5 W6 W7 HTTP footprint appends contexts; all without names. And growth: a store of a
-    /// million turns and one of a million threads
+    /// Which to run: W1 W1-HTTP redis W2 W3 W4 W5 W6 W7 HTTP footprint appends contexts, all without names;
+    /// or growth: a store of a million turns and one of a million threads
     pub names: Vec<String>,
     /// Seconds for each measurement of a rate
     #[arg(long, default_value_t = 1.0)]

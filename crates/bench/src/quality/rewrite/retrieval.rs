@@ -117,7 +117,7 @@ impl RankCounts {
 }
 
 impl RetrievalCounts {
-    pub fn add(&mut self, other: &Self) {
+    pub(crate) fn add(&mut self, other: &Self) {
         self.questions += other.questions;
         self.passages += other.passages;
         self.stand_in |= other.stand_in;

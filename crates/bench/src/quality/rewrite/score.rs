@@ -24,14 +24,14 @@ impl Terms {
     }
 
     /// The words that are not stop words and that the other text does not have.
-    pub fn content_beyond(self, other: &Self) -> BTreeSet<String> {
+    pub(crate) fn content_beyond(self, other: &Self) -> BTreeSet<String> {
         let matters = |word: &String| !self.language.for_word(word).is_stop(word);
         self.all.into_iter().filter(|word| matters(word) && !other.all.contains(word)).collect()
     }
 }
 
 /// Recall and F1 of the words of a text, counted as often as they occur.
-pub fn rouge1(text: &str, human: &str) -> (f64, f64) {
+pub(crate) fn rouge1(text: &str, human: &str) -> (f64, f64) {
     let [text, human] = [text, human].map(|text| {
         let words = Words::new(text, WORDS_MAX);
         words.iter().map(|word| word.folded.to_owned()).collect::<Vec<_>>()
@@ -40,7 +40,7 @@ pub fn rouge1(text: &str, human: &str) -> (f64, f64) {
     (shared as f64 / human.len().max(1) as f64, f1(shared, text.len(), human.len()))
 }
 
-pub fn f1(shared: usize, found: usize, wanted: usize) -> f64 {
+pub(crate) fn f1(shared: usize, found: usize, wanted: usize) -> f64 {
     2.0 * shared as f64 / (found + wanted).max(1) as f64
 }
 
@@ -66,7 +66,7 @@ pub struct Bleu {
 }
 
 impl Bleu {
-    pub fn note(&mut self, text: &str, human: &str) {
+    pub(crate) fn note(&mut self, text: &str, human: &str) {
         let [text, human] = [text, human].map(tokens);
         self.words += text.len();
         self.human_words += human.len();
@@ -76,7 +76,7 @@ impl Bleu {
         }
     }
 
-    pub fn percent(&self) -> f64 {
+    pub(crate) fn percent(&self) -> f64 {
         if self.shared.contains(&0) {
             return 0.0;
         }

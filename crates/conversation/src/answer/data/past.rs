@@ -42,7 +42,7 @@ impl Meta {
     }
 
     /// Whether it was about subjects.
-    pub fn has_subjects(&self) -> bool {
+    pub(crate) fn has_subjects(&self) -> bool {
         self.parameters.as_ref().is_some_and(Parameters::has_subjects)
     }
 

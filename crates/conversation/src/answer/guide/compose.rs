@@ -58,7 +58,7 @@ const MARK_LIVES_S: f64 = 3_600.0;
 
 const BUDGET_TOKENS: u32 = 24_000;
 
-pub async fn compose(
+pub(crate) async fn compose(
     work: &Work<'_>,
     decision: &Decision,
     route: &Route,

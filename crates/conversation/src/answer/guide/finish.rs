@@ -18,7 +18,7 @@ use crate::trace::MemoryMark;
 const MEMORY_CHARS_MAX: usize = 1_000;
 
 /// What a message is about: as the client says, else the model, else the words.
-pub fn sense(work: &Work<'_>, decision: &Decision, block: Option<Block>, in_crisis: bool) -> MessageSense {
+pub(crate) fn sense(work: &Work<'_>, decision: &Decision, block: Option<Block>, in_crisis: bool) -> MessageSense {
     let words = work.guide.rules.block(&work.read);
     let block = work.asked.block.clone().or(block).unwrap_or_default();
     // Neither the client nor the model makes danger, or pain that follows it, calm.

@@ -121,7 +121,7 @@ impl Loaded {
     }
 
     /// How many memories were found.
-    pub fn memories_count(&self) -> usize {
+    pub(crate) fn memories_count(&self) -> usize {
         self.memories.as_ref().map_or(0, |found| found.hits.len())
     }
 }
@@ -167,7 +167,7 @@ pub async fn name(work: &Work<'_>) -> Option<String> {
 }
 
 /// How memories are recalled, and what is shown if there are none.
-pub fn recall_spec(work: &Work<'_>) -> RecallSpec {
+pub(crate) fn recall_spec(work: &Work<'_>) -> RecallSpec {
     let answers = &work.guide.answers;
     let (heading, empty) = (Some(answers.memories_heading.to_string()), Some(answers.memories_none.to_string()));
     RecallSpec { heading, empty, ..RecallSpec::from(RecallSource::Memories) }

@@ -83,7 +83,7 @@ impl ResponseLock {
                 return Err(locked(&other));
             }
             // The end of the wait is no error: the lock is tried once more.
-            let _ = tokio::time::timeout_at(until, released).await;
+            drop(tokio::time::timeout_at(until, released).await);
         }
     }
 

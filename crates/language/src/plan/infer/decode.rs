@@ -21,9 +21,9 @@ use crate::window::Window;
 /// The most rows that any limit allows.
 pub const LIMIT_MAX: u32 = 1_000;
 /// The most phrases of one list.
-pub const PHRASES_MAX: usize = 200;
+pub(crate) const PHRASES_MAX: usize = 200;
 /// The longest sentence that asks for what is missing.
-pub const ASK_BYTES_MAX: usize = 500;
+pub(crate) const ASK_BYTES_MAX: usize = 500;
 
 type Phrases = BTreeMap<String, Vec<String>>;
 

@@ -245,11 +245,6 @@ impl ParameterRules {
         }
     }
 
-    /// Whether an intent is about subjects.
-    pub fn takes_subject(&self, intent: &str) -> bool {
-        self.intents.get(intent).is_some_and(|rule| !rule.subjects.is_empty())
-    }
-
     /// The kinds of subject that an intent is about, by their places.
     pub fn kinds_of(&self, intent: &str) -> Vec<usize> {
         let rule = self.intents.get(intent);

@@ -75,18 +75,18 @@ impl<'q> QuestionWords<'q> {
         Self { tokens, question, words: question.words(), free }
     }
 
-    pub fn grammar(&self) -> &'static QuestionGrammar {
+    pub(crate) fn grammar(&self) -> &'static QuestionGrammar {
         self.question.grammar()
     }
 
     /// Whether a word is one for a kind of subject.
-    pub fn is_kind(&self, at: usize) -> bool {
+    pub(crate) fn is_kind(&self, at: usize) -> bool {
         self.question.is_kind(at)
     }
 
     /// The window that is named. Its words say nothing else, but those for what is to come, which may ask for
     /// the next.
-    pub fn take_window(&mut self) -> Option<Window> {
+    pub(crate) fn take_window(&mut self) -> Option<Window> {
         let (window, words) = Window::among(&self.tokens)?;
         if window != Window::Upcoming {
             self.take(words);
@@ -95,7 +95,7 @@ impl<'q> QuestionWords<'q> {
     }
 
     /// Numbers that stand as those of a date, or after the word for a day. A window would have taken them.
-    pub fn stray_date(&self) -> Option<Range<usize>> {
+    pub(crate) fn stray_date(&self) -> Option<Range<usize>> {
         let number = |at: usize| self.tokens.digits(at).is_some() && self.is_free(at);
         let joined = |at: usize| number(at) && matches!(self.tokens.joint(at), Some('/' | '-' | '.'));
         let is_date = |at: usize| number(at) && joined(at + 1) && joined(at + 2);
@@ -108,7 +108,7 @@ impl<'q> QuestionWords<'q> {
         self.tokens.digits(at).is_some() && self.is_free(at)
     }
 
-    pub fn are_free(&self, words: &Range<usize>) -> bool {
+    pub(crate) fn are_free(&self, words: &Range<usize>) -> bool {
         words.clone().all(|at| self.is_free(at))
     }
 
@@ -138,7 +138,7 @@ impl<'q> QuestionWords<'q> {
     }
 
     /// The same of many phrases.
-    pub fn places_of<'s>(&self, spellings: impl Iterator<Item = &'s Spelling>) -> Vec<Range<usize>> {
+    pub(crate) fn places_of<'s>(&self, spellings: impl Iterator<Item = &'s Spelling>) -> Vec<Range<usize>> {
         spellings.flat_map(|spelling| self.places(spelling)).collect()
     }
 

@@ -15,14 +15,14 @@ use super::vocabulary::{FILLER, FOLLOW_UP, Id, KINDS_MAX, TIME, Vocabulary};
 use super::{Intent, Ontology};
 use crate::Language;
 
-pub const INTENTS_MAX: usize = 200;
-pub const BUCKETS_MAX: usize = 50;
-pub const GROUPS_MAX: usize = 100;
+pub(crate) const INTENTS_MAX: usize = 200;
+pub(crate) const BUCKETS_MAX: usize = 50;
+pub(crate) const GROUPS_MAX: usize = 100;
 /// Entries of one list or one map of words.
-pub const ENTRIES_MAX: usize = 2000;
-pub const ENTRY_BYTES_MAX: usize = 1000;
+pub(crate) const ENTRIES_MAX: usize = 2000;
+pub(crate) const ENTRY_BYTES_MAX: usize = 1000;
 pub const NAME_BYTES_MAX: usize = 64;
-pub const WEIGHT_MAX: f64 = 100.0;
+pub(crate) const WEIGHT_MAX: f64 = 100.0;
 pub(crate) const SHAPES_MAX: usize = 8;
 pub(crate) const CURRENCY_BYTES_MAX: usize = 8;
 

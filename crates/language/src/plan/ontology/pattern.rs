@@ -15,7 +15,7 @@ use super::vocabulary::{FILLER, Id, TIME, Unit, Vocabulary, WINDOW, is_subject, 
 const GAP_MAX: usize = 3;
 
 /// The name of the placeholder for a stretch of time.
-pub const WINDOW_NAME: &str = "window";
+pub(crate) const WINDOW_NAME: &str = "window";
 
 #[derive(Debug, Clone)]
 pub struct Pattern {
@@ -58,14 +58,14 @@ impl Pattern {
     }
 
     /// Whether each alternative is one word.
-    pub fn is_words(&self) -> bool {
+    pub(crate) fn is_words(&self) -> bool {
         let is_word = |element: &Element| element.iter().all(|id| *id != WINDOW && !is_subject(*id));
         let mut parts = self.alternatives.iter().map(|it| it.parts.as_slice());
         parts.all(|parts| matches!(parts, [part] if matches!(part.as_slice(), [element] if is_word(element))))
     }
 
     /// The words that are enough by themselves, but for those of groups.
-    pub fn lone_words(&self) -> impl Iterator<Item = Id> {
+    pub(crate) fn lone_words(&self) -> impl Iterator<Item = Id> {
         let alone = |it: &Alternative| match it.parts.as_slice() {
             [part] if part.len() == 1 => part.first().filter(|element| element.len() == 1)?.first().copied(),
             _ => None,

@@ -94,11 +94,11 @@ impl Scorer {
         self.intents.push((threshold, bucket));
     }
 
-    pub fn add_bucket(&mut self, is_required: bool) {
+    pub(crate) fn add_bucket(&mut self, is_required: bool) {
         self.buckets.push(is_required);
     }
 
-    pub fn learn(&mut self, key: &str, pattern: Pattern, signal: Signal) {
+    pub(crate) fn learn(&mut self, key: &str, pattern: Pattern, signal: Signal) {
         let at = *self.written.entry(key.to_owned()).or_insert(self.patterns.len());
         match self.patterns.get_mut(at) {
             Some((_, signals)) => signals.push(signal),
@@ -174,7 +174,7 @@ impl Scorer {
     }
 
     /// Takes back what unknown words took off an intent whose parameters read them.
-    pub fn forgive(&self, sum: &mut Sum, units: &[Unit], read: &[usize]) {
+    pub(crate) fn forgive(&self, sum: &mut Sum, units: &[Unit], read: &[usize]) {
         sum.because.retain(|because| !because.feature.ends_with(UNKNOWN_WORDS));
         sum.because.extend(self.strange_but(units, read));
         sum.score = total(&sum.because);
@@ -191,7 +191,7 @@ impl Scorer {
     }
 
     /// Puts the intent of an earlier turn first, far enough above what it needs and above all others.
-    pub fn look_back(&self, sums: &mut Vec<Sum>, intent: usize, feature: &str) {
+    pub(crate) fn look_back(&self, sums: &mut Vec<Sum>, intent: usize, feature: &str) {
         let at = sums.iter().position(|sum| sum.intent == intent);
         let mut sum = at.map(|at| sums.remove(at)).unwrap_or(Sum {
             intent,
@@ -213,7 +213,7 @@ impl Scorer {
     }
 
     /// Whether as much speaks for an intent as for any other.
-    pub fn speaks_for(&self, sums: &[Sum], intent: usize) -> bool {
+    pub(crate) fn speaks_for(&self, sums: &[Sum], intent: usize) -> bool {
         let gap = self.needed(intent).min_gap;
         let own = sums.iter().find(|sum| sum.intent == intent && sum.speaks && sum.own > 0.0);
         own.zip(sums.first()).is_some_and(|(own, best)| best.score - own.score < gap)
@@ -225,7 +225,7 @@ impl Scorer {
 }
 
 /// Whether a question holds nothing but what leans on an earlier one, which reads some of its words.
-pub fn is_elliptical(units: &[Unit], reads: &dyn Fn(usize) -> bool) -> bool {
+pub(crate) fn is_elliptical(units: &[Unit], reads: &dyn Fn(usize) -> bool) -> bool {
     let leans = |unit: &Unit| unit.is_subject() || unit.is(TIME | FOLLOW_UP) || reads(unit.word);
     units.iter().any(leans) && units.iter().all(|unit| leans(unit) || unit.is(FILLER))
 }

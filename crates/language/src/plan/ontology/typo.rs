@@ -16,15 +16,15 @@ pub struct Typos {
 
 impl Typos {
     /// Shorter words have too many neighbours.
-    pub const LETTERS_MIN: usize = 5;
+    pub(crate) const LETTERS_MIN: usize = 5;
 
-    pub fn learn(&mut self, word: &Word, id: Id) {
+    pub(crate) fn learn(&mut self, word: &Word, id: Id) {
         for spelling in [&word.folded, &word.stem] {
             self.learn_spelling(spelling, id);
         }
     }
 
-    pub fn learn_spelling(&mut self, spelling: &str, id: Id) {
+    pub(crate) fn learn_spelling(&mut self, spelling: &str, id: Id) {
         let same = self.by_print.get(&fingerprint(spelling)).into_iter().flatten();
         let mut same = same.filter_map(|at| self.spellings.get(*at as usize));
         if is_long(spelling) && !same.any(|(known, _)| known == spelling) {
@@ -35,7 +35,7 @@ impl Typos {
     }
 
     /// Whether two different words are one slip apart, however short.
-    pub fn is_one_slip(a: &str, b: &str) -> bool {
+    pub(crate) fn is_one_slip(a: &str, b: &str) -> bool {
         a != b && one_slip(a, b)
     }
 
@@ -64,7 +64,7 @@ impl Typos {
     }
 
     /// All known words that a spelling may have been meant to be.
-    pub fn all_near(&self, spelling: &str) -> Vec<Id> {
+    pub(crate) fn all_near(&self, spelling: &str) -> Vec<Id> {
         self.places(spelling).iter().filter_map(|at| self.spellings.get(*at as usize)).map(|(_, id)| *id).collect()
     }
 

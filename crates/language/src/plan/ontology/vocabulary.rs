@@ -29,7 +29,7 @@ pub(crate) fn subject_id(kind: usize) -> Id {
 /// What is known of a word, as bits.
 pub const TIME: u8 = 1;
 pub const FILLER: u8 = 2;
-pub const FOLLOW_UP: u8 = 4;
+pub(crate) const FOLLOW_UP: u8 = 4;
 const ORDINARY: u8 = 8;
 
 #[derive(Debug, Clone)]
@@ -80,7 +80,7 @@ impl Vocabulary {
     }
 
     /// The number of a word, which is given one where it has none. The caller has a use for the word.
-    pub fn learn(&mut self, word: &Word) -> Id {
+    pub(crate) fn learn(&mut self, word: &Word) -> Id {
         let is_stop = self.language.is_stop(&word.folded);
         let is_whole = is_stop || self.whole.contains_key(&word.folded);
         let id = if is_whole { self.add_whole(&word.folded) } else { self.add_stem(&word.stem) };
@@ -94,7 +94,7 @@ impl Vocabulary {
     }
 
     /// A word that is only itself and that no rule uses yet.
-    pub fn learn_ordinary(&mut self, word: &Word) {
+    pub(crate) fn learn_ordinary(&mut self, word: &Word) {
         let id = self.add_whole(&word.folded);
         self.known.get_mut(id as usize).into_iter().for_each(|known| known.kind |= ORDINARY);
     }
@@ -122,7 +122,7 @@ impl Vocabulary {
         id
     }
 
-    pub fn learn_kind(&mut self, word: &Word, kind: u8) {
+    pub(crate) fn learn_kind(&mut self, word: &Word, kind: u8) {
         let id = self.learn(word) as usize;
         if let Some(known) = self.known.get_mut(id) {
             known.kind |= kind;
@@ -130,7 +130,7 @@ impl Vocabulary {
     }
 
     /// One word for one or several others. Says whether they already stand for another.
-    pub fn learn_synonym(&mut self, words: &[Word], means: Id) -> Result<(), ()> {
+    pub(crate) fn learn_synonym(&mut self, words: &[Word], means: Id) -> Result<(), ()> {
         let ids: Vec<Id> = words.iter().map(|word| self.learn(word)).collect();
         match ids.as_slice() {
             [id] => match self.known.get_mut(*id as usize) {
@@ -151,7 +151,7 @@ impl Vocabulary {
     }
 
     /// Whether a word stands for itself.
-    pub fn is_itself(&self, id: Id) -> bool {
+    pub(crate) fn is_itself(&self, id: Id) -> bool {
         self.known.get(id as usize).is_none_or(|known| known.means == id)
     }
 
@@ -218,7 +218,7 @@ impl Vocabulary {
     }
 
     /// What is known of each word.
-    pub fn senses(&self, question: &Question) -> Vec<Sense> {
+    pub(crate) fn senses(&self, question: &Question) -> Vec<Sense> {
         let units = self.read(question);
         let ends = units.iter().skip(1).map(|unit| unit.word).chain([question.words().len()]);
         let mut senses = Vec::with_capacity(question.words().len());
@@ -235,7 +235,7 @@ impl Vocabulary {
     }
 
     /// Whether a folded word is one that an ontology uses, or that everybody does.
-    pub fn is_ordinary(&self, folded: &str) -> bool {
+    pub(crate) fn is_ordinary(&self, folded: &str) -> bool {
         let is_whole = self.whole.contains_key(folded) || self.language.is_stop(folded);
         is_whole || self.ids.contains_key(&self.language.stem(folded))
     }
@@ -314,7 +314,7 @@ impl Unit {
     }
 
     /// Whether it says something that the ontology knows nothing of.
-    pub fn is_strange(self) -> bool {
+    pub(crate) fn is_strange(self) -> bool {
         (self.id == UNKNOWN && self.kind == 0) || self.is(ORDINARY)
     }
 }

@@ -143,7 +143,7 @@ impl Subjects {
     }
 
     /// Several subjects as they are offered to people.
-    pub fn offered(&self, subjects: &[Subject]) -> Vec<String> {
+    pub(crate) fn offered(&self, subjects: &[Subject]) -> Vec<String> {
         let offer = |subject: &Subject| {
             let shown = self.shown(subject.kind, &subject.code);
             let at = self.place(subject.kind, &subject.code);

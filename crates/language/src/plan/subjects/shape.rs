@@ -13,7 +13,7 @@ enum CodeSign {
 }
 
 impl Shape {
-    pub const CHARS_MAX: usize = 32;
+    pub(crate) const CHARS_MAX: usize = 32;
 
     pub fn parse(text: &str) -> Result<Self, String> {
         let mut signs: Vec<(CodeSign, bool)> = Vec::new();
@@ -39,7 +39,7 @@ impl Shape {
     }
 
     /// Whether a code of it cannot be taken for a number.
-    pub fn has_letter(&self) -> bool {
+    pub(crate) fn has_letter(&self) -> bool {
         self.0.iter().any(|(sign, _)| *sign == CodeSign::Letter)
     }
 

@@ -13,7 +13,7 @@ pub struct Estimate {
 }
 
 /// Of the highest values, out of so many; `None` where they are all there are, or too few to tell.
-pub fn estimate(highest: impl Iterator<Item = f32> + Clone, of: usize) -> Option<Estimate> {
+pub(crate) fn estimate(highest: impl Iterator<Item = f32> + Clone, of: usize) -> Option<Estimate> {
     let (count, sum, lowest) = highest.fold((0_usize, 0.0_f64, f64::MAX), |(count, sum, lowest), value| {
         (count + 1, sum + f64::from(value), lowest.min(f64::from(value)))
     });

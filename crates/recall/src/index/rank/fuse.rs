@@ -66,7 +66,7 @@ impl Fused {
     }
 }
 
-pub fn fuse(
+pub(crate) fn fuse(
     index: &Index,
     field: &Field,
     reading: &Reading,
@@ -134,7 +134,7 @@ fn add_dense(field: &Field, cosines: &Cosines, scores: &mut [f32]) {
 }
 
 /// What the likeness of words gives to a passage.
-pub fn fuzzy_part(fuzzy: f32, kind: Kind) -> f32 {
+pub(crate) fn fuzzy_part(fuzzy: f32, kind: Kind) -> f32 {
     FUZZY * fuzzy * kept(kind)
 }
 
@@ -144,7 +144,7 @@ fn kept(kind: Kind) -> f32 {
 }
 
 /// What its group gives to a passage.
-pub fn group_part(lexical: &Lexical, field: &Field, place: usize) -> f32 {
+pub(crate) fn group_part(lexical: &Lexical, field: &Field, place: usize) -> f32 {
     field.group(place).and_then(|group| lexical.groups.get(group)).map_or(0.0, |score| GROUP * score)
 }
 

@@ -9,7 +9,7 @@ const B: f32 = 0.75;
 /// and say first what they are about.
 const OPENING: f32 = 1.0;
 
-pub const NO_GROUP: u32 = u32::MAX;
+pub(crate) const NO_GROUP: u32 = u32::MAX;
 
 /// The passages in their order, as their scores are summed up.
 #[derive(Debug)]
@@ -92,7 +92,7 @@ fn damping(lengths: &[u32]) -> Vec<f32> {
     lengths.iter().map(|length| K1 * (1.0 - B + B * *length as f32 / mean)).collect()
 }
 
-pub fn rarity(passages: f32, all: usize) -> f32 {
+pub(crate) fn rarity(passages: f32, all: usize) -> f32 {
     let all = all as f32;
     (1.0 + (all - passages.min(all) + 0.5) / (passages.min(all) + 0.5)).ln()
 }
@@ -102,7 +102,7 @@ fn saturated(times: f32, damping: f32) -> f32 {
 }
 
 /// What a word gives that stands so often in a passage, whatever the length of that.
-pub fn saturated_alone(times: f32) -> f32 {
+pub(crate) fn saturated_alone(times: f32) -> f32 {
     saturated(times, K1)
 }
 
