@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use serde_json::{Map, Value, json};
+use serde_json::Value;
 
 use super::generation::Generated;
 use super::guided_answer::GuidedAnswer;
@@ -136,30 +136,6 @@ pub struct Prompted {
     pub compaction: Option<Arc<Compaction>>,
     /// What the prompt holds of its inputs and why, where that was asked for.
     pub explanation: Option<Arc<Value>>,
-}
-
-impl Prompted {
-    /// Where the passages stand, by the numbers that an answer cites them by. Their text is not in it: a
-    /// document that is forgotten leaves no copy here.
-    pub(super) fn places(&self) -> Value {
-        let place = |(n, passage): (usize, &FoundPassage)| {
-            let place = &passage.place;
-            let known = [
-                ("n", Some(json!(n))),
-                ("from", Some(json!(passage.source))),
-                ("id", Some(json!(passage.id))),
-                ("name", Some(json!(passage.name()))),
-                ("file", place.file.as_ref().map(|file| json!(file))),
-                ("heading", place.heading.as_ref().map(|heading| json!(heading))),
-                ("line", place.line.map(|line| json!(line))),
-                ("line_end", place.line_end.map(|line| json!(line))),
-                ("page", place.page.map(|page| json!(page))),
-                ("score", Some(json!(passage.score))),
-            ];
-            known.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect::<Map<_, _>>()
-        };
-        (1..).zip(self.sources.iter()).map(place).map(Value::Object).collect()
-    }
 }
 
 /// A skill that the model called.

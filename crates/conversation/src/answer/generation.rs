@@ -7,7 +7,7 @@ use novelo_engine::{Message, Role};
 use novelo_language::finish::{Block, Cleaner};
 use serde_json::{Map, Value, json};
 
-use super::event::{Event, Partial, Prompted, SkillCall};
+use super::event::{Event, Partial, SkillCall};
 use super::log::EventLog;
 use crate::error::Error;
 use crate::model::{Delta, Failure, More, ToolCall, Usage};
@@ -227,15 +227,6 @@ impl Generated {
     /// The turn of the answer; `None` where the model said nothing.
     pub fn turn(&self) -> Option<Message> {
         self.said().map(|message| Message::from_stored(message.to_string().into()))
-    }
-
-    /// The same with where the passages of its prompt stand, so that its citations can be followed later.
-    pub(super) fn turn_citing(&self, prompted: &Prompted) -> Option<Message> {
-        let mut message = self.said()?;
-        if let Some(members) = message.as_object_mut().filter(|_| !prompted.sources.is_empty()) {
-            members.insert("sources".to_owned(), prompted.places());
-        }
-        Some(Message::from_stored(message.to_string().into()))
     }
 
     /// The same as JSON.

@@ -13,12 +13,11 @@ export function exchanges(turns) {
   const said = [];
   for (const { message } of turns) {
     const text = textOf(message).trim();
-    if (message.role === "user") said.push({ question: text, answer: "", sources: [] });
+    if (message.role === "user") said.push({ question: text, answer: "" });
     else if (message.role === "assistant" && text) {
-      if (!said.length) said.push({ question: "", answer: "", sources: [] });
+      if (!said.length) said.push({ question: "", answer: "" });
       const last = said.at(-1);
       last.answer = [last.answer, text].filter(Boolean).join("\n\n");
-      if (Array.isArray(message.sources)) last.sources = message.sources;
     }
   }
   return said;

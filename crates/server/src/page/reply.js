@@ -133,7 +133,7 @@ export class Reply {
 
   #sources(prompt) {
     const { sources } = prompt;
-    this.#cited = numbered(sources);
+    this.#cited = sources.map((source, at) => source.n ?? at + 1);
     this.#parts.sources.replaceChildren(sources.length ? listed(sources) : made("p", say("sources_none"), "note"));
     this.#foot(prompt);
     this.#grew();
@@ -161,7 +161,15 @@ export class Reply {
       this.note(words, "note", detail);
     }
     this.#end();
-    cite(this.#parts.answer, this.#cited, (n) => find(this.#parts.sources, n));
+    cite(this.#parts.answer, this.#cited, (n) => this.#find(n));
+  }
+
+  /** Shows a source by its number. */
+  #find(n) {
+    const item = this.#parts.sources.querySelector(`li[data-n="${n}"]`);
+    item.closest("details").open = true;
+    item.focus();
+    item.scrollIntoView({ block: "nearest" });
   }
 
   #end() {
@@ -177,19 +185,6 @@ function remarks({ notes, partial }) {
   const told = notes.map(noted);
   if (partial && told.every(({ key }) => key !== partial)) told.unshift({ key: partial, words: say(partial), detail: "" });
   return told;
-}
-
-/** The numbers that an answer cites its sources by. */
-function numbered(sources) {
-  return sources.map((source, at) => source.n ?? at + 1);
-}
-
-/** Shows one of these sources by its number. */
-function find(sources, n) {
-  const item = sources.querySelector(`li[data-n="${n}"]`);
-  item.closest("details").open = true;
-  item.focus();
-  item.scrollIntoView({ block: "nearest" });
 }
 
 /** Makes `[n]` in an answer lead to source n; code stays code. */
@@ -215,7 +210,7 @@ function link(n, find) {
 }
 
 /** An exchange of earlier: what was asked, and what was answered. */
-export function shown({ question, answer, sources }) {
+export function shown({ question, answer }) {
   const article = made("article", "", "exchange");
   const asked = made("h2", question, "question");
   asked.dir = "auto";
@@ -225,12 +220,6 @@ export function shown({ question, answer, sources }) {
   text.show();
   if (question) article.append(asked);
   article.append(said);
-  if (sources.length) {
-    const list = made("div", "", "sources");
-    list.append(listed(sources));
-    article.append(list);
-    cite(said, numbered(sources), (n) => find(list, n));
-  }
   return article;
 }
 
@@ -260,20 +249,19 @@ function listed(sources) {
   return details;
 }
 
-/** A source of an earlier answer is shown by its place: what it says is not stored with the answer. */
-function row({ n, name, file, line, line_end: end, page, text, score }, at) {
+function row({ n, name, file, line, page, text, score }, at) {
   const head = made("p", "", "head");
   const title = made("b", name);
   title.dir = "auto";
   head.append(title);
   if (file) head.append(made("span", file, "where"));
-  if (line) head.append(made("span", lines(line, end ?? lastLine(line, text)), "where"));
+  if (line) head.append(made("span", lines(line, text), "where"));
   if (page) head.append(made("span", say("page", { n: number(page) }), "where"));
   head.append(made("span", say("score", { score: number(score, 2) }), "score"));
   const item = made("li");
   item.tabIndex = -1;
   item.dataset.n = n ?? at + 1;
-  item.append(head, ...(text ? [passage(text, file)] : []));
+  item.append(head, passage(text, file));
   return item;
 }
 
@@ -291,11 +279,8 @@ function passage(text, file) {
   return quote;
 }
 
-/** The last line of its file that a passage stands on. */
-function lastLine(first, text) {
-  return first + (text ?? "").trimEnd().split("\n").length - 1;
-}
-
-function lines(first, last) {
+/** The lines of its file that a passage stands on. */
+function lines(first, text) {
+  const last = first + text.trimEnd().split("\n").length - 1;
   return say(first === last ? "line" : "lines", { first: number(first), last: number(last) });
 }

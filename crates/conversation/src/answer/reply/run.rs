@@ -65,7 +65,7 @@ async fn answer_and_store(app: &Shared, asked: &ReplyRequest, log: &EventLog, mu
         (Some(turn), None) if asked.is_relayed() => {
             kept.add_relayed(app, turn, generated.partial == Some(Partial::ClientLeft)).await?
         }
-        (_, None) => kept.add(app, generated.turn_citing(&prompt.prompted).into_iter().collect()).await?,
+        (turn, None) => kept.add(app, turn.into_iter().collect()).await?,
     };
     if !is_kept {
         generated.notes.push("the thread was forgotten meanwhile, and this was not kept".to_owned());

@@ -33,6 +33,7 @@ pub enum Copy {
     Vectors,
     Qdrant,
     Summary,
+    Compactions,
     MadeMemories,
     EcoAnswer,
     Reference,
@@ -45,13 +46,14 @@ pub enum Copy {
 }
 
 impl Copy {
-    pub const ALL: [(&str, Self); 15] = [
+    pub const ALL: [(&str, Self); 16] = [
         ("documents, lists and exports", Self::Documents),
         ("prompts and contexts kept for a repeat", Self::Prompts),
         ("search indexes", Self::Indexes),
         ("vectors", Self::Vectors),
         ("points in Qdrant", Self::Qdrant),
         ("the summary of the thread", Self::Summary),
+        ("texts of compactions that were made from it", Self::Compactions),
         ("memories that `/ask-eco` made from it", Self::MadeMemories),
         ("the last answer of `/ask-eco`", Self::EcoAnswer),
         ("the reference of `/ask`", Self::Reference),
@@ -175,6 +177,7 @@ impl World {
             Copy::Vectors => is_there(&self.vector()),
             Copy::Qdrant => self.has_point(),
             Copy::Summary => self.reads.get(&thread("u", "t", "/summary")).text().contains(CANARY),
+            Copy::Compactions => self.reads.get(&thread("u", "t", "/compactions")).text().contains(CANARY),
             Copy::MadeMemories => is_there("memories/canary"),
             Copy::EcoAnswer => is_there("convo.sessions/t/answered/last"),
             Copy::Reference => is_there("convo.sessions/t/references/last"),
@@ -263,6 +266,12 @@ fn made_from_turn(server: &Server, turn: &str) -> String {
     let meta = json!({"origem": "ask-eco", "sessao": "t", "turno": turn});
     put("memories/canary", json!({"text": TEXT, "meta": meta}));
     put("convo.sessions/t/memory/summary", json!({"text": TEXT, "upto_seq": 1, "by": "extract"}));
+    let span = json!({"id": "s1-1", "first_seq": 1, "last_seq": 1, "turns": 1, "tokens": 9, "kind": "talk", "by": "extract", "text": TEXT});
+    let compaction = json!({
+        "id": "c1", "created_at": 1.0, "tokens_before": 30, "tokens_after": 20, "max_tokens": 20, "tokenizer": "approx",
+        "spans": [span],
+    });
+    put("convo.sessions/t/compactions/c1", compaction);
     put("convo.sessions/t/answered/last", json!({"answer": TEXT}));
     put("convo.sessions/t/references/last", json!({"last": TEXT}));
     server.post(&thread("u", "t", "/fork"), json!({"at_seq": 1, "to": "fork"})).ok();
