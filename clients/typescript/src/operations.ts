@@ -136,6 +136,51 @@ export class Operations extends Base {
     return this.json<types.Deleted>({ method: "DELETE", path: `/v1/users/${segment("user", user)}/threads/${segment("thread", thread)}/summary`, repeatable: false }, options);
   }
 
+  /** Compacts a thread that costs more than it may: old spans are shown in short, and can be had back. */
+  compactThread(user: string, thread: string, body: types.NewCompaction, options: CallOptions = {}): Promise<types.Compacted> {
+    return this.json<types.Compacted>({ method: "POST", path: `/v1/users/${segment("user", user)}/threads/${segment("thread", thread)}/compactions`, body: body, repeatable: false }, options);
+  }
+
+  /** Lists the compactions of a thread, oldest first. */
+  listCompactions(user: string, thread: string, options: CallOptions & { after?: string | number; limit?: number } = {}): Promise<types.Compactions> {
+    return this.json<types.Compactions>({ method: "GET", path: `/v1/users/${segment("user", user)}/threads/${segment("thread", thread)}/compactions`, query: { "after": options.after, "limit": options.limit } }, options);
+  }
+
+  /** The entries of all pages of `listCompactions`, each page read when it is needed. */
+  iterCompactions(user: string, thread: string, options: CallOptions & { after?: string | number; limit?: number } = {}): AsyncIterableIterator<types.Compactions["compactions"][number]> {
+    return pages((after) => this.listCompactions(user, thread, { ...options, after: after ?? options.after }), "compactions", "id") as AsyncIterableIterator<types.Compactions["compactions"][number]>;
+  }
+
+  /** Reads a compaction. */
+  getCompaction(user: string, thread: string, id: string, options: CallOptions = {}): Promise<types.Compaction> {
+    return this.json<types.Compaction>({ method: "GET", path: `/v1/users/${segment("user", user)}/threads/${segment("thread", thread)}/compactions/${segment("id", id)}` }, options);
+  }
+
+  /** Undoes a compaction: what it replaced is shown again. */
+  undoCompaction(user: string, thread: string, id: string, options: CallOptions = {}): Promise<types.Deleted> {
+    return this.json<types.Deleted>({ method: "DELETE", path: `/v1/users/${segment("user", user)}/threads/${segment("thread", thread)}/compactions/${segment("id", id)}`, repeatable: false }, options);
+  }
+
+  /** What a span replaced, word for word. */
+  getSpan(user: string, thread: string, id: string, options: CallOptions = {}): Promise<types.SpanTurns> {
+    return this.json<types.SpanTurns>({ method: "GET", path: `/v1/users/${segment("user", user)}/threads/${segment("thread", thread)}/spans/${segment("id", id)}` }, options);
+  }
+
+  /** Shows a span word for word in prompts again. */
+  restoreSpan(user: string, thread: string, id: string, options: CallOptions = {}): Promise<types.SpanTurns> {
+    return this.json<types.SpanTurns>({ method: "POST", path: `/v1/users/${segment("user", user)}/threads/${segment("thread", thread)}/spans/${segment("id", id)}/restore`, repeatable: false }, options);
+  }
+
+  /** The turns that are never compacted. */
+  getPins(user: string, thread: string, options: CallOptions = {}): Promise<types.Pins> {
+    return this.json<types.Pins>({ method: "GET", path: `/v1/users/${segment("user", user)}/threads/${segment("thread", thread)}/pins` }, options);
+  }
+
+  /** Pins these turns, and no others. */
+  setPins(user: string, thread: string, body: types.Pins, options: CallOptions = {}): Promise<types.Pins> {
+    return this.json<types.Pins>({ method: "PUT", path: `/v1/users/${segment("user", user)}/threads/${segment("thread", thread)}/pins`, body: body }, options);
+  }
+
   /** Keeps a text for later. */
   addMemory(user: string, body: types.NewMemory, options: CallOptions = {}): Promise<types.Named> {
     return this.json<types.Named>({ method: "POST", path: `/v1/users/${segment("user", user)}/memories`, body: body, named: "id" }, options);
@@ -159,6 +204,16 @@ export class Operations extends Base {
   /** Finds memories. */
   searchMemories(user: string, body: types.Search, options: CallOptions = {}): Promise<types.MemoryHits> {
     return this.json<types.MemoryHits>({ method: "POST", path: `/v1/users/${segment("user", user)}/memories/search`, body: body }, options);
+  }
+
+  /** A memory, with what it replaced and what replaced it. */
+  getMemory(user: string, id: string, options: CallOptions = {}): Promise<types.Memory> {
+    return this.json<types.Memory>({ method: "GET", path: `/v1/users/${segment("user", user)}/memories/${segment("id", id)}` }, options);
+  }
+
+  /** Changes since when and until when a memory is true, how sure it is, and what it replaces. */
+  changeMemory(user: string, id: string, body: types.MemoryChange, options: CallOptions = {}): Promise<types.Memory> {
+    return this.json<types.Memory>({ method: "PATCH", path: `/v1/users/${segment("user", user)}/memories/${segment("id", id)}`, body: body, repeatable: false }, options);
   }
 
   /** Deletes a memory. */
@@ -324,6 +379,11 @@ export class Operations extends Base {
   /** What the input of a response would cost, without asking a model. */
   countInputTokens(body: types.NewResponse, options: CallOptions = {}): Promise<types.InputTokens> {
     return this.json<types.InputTokens>({ method: "POST", path: "/v1/responses/input_tokens", body: body }, options);
+  }
+
+  /** A conversation in short: what stays, and an item that says which spans were replaced, with what, and how. */
+  compactResponse(body: types.NewResponse, options: CallOptions = {}): Promise<types.CompactedResponse> {
+    return this.json<types.CompactedResponse>({ method: "POST", path: "/v1/responses/compact", body: body, repeatable: false }, options);
   }
 
   /** Reads a response, or resumes its stream after an event. */

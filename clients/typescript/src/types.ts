@@ -81,9 +81,11 @@ export type ContextRequest = {
   recipe?: JsonObject;
   messages?: Array<Message>;
   filters?: Array<unknown>;
+  compact?: boolean | JsonObject;
   budget_tokens?: number;
   tokenizer?: "approx" | "o200k_base" | "cl100k_base";
   explain?: true | false | "text";
+  as_of?: number | string;
 };
 
 export type Context = {
@@ -390,6 +392,46 @@ export type NewMemory = {
   text: string;
   meta?: JsonObject | null;
   id?: string;
+  valid_from?: number | string;
+  valid_to?: number | string;
+  supersedes?: unknown[] | null;
+  source?: JsonObject;
+  confidence?: number;
+};
+
+export type Memory = {
+  id: string;
+  text: string;
+  level: "short" | "medium" | "long";
+  meta: JsonObject | null;
+  create_time: number;
+  valid_from?: number;
+  valid_to?: number;
+  source?: JsonObject;
+  confidence?: number;
+  superseded_by?: {
+    id: string;
+    by: "rule" | "caller";
+    subject?: string;
+    attribute?: string;
+    of?: string;
+    reason?: string;
+  };
+  supersedes?: Array<{
+    id: string;
+    by: "rule" | "caller";
+    subject?: string;
+    attribute?: string;
+    of?: string;
+    reason?: string;
+  }>;
+};
+
+export type MemoryChange = {
+  valid_from?: number | string | null;
+  valid_to?: number | string | null;
+  supersedes?: unknown[] | null;
+  confidence?: number | null;
 };
 
 export type Named = {
@@ -404,6 +446,26 @@ export type Memories = {
     level: "short" | "medium" | "long";
     meta: JsonObject | null;
     create_time: number;
+    valid_from?: number;
+    valid_to?: number;
+    source?: JsonObject;
+    confidence?: number;
+    superseded_by?: {
+      id: string;
+      by: "rule" | "caller";
+      subject?: string;
+      attribute?: string;
+      of?: string;
+      reason?: string;
+    };
+    supersedes?: Array<{
+      id: string;
+      by: "rule" | "caller";
+      subject?: string;
+      attribute?: string;
+      of?: string;
+      reason?: string;
+    }>;
   }>;
 };
 
@@ -411,6 +473,7 @@ export type Search = {
   query: string;
   k?: number;
   explain?: boolean;
+  as_of?: number | string;
 };
 
 export type MemoryHits = {
@@ -421,6 +484,14 @@ export type MemoryHits = {
     level: "short" | "medium" | "long";
     meta: JsonObject | null;
     why?: JsonObject;
+    valid_from?: number;
+    valid_to?: number;
+    source?: JsonObject;
+    confidence?: number;
+    superseded_by?: {
+      id: string;
+      reason?: string;
+    };
   }>;
   near?: Array<{
     id: string;
@@ -435,6 +506,7 @@ export type TurnSearch = {
   k?: number;
   explain?: boolean;
   thread?: string;
+  as_of?: number | string;
 };
 
 export type TurnHits = {
@@ -447,6 +519,12 @@ export type TurnHits = {
     score: number;
     create_time: number;
     why?: JsonObject;
+    valid_from?: number;
+    valid_to?: number;
+    superseded_by?: {
+      id: string;
+      reason?: string;
+    };
   }>;
   near?: Array<{
     id: string;
@@ -454,6 +532,66 @@ export type TurnHits = {
     score: number;
   }>;
   notes?: Array<string>;
+};
+
+export type NewCompaction = {
+  max_tokens?: number;
+  keep?: number;
+  recent_turns?: number;
+  by?: "extract" | "model";
+  max_text_tokens?: number;
+  tokenizer?: "approx" | "o200k_base" | "cl100k_base";
+};
+
+export type Compacted = {
+  compaction: unknown;
+  tokens: number;
+  max_tokens: number;
+};
+
+export type Compaction = {
+  id: string;
+  created_at: number;
+  tokens_before: number;
+  tokens_after: number;
+  max_tokens: number;
+  tokenizer: "approx" | "o200k_base" | "cl100k_base";
+  spans: Array<CompactedSpan>;
+};
+
+export type CompactedSpan = {
+  id: string;
+  in: "thread" | "request";
+  first_seq: number;
+  last_seq: number;
+  turns: number;
+  tokens: number;
+  kind: "tools" | "talk" | "mixed";
+  by: "extract" | "model";
+  text: string;
+  children?: Array<string>;
+  refused?: string;
+  restored_at?: number;
+};
+
+export type Compactions = {
+  compactions: Array<Compaction>;
+  has_more: boolean;
+};
+
+export type SpanTurns = {
+  span: CompactedSpan;
+  messages: Array<{
+    id: string;
+    seq: number;
+    create_time: number;
+    message: JsonObject;
+  }>;
+  missing: number;
+};
+
+export type Pins = {
+  turns: Array<string>;
 };
 
 export type NewText = {
@@ -620,6 +758,7 @@ export type MemoryContextRequest = {
   explain?: boolean | string;
   budget_tokens?: number;
   tokenizer?: string;
+  as_of?: number | string;
 };
 
 export type Reset = {
@@ -770,6 +909,7 @@ export type NewResponse = {
   tool_choice?: string | JsonObject;
   text?: JsonObject;
   truncation?: "auto" | "disabled" | null;
+  context_management?: unknown[] | null;
   max_output_tokens?: number | null;
   metadata?: JsonObject | null;
   user?: string;
@@ -789,6 +929,14 @@ export type Response = {
   conversation?: JsonObject | null;
   previous_response_id?: string | null;
   expires_at?: number | null;
+};
+
+export type CompactedResponse = {
+  id: string;
+  object: "response.compaction";
+  created_at: number;
+  output: Array<JsonObject>;
+  usage: JsonObject;
 };
 
 export type DeletedResponse = {

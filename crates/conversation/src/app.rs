@@ -22,7 +22,7 @@ use crate::model::Models;
 use crate::policy::Policies;
 use crate::remember::forget::{self, ForgetLog, PendingErasure, Traces};
 use crate::remember::{LetGo, UserMemory, summary};
-use crate::search::{Embedder, Indexes, Points, Search};
+use crate::search::{Embedder, Indexes, QdrantIndex, Search};
 use crate::settings::{Durability, Settings, StoreKind, without_password};
 use crate::storage::eviction::{self, Evictions};
 use crate::storage::incomplete;
@@ -89,7 +89,7 @@ pub async fn open_with(settings: Settings, store: Store) -> anyhow::Result<(App,
     };
     let (forgets, erasure) =
         (ForgetLog::open(&base.store, &base.settings).await?, PendingErasure::open(&base.store).await?);
-    let (embedder, points) = (Embedder::open(&base.settings).await, Points::open(&base.settings)?);
+    let (embedder, points) = (Embedder::open(&base.settings).await, QdrantIndex::open(&base.settings)?);
     let indexes = Indexes::new(base.settings.index_bytes, embedder, points);
     let search = Arc::new(Search { base, indexes });
     let threads = Threads { search, due: Due::default() };

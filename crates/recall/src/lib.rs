@@ -11,4 +11,4 @@ pub mod split;
 mod top;
 
 pub use index::sparse;
-pub use index::{Hit, Index, Near, Passage, Query, Ranked, Score, Why};
+pub use index::{ExternalHits, Hit, Index, Passage, Query, Ranked, Score, Why};

@@ -188,14 +188,16 @@ class AsyncOperations(AsyncBase):
         recipe: Optional[Mapping[str, Any]] = None,
         messages: Optional[Sequence[Mapping[str, Any]]] = None,
         filters: Optional[Sequence[Any]] = None,
+        compact: Optional[Union[bool, Mapping[str, Any]]] = None,
         budget_tokens: Optional[int] = None,
         tokenizer: Optional[Literal['approx', 'o200k_base', 'cl100k_base']] = None,
         explain: Optional[Literal[True, False, 'text']] = None,
+        as_of: Optional[Union[float, str]] = None,
     ) -> types.Context:
         """Winds a thread, or the messages given, into what a model should see next, within the budget."""
         request = Request(
             "POST", "/v1/context",
-            members={"user": unset(user), "thread": unset(thread), "question": unset(question), "preset": unset(preset), "recipe": unset(recipe), "messages": unset(messages), "filters": unset(filters), "budget_tokens": unset(budget_tokens), "tokenizer": unset(tokenizer), "explain": unset(explain)},
+            members={"user": unset(user), "thread": unset(thread), "question": unset(question), "preset": unset(preset), "recipe": unset(recipe), "messages": unset(messages), "filters": unset(filters), "compact": unset(compact), "budget_tokens": unset(budget_tokens), "tokenizer": unset(tokenizer), "explain": unset(explain), "as_of": unset(as_of)},
         )
         return cast("types.Context", await self._json(request))
 
@@ -371,6 +373,133 @@ class AsyncOperations(AsyncBase):
         )
         return cast("types.Deleted", await self._json(request))
 
+    async def compact_thread(
+        self,
+        user: str,
+        thread: str,
+        *,
+        max_tokens: Optional[int] = None,
+        keep: Optional[float] = None,
+        recent_turns: Optional[int] = None,
+        by: Optional[Literal['extract', 'model']] = None,
+        max_text_tokens: Optional[int] = None,
+        tokenizer: Optional[Literal['approx', 'o200k_base', 'cl100k_base']] = None,
+    ) -> types.Compacted:
+        """Compacts a thread that costs more than it may: old spans are shown in short, and can be had back."""
+        request = Request(
+            "POST", "/v1/users/{user}/threads/{thread}/compactions", {"user": user, "thread": thread},
+            members={"max_tokens": unset(max_tokens), "keep": unset(keep), "recent_turns": unset(recent_turns), "by": unset(by), "max_text_tokens": unset(max_text_tokens), "tokenizer": unset(tokenizer)},
+            repeatable=False,
+        )
+        return cast("types.Compacted", await self._json(request))
+
+    async def list_compactions(
+        self,
+        user: str,
+        thread: str,
+        *,
+        after: Optional[Union[str, int]] = None,
+        limit: Optional[int] = None,
+    ) -> types.Compactions:
+        """Lists the compactions of a thread, oldest first."""
+        request = Request(
+            "GET", "/v1/users/{user}/threads/{thread}/compactions", {"user": user, "thread": thread},
+            query={"after": after, "limit": limit},
+        )
+        return cast("types.Compactions", await self._json(request))
+
+    async def iter_compactions(
+        self,
+        user: str,
+        thread: str,
+        *,
+        after: Optional[Union[str, int]] = None,
+        limit: Optional[int] = None,
+    ) -> AsyncIterator[Dict[str, Any]]:
+        """The entries of all pages of `list_compactions`, each page read when it is needed."""
+        while True:
+            page = cast(Dict[str, Any], await self.list_compactions(user, thread, after=after, limit=limit))
+            entries: List[Dict[str, Any]] = entries_of(page, "compactions")
+            for entry in entries:
+                yield entry
+            if not page["has_more"] or not entries:
+                return
+            after = entries[-1]["id"]
+
+    async def get_compaction(
+        self,
+        user: str,
+        thread: str,
+        id: str,
+    ) -> types.Compaction:
+        """Reads a compaction."""
+        request = Request(
+            "GET", "/v1/users/{user}/threads/{thread}/compactions/{id}", {"user": user, "thread": thread, "id": id},
+        )
+        return cast("types.Compaction", await self._json(request))
+
+    async def undo_compaction(
+        self,
+        user: str,
+        thread: str,
+        id: str,
+    ) -> types.Deleted:
+        """Undoes a compaction: what it replaced is shown again."""
+        request = Request(
+            "DELETE", "/v1/users/{user}/threads/{thread}/compactions/{id}", {"user": user, "thread": thread, "id": id},
+            repeatable=False,
+        )
+        return cast("types.Deleted", await self._json(request))
+
+    async def get_span(
+        self,
+        user: str,
+        thread: str,
+        id: str,
+    ) -> types.SpanTurns:
+        """What a span replaced, word for word."""
+        request = Request(
+            "GET", "/v1/users/{user}/threads/{thread}/spans/{id}", {"user": user, "thread": thread, "id": id},
+        )
+        return cast("types.SpanTurns", await self._json(request))
+
+    async def restore_span(
+        self,
+        user: str,
+        thread: str,
+        id: str,
+    ) -> types.SpanTurns:
+        """Shows a span word for word in prompts again."""
+        request = Request(
+            "POST", "/v1/users/{user}/threads/{thread}/spans/{id}/restore", {"user": user, "thread": thread, "id": id},
+            repeatable=False,
+        )
+        return cast("types.SpanTurns", await self._json(request))
+
+    async def get_pins(
+        self,
+        user: str,
+        thread: str,
+    ) -> types.Pins:
+        """The turns that are never compacted."""
+        request = Request(
+            "GET", "/v1/users/{user}/threads/{thread}/pins", {"user": user, "thread": thread},
+        )
+        return cast("types.Pins", await self._json(request))
+
+    async def set_pins(
+        self,
+        user: str,
+        thread: str,
+        turns: Sequence[str],
+    ) -> types.Pins:
+        """Pins these turns, and no others."""
+        request = Request(
+            "PUT", "/v1/users/{user}/threads/{thread}/pins", {"user": user, "thread": thread},
+            members={"turns": turns},
+        )
+        return cast("types.Pins", await self._json(request))
+
     async def add_memory(
         self,
         user: str,
@@ -378,11 +507,16 @@ class AsyncOperations(AsyncBase):
         *,
         meta: Union[Union[Mapping[str, Any], None], Omit] = OMIT,
         id: Optional[str] = None,
+        valid_from: Optional[Union[float, str]] = None,
+        valid_to: Optional[Union[float, str]] = None,
+        supersedes: Union[Union[Sequence[Any], None], Omit] = OMIT,
+        source: Optional[Mapping[str, Any]] = None,
+        confidence: Optional[float] = None,
     ) -> types.Named:
         """Keeps a text for later."""
         request = Request(
             "POST", "/v1/users/{user}/memories", {"user": user},
-            members={"text": text, "meta": meta, "id": unset(id)},
+            members={"text": text, "meta": meta, "id": unset(id), "valid_from": unset(valid_from), "valid_to": unset(valid_to), "supersedes": supersedes, "source": unset(source), "confidence": unset(confidence)},
             named="id",
         )
         return cast("types.Named", await self._json(request))
@@ -435,13 +569,43 @@ class AsyncOperations(AsyncBase):
         *,
         k: Optional[int] = None,
         explain: Optional[bool] = None,
+        as_of: Optional[Union[float, str]] = None,
     ) -> types.MemoryHits:
         """Finds memories."""
         request = Request(
             "POST", "/v1/users/{user}/memories/search", {"user": user},
-            members={"query": query, "k": unset(k), "explain": unset(explain)},
+            members={"query": query, "k": unset(k), "explain": unset(explain), "as_of": unset(as_of)},
         )
         return cast("types.MemoryHits", await self._json(request))
+
+    async def get_memory(
+        self,
+        user: str,
+        id: str,
+    ) -> types.Memory:
+        """A memory, with what it replaced and what replaced it."""
+        request = Request(
+            "GET", "/v1/users/{user}/memories/{id}", {"user": user, "id": id},
+        )
+        return cast("types.Memory", await self._json(request))
+
+    async def change_memory(
+        self,
+        user: str,
+        id: str,
+        *,
+        valid_from: Union[Union[float, str, None], Omit] = OMIT,
+        valid_to: Union[Union[float, str, None], Omit] = OMIT,
+        supersedes: Union[Union[Sequence[Any], None], Omit] = OMIT,
+        confidence: Union[Union[float, None], Omit] = OMIT,
+    ) -> types.Memory:
+        """Changes since when and until when a memory is true, how sure it is, and what it replaces."""
+        request = Request(
+            "PATCH", "/v1/users/{user}/memories/{id}", {"user": user, "id": id},
+            members={"valid_from": valid_from, "valid_to": valid_to, "supersedes": supersedes, "confidence": confidence},
+            repeatable=False,
+        )
+        return cast("types.Memory", await self._json(request))
 
     async def delete_memory(
         self,
@@ -463,11 +627,12 @@ class AsyncOperations(AsyncBase):
         k: Optional[int] = None,
         explain: Optional[bool] = None,
         thread: Optional[str] = None,
+        as_of: Optional[Union[float, str]] = None,
     ) -> types.TurnHits:
         """Finds what was said, in all threads of a user or in one."""
         request = Request(
             "POST", "/v1/users/{user}/turns/search", {"user": user},
-            members={"query": query, "k": unset(k), "explain": unset(explain), "thread": unset(thread)},
+            members={"query": query, "k": unset(k), "explain": unset(explain), "thread": unset(thread), "as_of": unset(as_of)},
         )
         return cast("types.TurnHits", await self._json(request))
 
@@ -710,11 +875,12 @@ class AsyncOperations(AsyncBase):
         explain: Optional[Union[bool, str]] = None,
         budget_tokens: Optional[int] = None,
         tokenizer: Optional[str] = None,
+        as_of: Optional[Union[float, str]] = None,
     ) -> types.Context:
         """What a model should see of a user: summary, data, newest messages, memories, conversation memory."""
         request = Request(
             "POST", "/memory/context",
-            members={"user_id": unset(user_id), "session_id": unset(session_id), "task_id": unset(task_id), "include_vector": unset(include_vector), "query": unset(query), "explain": unset(explain), "budget_tokens": unset(budget_tokens), "tokenizer": unset(tokenizer)},
+            members={"user_id": unset(user_id), "session_id": unset(session_id), "task_id": unset(task_id), "include_vector": unset(include_vector), "query": unset(query), "explain": unset(explain), "budget_tokens": unset(budget_tokens), "tokenizer": unset(tokenizer), "as_of": unset(as_of)},
         )
         return cast("types.Context", await self._json(request))
 
@@ -934,6 +1100,7 @@ class AsyncOperations(AsyncBase):
         tool_choice: Optional[Union[str, Mapping[str, Any]]] = None,
         text: Optional[Mapping[str, Any]] = None,
         truncation: Union[Literal['auto', 'disabled', None], Omit] = OMIT,
+        context_management: Union[Union[Sequence[Any], None], Omit] = OMIT,
         max_output_tokens: Union[Union[int, None], Omit] = OMIT,
         metadata: Union[Union[Mapping[str, Any], None], Omit] = OMIT,
         user: Optional[str] = None,
@@ -943,7 +1110,7 @@ class AsyncOperations(AsyncBase):
         request = Request(
             "POST", "/v1/responses",
             headers={"X-Novelo-Thread": thread},
-            members={"model": unset(model), "input": unset(input), "instructions": instructions, "previous_response_id": previous_response_id, "conversation": conversation, "store": store, "background": background, "tools": unset(tools), "tool_choice": unset(tool_choice), "text": unset(text), "truncation": truncation, "max_output_tokens": max_output_tokens, "metadata": metadata, "user": unset(user), **(extra or {}), "stream": False},
+            members={"model": unset(model), "input": unset(input), "instructions": instructions, "previous_response_id": previous_response_id, "conversation": conversation, "store": store, "background": background, "tools": unset(tools), "tool_choice": unset(tool_choice), "text": unset(text), "truncation": truncation, "context_management": context_management, "max_output_tokens": max_output_tokens, "metadata": metadata, "user": unset(user), **(extra or {}), "stream": False},
             repeatable=False,
         )
         return cast("types.Response", await self._json(request))
@@ -963,6 +1130,7 @@ class AsyncOperations(AsyncBase):
         tool_choice: Optional[Union[str, Mapping[str, Any]]] = None,
         text: Optional[Mapping[str, Any]] = None,
         truncation: Union[Literal['auto', 'disabled', None], Omit] = OMIT,
+        context_management: Union[Union[Sequence[Any], None], Omit] = OMIT,
         max_output_tokens: Union[Union[int, None], Omit] = OMIT,
         metadata: Union[Union[Mapping[str, Any], None], Omit] = OMIT,
         user: Optional[str] = None,
@@ -972,7 +1140,7 @@ class AsyncOperations(AsyncBase):
         request = Request(
             "POST", "/v1/responses",
             headers={"X-Novelo-Thread": thread},
-            members={"model": unset(model), "input": unset(input), "instructions": instructions, "previous_response_id": previous_response_id, "conversation": conversation, "store": store, "background": background, "tools": unset(tools), "tool_choice": unset(tool_choice), "text": unset(text), "truncation": truncation, "max_output_tokens": max_output_tokens, "metadata": metadata, "user": unset(user), **(extra or {}), "stream": True},
+            members={"model": unset(model), "input": unset(input), "instructions": instructions, "previous_response_id": previous_response_id, "conversation": conversation, "store": store, "background": background, "tools": unset(tools), "tool_choice": unset(tool_choice), "text": unset(text), "truncation": truncation, "context_management": context_management, "max_output_tokens": max_output_tokens, "metadata": metadata, "user": unset(user), **(extra or {}), "stream": True},
             repeatable=False,
         )
         return self._stream(request)
@@ -992,6 +1160,7 @@ class AsyncOperations(AsyncBase):
         tool_choice: Optional[Union[str, Mapping[str, Any]]] = None,
         text: Optional[Mapping[str, Any]] = None,
         truncation: Union[Literal['auto', 'disabled', None], Omit] = OMIT,
+        context_management: Union[Union[Sequence[Any], None], Omit] = OMIT,
         max_output_tokens: Union[Union[int, None], Omit] = OMIT,
         metadata: Union[Union[Mapping[str, Any], None], Omit] = OMIT,
         user: Optional[str] = None,
@@ -1000,9 +1169,38 @@ class AsyncOperations(AsyncBase):
         """What the input of a response would cost, without asking a model."""
         request = Request(
             "POST", "/v1/responses/input_tokens",
-            members={"model": unset(model), "input": unset(input), "instructions": instructions, "previous_response_id": previous_response_id, "conversation": conversation, "store": store, "stream": stream, "background": background, "tools": unset(tools), "tool_choice": unset(tool_choice), "text": unset(text), "truncation": truncation, "max_output_tokens": max_output_tokens, "metadata": metadata, "user": unset(user), **(extra or {})},
+            members={"model": unset(model), "input": unset(input), "instructions": instructions, "previous_response_id": previous_response_id, "conversation": conversation, "store": store, "stream": stream, "background": background, "tools": unset(tools), "tool_choice": unset(tool_choice), "text": unset(text), "truncation": truncation, "context_management": context_management, "max_output_tokens": max_output_tokens, "metadata": metadata, "user": unset(user), **(extra or {})},
         )
         return cast("types.InputTokens", await self._json(request))
+
+    async def compact_response(
+        self,
+        *,
+        model: Optional[str] = None,
+        input: Optional[Union[str, Sequence[Any]]] = None,
+        instructions: Union[Union[str, None], Omit] = OMIT,
+        previous_response_id: Union[Union[str, None], Omit] = OMIT,
+        conversation: Union[Union[str, Mapping[str, Any], None], Omit] = OMIT,
+        store: Union[Union[bool, None], Omit] = OMIT,
+        stream: Union[Union[bool, None], Omit] = OMIT,
+        background: Union[Union[bool, None], Omit] = OMIT,
+        tools: Optional[Sequence[Mapping[str, Any]]] = None,
+        tool_choice: Optional[Union[str, Mapping[str, Any]]] = None,
+        text: Optional[Mapping[str, Any]] = None,
+        truncation: Union[Literal['auto', 'disabled', None], Omit] = OMIT,
+        context_management: Union[Union[Sequence[Any], None], Omit] = OMIT,
+        max_output_tokens: Union[Union[int, None], Omit] = OMIT,
+        metadata: Union[Union[Mapping[str, Any], None], Omit] = OMIT,
+        user: Optional[str] = None,
+        extra: Optional[Mapping[str, Any]] = None,
+    ) -> types.CompactedResponse:
+        """A conversation in short: what stays, and an item that says which spans were replaced, with what, and how."""
+        request = Request(
+            "POST", "/v1/responses/compact",
+            members={"model": unset(model), "input": unset(input), "instructions": instructions, "previous_response_id": previous_response_id, "conversation": conversation, "store": store, "stream": stream, "background": background, "tools": unset(tools), "tool_choice": unset(tool_choice), "text": unset(text), "truncation": truncation, "context_management": context_management, "max_output_tokens": max_output_tokens, "metadata": metadata, "user": unset(user), **(extra or {})},
+            repeatable=False,
+        )
+        return cast("types.CompactedResponse", await self._json(request))
 
     async def get_response(
         self,

@@ -103,9 +103,11 @@ class ContextRequest(TypedDict, total=False):
     recipe: Dict[str, Any]
     messages: List[Message]
     filters: List[Any]
+    compact: Union[bool, Dict[str, Any]]
     budget_tokens: int
     tokenizer: Literal['approx', 'o200k_base', 'cl100k_base']
     explain: Literal[True, False, 'text']
+    as_of: Union[float, str]
 
 
 class _Context(TypedDict):
@@ -494,18 +496,104 @@ class _NewMemory(TypedDict):
 class NewMemory(_NewMemory, total=False):
     meta: Union[Dict[str, Any], None]
     id: str
+    valid_from: Union[float, str]
+    valid_to: Union[float, str]
+    supersedes: Union[List[Any], None]
+    source: Dict[str, Any]
+    confidence: float
+
+
+class _MemorySuperseded_by(TypedDict):
+    id: str
+    by: Literal['rule', 'caller']
+
+
+class MemorySuperseded_by(_MemorySuperseded_by, total=False):
+    subject: str
+    attribute: str
+    of: str
+    reason: str
+
+
+class _MemorySupersede(TypedDict):
+    id: str
+    by: Literal['rule', 'caller']
+
+
+class MemorySupersede(_MemorySupersede, total=False):
+    subject: str
+    attribute: str
+    of: str
+    reason: str
+
+
+class _Memory(TypedDict):
+    id: str
+    text: str
+    level: Literal['short', 'medium', 'long']
+    meta: Union[Dict[str, Any], None]
+    create_time: float
+
+
+class Memory(_Memory, total=False):
+    valid_from: float
+    valid_to: float
+    source: Dict[str, Any]
+    confidence: float
+    superseded_by: MemorySuperseded_by
+    supersedes: List[MemorySupersede]
+
+
+class MemoryChange(TypedDict, total=False):
+    valid_from: Union[float, str, None]
+    valid_to: Union[float, str, None]
+    supersedes: Union[List[Any], None]
+    confidence: Union[float, None]
 
 
 class Named(TypedDict):
     id: str
 
 
-class MemoriesMemory(TypedDict):
+class _MemoriesMemorySuperseded_by(TypedDict):
+    id: str
+    by: Literal['rule', 'caller']
+
+
+class MemoriesMemorySuperseded_by(_MemoriesMemorySuperseded_by, total=False):
+    subject: str
+    attribute: str
+    of: str
+    reason: str
+
+
+class _MemoriesMemorySupersede(TypedDict):
+    id: str
+    by: Literal['rule', 'caller']
+
+
+class MemoriesMemorySupersede(_MemoriesMemorySupersede, total=False):
+    subject: str
+    attribute: str
+    of: str
+    reason: str
+
+
+class _MemoriesMemory(TypedDict):
     id: str
     text: str
     level: Literal['short', 'medium', 'long']
     meta: Union[Dict[str, Any], None]
     create_time: float
+
+
+class MemoriesMemory(_MemoriesMemory, total=False):
+    valid_from: float
+    valid_to: float
+    source: Dict[str, Any]
+    confidence: float
+    superseded_by: MemoriesMemorySuperseded_by
+    supersedes: List[MemoriesMemorySupersede]
 
 
 class Memories(TypedDict):
@@ -520,6 +608,15 @@ class _Search(TypedDict):
 class Search(_Search, total=False):
     k: int
     explain: bool
+    as_of: Union[float, str]
+
+
+class _MemoryHitsHitSuperseded_by(TypedDict):
+    id: str
+
+
+class MemoryHitsHitSuperseded_by(_MemoryHitsHitSuperseded_by, total=False):
+    reason: str
 
 
 class _MemoryHitsHit(TypedDict):
@@ -532,6 +629,11 @@ class _MemoryHitsHit(TypedDict):
 
 class MemoryHitsHit(_MemoryHitsHit, total=False):
     why: Dict[str, Any]
+    valid_from: float
+    valid_to: float
+    source: Dict[str, Any]
+    confidence: float
+    superseded_by: MemoryHitsHitSuperseded_by
 
 
 class MemoryHitsNear(TypedDict):
@@ -557,6 +659,15 @@ class TurnSearch(_TurnSearch, total=False):
     k: int
     explain: bool
     thread: str
+    as_of: Union[float, str]
+
+
+class _TurnHitsHitSuperseded_by(TypedDict):
+    id: str
+
+
+class TurnHitsHitSuperseded_by(_TurnHitsHitSuperseded_by, total=False):
+    reason: str
 
 
 class _TurnHitsHit(TypedDict):
@@ -571,6 +682,9 @@ class _TurnHitsHit(TypedDict):
 
 class TurnHitsHit(_TurnHitsHit, total=False):
     why: Dict[str, Any]
+    valid_from: float
+    valid_to: float
+    superseded_by: TurnHitsHitSuperseded_by
 
 
 class TurnHitsNear(TypedDict):
@@ -586,6 +700,62 @@ class _TurnHits(TypedDict):
 class TurnHits(_TurnHits, total=False):
     near: List[TurnHitsNear]
     notes: List[str]
+
+
+class NewCompaction(TypedDict, total=False):
+    max_tokens: int
+    keep: float
+    recent_turns: int
+    by: Literal['extract', 'model']
+    max_text_tokens: int
+    tokenizer: Literal['approx', 'o200k_base', 'cl100k_base']
+
+
+class Compacted(TypedDict):
+    compaction: Any
+    tokens: int
+    max_tokens: int
+
+
+class Compaction(TypedDict):
+    id: str
+    created_at: float
+    tokens_before: int
+    tokens_after: int
+    max_tokens: int
+    tokenizer: Literal['approx', 'o200k_base', 'cl100k_base']
+    spans: List[CompactedSpan]
+
+
+_CompactedSpan = TypedDict("_CompactedSpan", {'id': str, 'in': Literal['thread', 'request'], 'first_seq': int, 'last_seq': int, 'turns': int, 'tokens': int, 'kind': Literal['tools', 'talk', 'mixed'], 'by': Literal['extract', 'model'], 'text': str})
+
+
+class CompactedSpan(_CompactedSpan, total=False):
+    children: List[str]
+    refused: str
+    restored_at: int
+
+
+class Compactions(TypedDict):
+    compactions: List[Compaction]
+    has_more: bool
+
+
+class SpanTurnsMessage(TypedDict):
+    id: str
+    seq: int
+    create_time: float
+    message: Dict[str, Any]
+
+
+class SpanTurns(TypedDict):
+    span: CompactedSpan
+    messages: List[SpanTurnsMessage]
+    missing: int
+
+
+class Pins(TypedDict):
+    turns: List[str]
 
 
 class NewText(TypedDict, total=False):
@@ -816,6 +986,7 @@ class MemoryContextRequest(TypedDict, total=False):
     explain: Union[bool, str]
     budget_tokens: int
     tokenizer: str
+    as_of: Union[float, str]
 
 
 class _Reset(TypedDict):
@@ -1003,6 +1174,7 @@ class NewResponse(TypedDict, total=False):
     tool_choice: Union[str, Dict[str, Any]]
     text: Dict[str, Any]
     truncation: Literal['auto', 'disabled', None]
+    context_management: Union[List[Any], None]
     max_output_tokens: Union[int, None]
     metadata: Union[Dict[str, Any], None]
     user: str
@@ -1025,6 +1197,14 @@ class Response(_Response, total=False):
     conversation: Union[Dict[str, Any], None]
     previous_response_id: Union[str, None]
     expires_at: Union[int, None]
+
+
+class CompactedResponse(TypedDict):
+    id: str
+    object: Literal['response.compaction']
+    created_at: int
+    output: List[Dict[str, Any]]
+    usage: Dict[str, Any]
 
 
 class DeletedResponse(TypedDict):

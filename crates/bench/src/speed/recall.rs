@@ -12,7 +12,7 @@ use super::http::open;
 use super::thread::document;
 use super::{BenchRow, RatioTarget, median, medians, time_us};
 use novelo_conversation::app;
-use novelo_conversation::search::{Ask, RecallSource, search};
+use novelo_conversation::search::{PassageQuery, RecallSource, search};
 
 const MEMORIES: usize = 10_000;
 const DIMENSIONS: usize = 384;
@@ -142,7 +142,7 @@ async fn stored(numbers: &mut PseudoRandom, texts: &[String], adding_us: f64) ->
         storing.push(started.elapsed().as_secs_f64() * 1e6);
         for times in [&mut after_write, &mut searching] {
             let text = [numbers.word(), numbers.word(), numbers.word()].join(" ");
-            let ask = Ask {
+            let ask = PassageQuery {
                 user: "bench",
                 source: RecallSource::Memories,
                 query: &text,

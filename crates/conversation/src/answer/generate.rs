@@ -20,7 +20,7 @@ use crate::answer::Shared;
 use crate::error::{Code, Result};
 use crate::model::{Ask, Completion, Delta, Failure, Model, More, ToolCall, room_tokens};
 use crate::remember::span_tools;
-use crate::thread::kept::Kept;
+use crate::thread::kept::StoredAnswer;
 
 /// Rounds of skills in one answer.
 const ROUNDS_MAX: usize = 8;
@@ -72,7 +72,7 @@ pub struct Generator<'g> {
     /// What the prompt is made from, for a shorter one.
     pub request: &'g PromptRequest,
     /// Calls of skills are stored behind the question.
-    pub kept: &'g Kept,
+    pub kept: &'g StoredAnswer,
     pub skills: Option<(&'g Skills, &'g str)>,
     /// The user and the thread that the model may compact and restore; its calls for that are not passed on.
     pub span_tools: Option<(&'g str, &'g str)>,

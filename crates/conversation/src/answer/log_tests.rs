@@ -11,10 +11,10 @@ use crate::app::{self, App};
 use crate::error::Code;
 use crate::ids::reply_name;
 use crate::settings::Settings;
-use crate::trace::Tracer;
+use crate::trace::RequestTracer;
 
-/// What courses are recorded in. Its tasks end with their runtime, which is not one of a test: tests pause
-/// the clock.
+/// What request traces are recorded in. Its tasks end with their runtime, which is not one of a test: tests
+/// pause the clock.
 static APP: LazyLock<App> = LazyLock::new(|| {
     let open = || app::open(Settings::in_memory());
     let runtime = || tokio::runtime::Runtime::new().unwrap();
@@ -23,7 +23,7 @@ static APP: LazyLock<App> = LazyLock::new(|| {
 
 /// The options of a reply that can be resumed.
 pub fn options() -> ReplyOptions {
-    let (owner, tracer) = (ReplyOwner::default(), Tracer::begin(&APP.recorder, "test"));
+    let (owner, tracer) = (ReplyOwner::default(), RequestTracer::begin(&APP.recorder, "test"));
     ReplyOptions {
         owner,
         format: ResponseFormat::Assist,

@@ -9,7 +9,7 @@ use crate::answer::Shared;
 use crate::caller::Caller;
 use crate::error::{Code, Error};
 use crate::thread::item::ResponseId;
-use crate::trace::Tracer;
+use crate::trace::RequestTracer;
 
 /// How a reply is delivered, and to whom.
 #[derive(Debug)]
@@ -21,7 +21,7 @@ pub struct ReplyOptions {
     /// How long it goes on without a reader.
     pub patience: Patience,
     /// The trace of the request. It ends with the reply.
-    pub tracer: Tracer,
+    pub tracer: RequestTracer,
     /// What makes another request of the owner the same: it joins this reply.
     pub repeat: Option<RepeatKey>,
     /// The response that this reply makes. There is one at a time in a thread.

@@ -147,7 +147,7 @@ impl Replies {
         let ends = StopSignals { patience: options.patience.duration(app), closing: self.closing.subscribe() };
         let name = options.response.as_ref().map_or_else(|| reply_name(&app.node), ResponseId::reply_name);
         let log = EventLog::new(name, options);
-        let place = Place { app: app.clone(), log: log.clone() };
+        let place = RunningReply { app: app.clone(), log: log.clone() };
         if log.options.patience != Patience::None || log.options.response.is_some() {
             self.lock().insert(log.name.clone(), log.clone());
         }
@@ -193,12 +193,12 @@ fn join(joined: &[Arc<EventLog>], owner: &ReplyOwner, key: &RepeatKey) -> Result
 }
 
 /// A reply that runs. However it ends, also by a panic, its last event is logged and it is no longer counted.
-struct Place {
+struct RunningReply {
     app: App,
     log: Arc<EventLog>,
 }
 
-impl Drop for Place {
+impl Drop for RunningReply {
     fn drop(&mut self) {
         if !self.log.has_ended() {
             let tracer = &self.log.options.tracer;

@@ -31,7 +31,7 @@ use crate::context::request::{RecipeChoice, Request};
 use crate::error::{Error, Result};
 use crate::policy::{self, Preset};
 use crate::thread::Threads;
-use crate::trace::{Trace, digest};
+use crate::trace::{PromptTrace, digest};
 
 /// The room of contexts.
 pub struct Contexts {
@@ -128,7 +128,7 @@ fn warn(assembly: &Assembly<'_>) {
 }
 
 /// Makes an old prompt again; its messages, its explanation, and whether they are the same bytes.
-pub async fn replay(app: &Contexts, trace: &Trace) -> Result<(Vec<u8>, Explanation, bool)> {
+pub async fn replay(app: &Contexts, trace: &PromptTrace) -> Result<(Vec<u8>, Explanation, bool)> {
     let value: Value = serde_json::from_str(trace.recipe.get()).map_err(|e| Error::invalid("recipe", e))?;
     let recipe = Recipe::decode("recipe", &value)?;
     load_tokenizers(&recipe).await;
@@ -152,8 +152,8 @@ fn plan(app: &Contexts, request: &mut Request) -> Result<Arc<Preset>> {
             request.budget_tokens = request.budget_tokens.or(preset.recipe().budget_tokens);
             return Ok(preset);
         }
-        RecipeChoice::Unsaid if request.reach.local.is_some() => find(app, policy::DEFAULT)?,
-        RecipeChoice::Unsaid => Arc::new(Preset::given("recipe", Value::Object(Default::default()))?),
+        RecipeChoice::Unspecified if request.reach.local.is_some() => find(app, policy::DEFAULT)?,
+        RecipeChoice::Unspecified => Arc::new(Preset::given("recipe", Value::Object(Default::default()))?),
     };
     let default = request.reach.local.is_some().then_some(BUDGET_TOKENS_DEFAULT);
     request.budget_tokens = request.budget_tokens.or(chosen.recipe().budget_tokens).or(default);

@@ -11,7 +11,7 @@ use super::load::ContextInputs;
 use super::request::Request;
 use crate::policy::Preset;
 use crate::telemetry::now;
-use crate::trace::{Trace, TraceId, digest, fingerprint};
+use crate::trace::{PromptTrace, TraceId, digest, fingerprint};
 
 /// The fingerprint of everything that goes into a prompt. The turns count by their seqs, in their order. A
 /// field is ignored here only where the comment says what covers it.
@@ -89,7 +89,7 @@ pub fn record(app: &Contexts, request: Request, prompt: MadePrompt<'_>) -> (Trac
     if !app.recorder.is_news(&id) {
         return (id, Traced::Before);
     }
-    let trace = Trace {
+    let trace = PromptTrace {
         id: id.encode(),
         at: now(),
         user,

@@ -77,7 +77,7 @@ impl Request {
 pub enum RecipeChoice {
     /// The request names none.
     #[default]
-    Unsaid,
+    Unspecified,
     /// A preset, by name.
     Preset(String),
     /// A recipe in the request.

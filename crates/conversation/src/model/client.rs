@@ -22,7 +22,7 @@ use super::reading::Reading;
 use super::refusal::RefusalText;
 use super::server::{Server, passes};
 use super::tally::RunningCall;
-use super::wire::{self, Form};
+use super::wire::{self, AnswerForm};
 use super::{Ask, Completion, Delta, Failure, Model};
 use crate::outbound;
 
@@ -190,16 +190,16 @@ impl Model {
         let mut tries = 0;
         loop {
             let form = match way.is_whole {
-                true => Form::Whole,
-                false if self.server.takes_usage() => Form::StreamWithUsage,
-                false => Form::Stream,
+                true => AnswerForm::Whole,
+                false if self.server.takes_usage() => AnswerForm::StreamWithUsage,
+                false => AnswerForm::Stream,
             };
             let body = wire::body(name, &messages, &ask.options, form);
             let miss = match timeout_at(clock.until, open(&self.server, body)).await.map_err(late)? {
                 Ok((body, first)) => return Ok((body, first, place)),
                 Err(miss) => miss,
             };
-            if miss.refuses_usage && form == Form::StreamWithUsage {
+            if miss.refuses_usage && form == AnswerForm::StreamWithUsage {
                 self.server.takes_no_usage();
                 continue;
             }

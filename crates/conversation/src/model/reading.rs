@@ -16,7 +16,7 @@ const DONE: &[u8] = b"[DONE]";
 /// An answer that is being read.
 #[derive(Debug, Default)]
 pub struct Reading {
-    form: Form,
+    form: BodyForm,
     answer: AnswerSoFar,
     bytes: usize,
     /// What was of interest so far: comments that keep a connection open are not.
@@ -25,14 +25,14 @@ pub struct Reading {
 }
 
 #[derive(Debug)]
-enum Form {
+enum BodyForm {
     /// Nothing but blanks has come.
     Blank(Vec<u8>),
     Events(Frames),
     Whole(Vec<u8>),
 }
 
-impl Default for Form {
+impl Default for BodyForm {
     fn default() -> Self {
         Self::Blank(Vec::new())
     }
@@ -51,21 +51,21 @@ impl Reading {
             return Err(too_large("MODEL_STREAM_BYTES_MAX", MODEL_STREAM_BYTES_MAX));
         }
         match &mut self.form {
-            Form::Blank(head) => {
+            BodyForm::Blank(head) => {
                 head.extend_from_slice(bytes);
                 let Some(first) = head.iter().find(|byte| !is_blank(**byte)) else { return self.within_frame() };
                 let is_whole = matches!(first, b'{' | b'[');
                 let head = std::mem::take(head);
-                self.form = if is_whole { Form::Whole(Vec::new()) } else { Form::Events(Frames::default()) };
+                self.form = if is_whole { BodyForm::Whole(Vec::new()) } else { BodyForm::Events(Frames::default()) };
                 self.bytes -= head.len();
                 self.feed(&head, out)
             }
-            Form::Whole(body) => {
+            BodyForm::Whole(body) => {
                 body.extend_from_slice(bytes);
                 self.signs += 1;
                 self.within_frame()
             }
-            Form::Events(frames) => {
+            BodyForm::Events(frames) => {
                 let mut found = Vec::new();
                 let fed = frames.feed(bytes, &mut found);
                 found.into_iter().try_for_each(|frame| self.take(&frame, out))?;
@@ -77,11 +77,11 @@ impl Reading {
     /// The server has nothing more: adds the end, if it is one.
     pub fn end(&mut self, out: &mut VecDeque<Delta>) -> Result<(), StreamFault> {
         match &mut self.form {
-            Form::Events(frames) => match frames.end() {
+            BodyForm::Events(frames) => match frames.end() {
                 Some(frame) if !self.done => self.take(&frame, out)?,
                 _ => {}
             },
-            Form::Whole(body) if !self.done => {
+            BodyForm::Whole(body) if !self.done => {
                 let body = std::mem::take(body);
                 let body = body.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&body);
                 self.answer.take(body, false, out)?;

@@ -51,7 +51,7 @@ fn write(message: &RawValue, out: &mut String) -> Result<(), serde_json::Error> 
 
 /// How an answer is to come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Form {
+pub enum AnswerForm {
     Stream,
     /// A stream with the usage at its end.
     StreamWithUsage,
@@ -59,7 +59,7 @@ pub enum Form {
     Whole,
 }
 
-impl Form {
+impl AnswerForm {
     fn members(self) -> &'static str {
         match self {
             Self::Stream => "\"stream\":true",
@@ -70,7 +70,7 @@ impl Form {
 }
 
 /// A request.
-pub fn body(model: &str, messages: &str, options: &Map<String, Value>, form: Form) -> Bytes {
+pub fn body(model: &str, messages: &str, options: &Map<String, Value>, form: AnswerForm) -> Bytes {
     let mut out = format!("{{\"model\":{},\"messages\":{messages},{}", Value::from(model), form.members());
     for (name, value) in options.iter().filter(|(name, _)| !OURS.contains(&name.as_str())) {
         out.push_str(&format!(",{}:{value}", Value::from(name.as_str())));
@@ -149,11 +149,11 @@ mod tests {
         let options: Map<String, Value> =
             serde_json::from_str(r#"{"temperature":0,"stream":false,"model":"x","tools":[{"a\"b":1}]}"#).unwrap();
         assert_eq!(
-            body("m", "[]", &options, Form::StreamWithUsage),
+            body("m", "[]", &options, AnswerForm::StreamWithUsage),
             r#"{"model":"m","messages":[],"stream":true,"stream_options":{"include_usage":true},"temperature":0,"tools":[{"a\"b":1}]}"#
         );
-        let body = |form: Form| body("a\"b", "[]", &Map::new(), form);
-        assert_eq!(body(Form::Stream), r#"{"model":"a\"b","messages":[],"stream":true}"#);
-        assert_eq!(body(Form::Whole), r#"{"model":"a\"b","messages":[],"stream":false}"#);
+        let body = |form: AnswerForm| body("a\"b", "[]", &Map::new(), form);
+        assert_eq!(body(AnswerForm::Stream), r#"{"model":"a\"b","messages":[],"stream":true}"#);
+        assert_eq!(body(AnswerForm::Whole), r#"{"model":"a\"b","messages":[],"stream":false}"#);
     }
 }

@@ -16,7 +16,7 @@ use crate::error::Result;
 use crate::remember::UserMemory;
 use crate::search::levels::Level;
 use crate::search::validity::MemorySource;
-use crate::search::{Ask, Found, FoundPassage, PassagePlace, Place, RecallSource, search};
+use crate::search::{Found, FoundPassage, PassagePlace, PassageQuery, PassageRef, RecallSource, search};
 
 /// What is looked for.
 #[derive(Debug, Clone, Copy)]
@@ -132,7 +132,7 @@ pub async fn memories(app: &UserMemory, user: &str, query: MemoryQuery<'_>) -> R
 
 /// Searches the turns of all threads of a user, or of one.
 pub async fn turns(app: &UserMemory, user: &str, query: MemoryQuery<'_>, thread: Option<&str>) -> Result<Hits> {
-    let within = |place: Place<'_>| thread.is_none_or(|thread| place.parent() == thread);
+    let within = |place: PassageRef<'_>| thread.is_none_or(|thread| place.parent() == thread);
     let found = find(app, user, RecallSource::Turns, query, thread.as_slice(), within).await?;
     Ok(hits(found, query, |passage| {
         let message = Message::from_stored(passage.document.clone());
@@ -161,7 +161,7 @@ pub async fn passages(
     };
     let parents: Vec<&str> = among.iter().flatten().map(String::as_str).take(PARENTS_MAX).collect();
     let parents = if parents.len() < PARENTS_MAX { parents } else { Vec::new() };
-    let within = |place: Place<'_>| among.as_ref().is_none_or(|among| among.contains(place.parent()));
+    let within = |place: PassageRef<'_>| among.as_ref().is_none_or(|among| among.contains(place.parent()));
     let found = find(app, user, RecallSource::Documents, query, &parents, within).await?;
     let heads = heads(app, user, &found.hits).await?;
     Ok(hits(found, query, |passage| {
@@ -188,12 +188,12 @@ async fn find(
     source: RecallSource,
     query: MemoryQuery<'_>,
     parents: &[&str],
-    within: impl Fn(Place<'_>) -> bool,
+    within: impl Fn(PassageRef<'_>) -> bool,
 ) -> Result<Found> {
     check::text("query", query.text, check::QUERY)?;
     let k = check::hits(query.k)?;
     let MemoryQuery { text: query, explain, as_of, .. } = query;
-    let ask = Ask { user, source, query, parents, explain, hits_max: k, as_of, valid_at: as_of };
+    let ask = PassageQuery { user, source, query, parents, explain, hits_max: k, as_of, valid_at: as_of };
     search(app, ask, |ranking| ranking.pick(k, within)).await
 }
 

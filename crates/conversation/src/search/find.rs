@@ -9,17 +9,17 @@ use novelo_store::Range;
 use tokio::sync::RwLock;
 
 use super::embedder::another_size;
-use super::part::Part;
 use super::passage::FoundPassage;
-use super::points::{self, Elsewhere};
-use super::sources::Place;
+use super::qdrant_index::{self, QdrantHits};
+use super::sources::PassageRef;
 use super::standing::{self, is_valid};
+use super::user_index::UserIndex;
 use crate::error::{Code, Error, Result};
 use crate::search::Search;
 
 /// Who looks for what, and where.
 #[derive(Debug, Clone, Copy)]
-pub struct Ask<'a> {
+pub struct PassageQuery<'a> {
     /// The user whose passages are searched.
     pub user: &'a str,
     /// The kind of passage.
@@ -40,7 +40,7 @@ pub struct Ask<'a> {
 
 /// All passages of one kind, scored.
 pub struct Ranking<'r> {
-    pub(super) part: &'r Part,
+    pub(super) part: &'r UserIndex,
     pub(super) ranked: Ranked<'r>,
     as_of: Option<f64>,
 }
@@ -77,7 +77,7 @@ const REPEATS_MAX: usize = 8;
 
 impl Ranking<'_> {
     /// The best `k` of those within, and the few behind them.
-    pub fn pick(&self, k: usize, within: impl Fn(Place<'_>) -> bool) -> Picked {
+    pub fn pick(&self, k: usize, within: impl Fn(PassageRef<'_>) -> bool) -> Picked {
         let mut hits = self.top(k + NEAR_MAX, within);
         let near = hits.split_off(k.min(hits.len()));
         Picked { hits, near }
@@ -90,7 +90,7 @@ impl Ranking<'_> {
 
     /// The best `k` of those within that speak to the query, and the few behind them: what a prompt may be
     /// given.
-    pub(crate) fn pick_relevant(&self, k: usize, within: impl Fn(Place<'_>) -> bool) -> Picked {
+    pub(crate) fn pick_relevant(&self, k: usize, within: impl Fn(PassageRef<'_>) -> bool) -> Picked {
         let mut hits = Vec::new();
         let near = self.add_relevant(&mut hits, k, SHARE_MIN, within);
         Picked { hits, near }
@@ -111,7 +111,7 @@ impl Ranking<'_> {
         hits: &mut Vec<Hit>,
         k: usize,
         share_min: f32,
-        within: impl Fn(Place<'_>) -> bool,
+        within: impl Fn(PassageRef<'_>) -> bool,
     ) -> Vec<Hit> {
         let (hits_max, mut near) = (hits.len() + k, Vec::new());
         let found = self.top(hits_max * REPEATS_MAX + NEAR_MAX, within);
@@ -131,7 +131,7 @@ impl Ranking<'_> {
     }
 
     /// The best `k` of those within, best first.
-    pub fn top(&self, k: usize, within: impl Fn(Place<'_>) -> bool) -> Vec<Hit> {
+    pub fn top(&self, k: usize, within: impl Fn(PassageRef<'_>) -> bool) -> Vec<Hit> {
         let last_day = self.as_of.and_then(day);
         let is_known = |key| last_day.is_none_or(|last| self.ranked.day(key).is_none_or(|day| day <= last));
         self.ranked.top(k, |key| is_known(key) && self.part.place(key).is_some_and(&within))
@@ -139,13 +139,13 @@ impl Ranking<'_> {
 }
 
 /// Looks for something, and reads what `pick` takes of the ranking.
-pub async fn search(app: &Search, ask: Ask<'_>, pick: impl FnOnce(&Ranking<'_>) -> Picked) -> Result<Found> {
+pub async fn search(app: &Search, ask: PassageQuery<'_>, pick: impl FnOnce(&Ranking<'_>) -> Picked) -> Result<Found> {
     let part = current(app, ask.user, ask.source).await?;
     let (similar, notes) = similar(app, &part, &ask).await;
     let part = part.read().await;
     let rank = || match &similar {
         Similar::Vector(vector) => part.index.rank(&Query { text: ask.query, vector: vector.as_deref() }),
-        Similar::Elsewhere(found) => part.index.rank_with(&Query { text: ask.query, vector: None }, &found.near()),
+        Similar::QdrantHits(found) => part.index.rank_with(&Query { text: ask.query, vector: None }, &found.near()),
     };
     let ranked = match part.index.len() > RANKED_AT_ONCE_MAX {
         true => tokio::task::block_in_place(rank),
@@ -173,14 +173,14 @@ pub(crate) async fn has_any(app: &Search, user: &str, source: RecallSource) -> R
 /// What says how near passages are to a question.
 enum Similar {
     Vector(Option<Arc<[f32]>>),
-    Elsewhere(Elsewhere),
+    QdrantHits(QdrantHits),
 }
 
-async fn similar(app: &Search, part: &RwLock<Part>, ask: &Ask<'_>) -> (Similar, Vec<String>) {
+async fn similar(app: &Search, part: &RwLock<UserIndex>, ask: &PassageQuery<'_>) -> (Similar, Vec<String>) {
     match &app.indexes.points {
         Some(points) => {
-            let (found, notes) = points::near(app, points, part, ask).await;
-            (Similar::Elsewhere(found), notes)
+            let (found, notes) = qdrant_index::near(app, points, part, ask).await;
+            (Similar::QdrantHits(found), notes)
         }
         None => {
             let (vector, notes) = embedded(app, part, ask.query).await;
@@ -190,7 +190,7 @@ async fn similar(app: &Search, part: &RwLock<Part>, ask: &Ask<'_>) -> (Similar, 
 }
 
 /// The embedding of a question, if there is anything to compare it with; what went wrong otherwise.
-async fn embedded(app: &Search, part: &RwLock<Part>, query: &str) -> (Option<Arc<[f32]>>, Vec<String>) {
+async fn embedded(app: &Search, part: &RwLock<UserIndex>, query: &str) -> (Option<Arc<[f32]>>, Vec<String>) {
     let question = {
         let part = part.read().await;
         part.index.dimensions().map(|here| (here, part.index.to_embed(query)))
@@ -205,7 +205,7 @@ async fn embedded(app: &Search, part: &RwLock<Part>, query: &str) -> (Option<Arc
 }
 
 /// The user's index as of now.
-pub async fn current(app: &Search, user: &str, source: RecallSource) -> Result<Arc<RwLock<Part>>> {
+pub async fn current(app: &Search, user: &str, source: RecallSource) -> Result<Arc<RwLock<UserIndex>>> {
     let key = (user.to_owned(), source);
     let part = app.indexes.parts.get(&key).unwrap_or_else(|| {
         let part = Arc::new(RwLock::new(app.indexes.part(source)));
@@ -225,7 +225,7 @@ pub async fn current(app: &Search, user: &str, source: RecallSource) -> Result<A
 
 /// Brings an index up to date, in a task of its own: a caller who hangs up must not leave it half done. How
 /// much memory it takes then, and whether there is something to embed.
-async fn sync(app: &Search, part: &Arc<RwLock<Part>>, user: &str) -> Result<(usize, bool)> {
+async fn sync(app: &Search, part: &Arc<RwLock<UserIndex>>, user: &str) -> Result<(usize, bool)> {
     let (part, store, user) = (part.clone(), app.store.clone(), user.to_owned());
     let print = app.indexes.embedder.fingerprint().map(str::to_owned);
     let is_kept_up = print.is_some() || app.indexes.points.is_some();
@@ -254,7 +254,7 @@ pub(super) async fn read(
     hit: &Hit,
     why: Option<Why>,
 ) -> Result<Option<FoundPassage>> {
-    let Some(Place { of, seq }) = ranking.part.place(hit.key) else { return Ok(None) };
+    let Some(PassageRef { of, seq }) = ranking.part.place(hit.key) else { return Ok(None) };
     let turns = app.store.turns(of, Range::Between { first: seq, last: seq }).await?;
     Ok(turns.iter().next().and_then(|turn| FoundPassage::read(source, of, turn, hit.score, why)))
 }

@@ -10,11 +10,11 @@ mod embedder;
 mod find;
 mod join;
 pub mod levels;
-mod part;
 mod passage;
-pub mod points;
+pub mod qdrant_index;
 mod sources;
 mod standing;
+mod user_index;
 pub mod validity;
 pub mod vectors;
 pub mod worker;
@@ -27,15 +27,15 @@ use tokio::sync::RwLock;
 use crate::base::{Base, above};
 use crate::cache::Cache;
 pub use embedder::{EmbeddedTexts, Embedder, EmbeddingFailure};
-pub use find::{Ask, Found, Picked, Ranking, search};
+pub use find::{Found, PassageQuery, Picked, Ranking, search};
 pub(crate) use find::{NEAR_MAX, has_any};
 pub(crate) use join::join_neighbours;
-use part::Part;
 pub(crate) use passage::name_documents;
 pub use passage::{FoundPassage, PassagePlace};
-pub use points::Points;
-pub use sources::{DOCUMENTS, MEMORIES, PASSAGES, Place};
+pub use qdrant_index::QdrantIndex;
+pub use sources::{DOCUMENTS, MEMORIES, PASSAGES, PassageRef};
 pub(crate) use standing::{LaterSaid, ReplacedMemories, replaced_by_all};
+use user_index::UserIndex;
 use worker::Waiting;
 
 /// The room of searches.
@@ -51,19 +51,19 @@ above!(Search, base: Base);
 /// The indexes of users who searched lately.
 #[derive(Debug)]
 pub struct Indexes {
-    parts: Cache<(String, RecallSource), Arc<RwLock<Part>>>,
+    parts: Cache<(String, RecallSource), Arc<RwLock<UserIndex>>>,
     bytes_max: usize,
     /// The embedding model, or none.
     pub embedder: Embedder,
     /// Where vectors are searched, if not here.
-    pub points: Option<Box<Points>>,
+    pub points: Option<Box<QdrantIndex>>,
     /// Users whose passages wait for their embedding.
     pub waiting: Waiting,
 }
 
 impl Indexes {
     /// No user has an index yet.
-    pub fn new(bytes_max: usize, embedder: Embedder, points: Option<Box<Points>>) -> Self {
+    pub fn new(bytes_max: usize, embedder: Embedder, points: Option<Box<QdrantIndex>>) -> Self {
         Self { parts: Cache::new(bytes_max), bytes_max, embedder, points, waiting: Waiting::default() }
     }
 
@@ -76,13 +76,13 @@ impl Indexes {
 
     /// Keeps an index, also one that is larger than all should be together: making it anew for every search
     /// costs more.
-    fn keep(&self, key: (String, RecallSource), part: Arc<RwLock<Part>>, bytes: usize) {
+    fn keep(&self, key: (String, RecallSource), part: Arc<RwLock<UserIndex>>, bytes: usize) {
         self.parts.insert(key, part, bytes.min(self.bytes_max / 4));
     }
 
     /// An index that is empty as yet.
-    fn part(&self, source: RecallSource) -> Part {
-        if self.points.is_some() { Part::elsewhere(source) } else { Part::new(source) }
+    fn part(&self, source: RecallSource) -> UserIndex {
+        if self.points.is_some() { UserIndex::elsewhere(source) } else { UserIndex::new(source) }
     }
 
     /// Lets go of all indexes: what they know of points is no longer so.

@@ -9,7 +9,7 @@ use novelo_recall::Why;
 use novelo_store::Store;
 use serde_json::Value;
 
-use super::sources::{Place, passage_text};
+use super::sources::{PassageRef, passage_text};
 use crate::error::Result;
 use crate::text::{cut, member};
 
@@ -102,7 +102,7 @@ impl FoundPassage {
 
     /// The thread of a turn, the document of a passage.
     pub fn parent(&self) -> &str {
-        Place { of: &self.collection, seq: self.seq }.parent()
+        PassageRef { of: &self.collection, seq: self.seq }.parent()
     }
 
     /// The name of its document, if that is known, else the id of what it is a part of.

@@ -14,14 +14,14 @@ use crate::text::{member, said};
 
 /// Where a passage is.
 #[derive(Debug, Clone, Copy)]
-pub struct Place<'a> {
+pub struct PassageRef<'a> {
     /// The collection.
     pub of: &'a CollectionPath,
     /// The seq in it.
     pub seq: u64,
 }
 
-impl<'a> Place<'a> {
+impl<'a> PassageRef<'a> {
     /// The thread of a turn, the document of a passage.
     pub fn parent(&self) -> &'a str {
         let segments = self.of.segments();

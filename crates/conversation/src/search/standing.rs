@@ -15,10 +15,10 @@ use novelo_language::iso_date;
 use rustc_hash::{FxHashMap, FxHashSet};
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::find::{Ask, Found, NEAR_MAX, Ranking, current, read};
-use super::part::Part;
+use super::find::{Found, NEAR_MAX, PassageQuery, Ranking, current, read};
 use super::passage::FoundPassage;
 use super::sources::passage_text;
+use super::user_index::UserIndex;
 use super::validity::MemoryTerms;
 use crate::error::Result;
 use crate::search::Search;
@@ -225,7 +225,7 @@ fn year(seconds: f64) -> Option<i32> {
 }
 
 /// Whether a memory is valid when it should be. One that does not say when it is, is.
-pub(super) fn is_valid(passage: &FoundPassage, ask: &Ask<'_>) -> bool {
+pub(super) fn is_valid(passage: &FoundPassage, ask: &PassageQuery<'_>) -> bool {
     let is_known = ask.as_of.is_none_or(|as_of| {
         let terms = memory_terms(passage);
         terms.valid_from.unwrap_or(passage.create_time) <= as_of
@@ -245,7 +245,12 @@ fn memory_terms(passage: &FoundPassage) -> MemoryTerms {
 }
 
 /// Puts before each hit that was replaced what replaced it, and says of both since when.
-pub(super) async fn arrange(app: &Search, ranking: &Ranking<'_>, found: &mut Found, ask: &Ask<'_>) -> Result<()> {
+pub(super) async fn arrange(
+    app: &Search,
+    ranking: &Ranking<'_>,
+    found: &mut Found,
+    ask: &PassageQuery<'_>,
+) -> Result<()> {
     if ask.source == RecallSource::Documents {
         return Ok(());
     }
@@ -301,7 +306,7 @@ async fn newest(
     app: &Search,
     ranking: &Ranking<'_>,
     hit: &FoundPassage,
-    ask: &Ask<'_>,
+    ask: &PassageQuery<'_>,
 ) -> Result<Option<(FoundPassage, LaterSaid)>> {
     let part = ranking.part;
     let at = StandingAt { as_of: ask.as_of, has_rules: app.settings.memory.supersede == SupersedeKind::Rules };
@@ -329,7 +334,7 @@ async fn newest(
     Ok(last.map(|newest| (newest, first)))
 }
 
-fn later_than(part: &Part, passage: &FoundPassage, at: StandingAt) -> Option<LaterSaid> {
+fn later_than(part: &UserIndex, passage: &FoundPassage, at: StandingAt) -> Option<LaterSaid> {
     let key = part.key_at(&passage.collection, passage.seq)?;
     let message = novelo_engine::Message::from_stored(passage.document.clone());
     let turn = Turn { seq: passage.seq, id: passage.id.clone(), create_time: passage.create_time, message };

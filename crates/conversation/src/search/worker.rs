@@ -21,9 +21,9 @@ use tokio::sync::{MutexGuard, Notify, RwLock};
 
 use super::embedder::{EmbeddingFailure, another_size};
 use super::find::current;
-use super::part::{Lacking, Part};
-use super::points::{self, Points};
+use super::qdrant_index::{self, QdrantIndex};
 use super::sources::{collection_name, passage_text};
+use super::user_index::{Lacking, UserIndex};
 use super::vectors::{self, Vector};
 use crate::error::Result;
 use crate::search::Search;
@@ -178,11 +178,11 @@ async fn idle(app: &Search) {
 }
 
 /// Erases in Qdrant what was forgotten, as far as that is not done.
-async fn erase(app: &Search, points: &Points) {
+async fn erase(app: &Search, points: &QdrantIndex) {
     if !points.left.is_to_see() {
         return;
     }
-    if let Err(error) = points::erase::again(app, points).await {
+    if let Err(error) = qdrant_index::erase::again(app, points).await {
         tracing::warn!(%error, "points of what was forgotten are not erased yet");
     }
 }
@@ -190,7 +190,7 @@ async fn erase(app: &Search, points: &Points) {
 /// Embeds all that one index lacks; `false` when the embedder failed.
 async fn embed(app: &Search, user: &str, source: RecallSource, said: &mut Instant) -> Result<bool> {
     if let Some(points) = &app.indexes.points {
-        return points::work(app, points, user, source).await;
+        return qdrant_index::work(app, points, user, source).await;
     }
     while !app.indexes.waiting.is_closed() {
         let part = current(app, user, source).await?;
@@ -216,7 +216,7 @@ async fn embed(app: &Search, user: &str, source: RecallSource, said: &mut Instan
 }
 
 /// Gives passages the vectors that are stored since, by another node, and tells which have none there either.
-async fn unembedded(app: &Search, part: &RwLock<Part>, lacking: Vec<Lacking>) -> Result<Vec<Lacking>> {
+async fn unembedded(app: &Search, part: &RwLock<UserIndex>, lacking: Vec<Lacking>) -> Result<Vec<Lacking>> {
     let stored = join_all(lacking.iter().map(|Lacking { of, seq, .. }| vectors::get(&app.store, of, *seq))).await;
     let mut part = part.write().await;
     let mut left = Vec::new();

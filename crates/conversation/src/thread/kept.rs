@@ -13,16 +13,16 @@ use crate::error::{Code, Error, Result};
 use crate::thread::Threads;
 use crate::thread::refused::Refusals;
 use crate::thread::{Beside, NewTurn, Words, is_text};
-use crate::trace::Tracer;
+use crate::trace::RequestTracer;
 use crate::{locks, thread};
 
 /// Turns at the end of a thread among which the reason of a refusal is looked for.
 const OLDER_MAX: usize = 200;
 
 /// Where an answer is stored: behind its question, or nowhere.
-pub struct Kept(Option<Place>);
+pub struct StoredAnswer(Option<AnswerPlace>);
 
-struct Place {
+struct AnswerPlace {
     user: String,
     thread: String,
     of: CollectionPath,
@@ -53,13 +53,13 @@ pub(crate) struct StoredQuestion {
 /// Others may add to the thread meanwhile this often before one more write is refused.
 const TRIES_MAX: usize = 100;
 
-impl Kept {
+impl StoredAnswer {
     /// Stores what is said, where there is a thread for it, and in the same write what is to be kept beside
     /// it. Nothing said: it was stored by a call that failed. What is traced of the request goes when this
     /// does.
     pub async fn begin(
         app: &Threads,
-        tracer: &Tracer,
+        tracer: &RequestTracer,
         place: Option<(&str, &str)>,
         said: Vec<Message>,
         beside: Vec<Op>,
@@ -71,7 +71,7 @@ impl Kept {
     /// The same with turns that have their ids, and a thread that must not have moved on.
     pub(crate) async fn begin_with(
         app: &Threads,
-        tracer: &Tracer,
+        tracer: &RequestTracer,
         place: Option<(&str, &str)>,
         StoredQuestion { turns, beside, if_seq }: StoredQuestion,
     ) -> Result<Self> {
@@ -95,7 +95,7 @@ impl Kept {
         let newest = Newest { seq: last, at: of.document(&id).map_err(bad_id)? };
         tracer.made_from(&newest.at);
         let (user, thread, question) = (user.to_owned(), thread.to_owned(), newest.at.clone());
-        Ok(Self(Some(Place { user, thread, of, seq, question, newest: Mutex::new(newest) })))
+        Ok(Self(Some(AnswerPlace { user, thread, of, seq, question, newest: Mutex::new(newest) })))
     }
 
     /// The seqs of the first and the last turn that are stored of the question so far.
@@ -184,7 +184,7 @@ impl Kept {
     ) -> Result<bool> {
         let Some(place) = &self.0 else { return Ok(true) };
         let turn = turn.into();
-        let Place { user, thread, of, .. } = place;
+        let AnswerPlace { user, thread, of, .. } = place;
         // Those who answer in one thread take turns: its end should not move meanwhile.
         let _pen = locks::hold([(user, thread)].into_iter()).await;
         let Newest { seq: mut last, at } = place.newest();
@@ -202,7 +202,7 @@ impl Kept {
     }
 }
 
-impl Place {
+impl AnswerPlace {
     fn newest(&self) -> Newest {
         self.newest.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }

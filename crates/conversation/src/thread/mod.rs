@@ -1,18 +1,18 @@
 //! Adding turns: the one way in which a thread grows by itself.
 //!
 //! Owns what every new turn gets: its id, its time, its end, and that background tasks learn of it. What of a
-//! conversation that a client sends again is new is in `unsaid`.
+//! conversation that a client sends again is new is in `new_messages`.
 
 pub mod compaction;
 pub mod due;
 pub mod item;
 pub mod kept;
 mod meaning;
+mod new_messages;
 pub mod refused;
 mod repeated;
 pub mod retention;
 pub mod tail;
-mod unsaid;
 mod words;
 
 use std::sync::Arc;
@@ -30,8 +30,8 @@ use crate::model::Job;
 use crate::search::{RecallSource, Search};
 use crate::telemetry::now;
 
+pub use new_messages::{NewMessages, new_messages};
 pub(crate) use repeated::repeats_unanswered;
-pub use unsaid::{Unsaid, unsaid};
 pub use words::Words;
 pub(crate) use words::is_text;
 

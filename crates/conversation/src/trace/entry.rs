@@ -1,4 +1,4 @@
-//! What the recorder takes: the trace of a prompt, or the course of a request.
+//! What the recorder takes: the trace of a prompt, or the trace of a request.
 //!
 //! Both live below their thread, under one kind of id. A stored request trace has a `surface`; a stored
 //! prompt trace has none.
@@ -10,27 +10,27 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 
 use super::record::Recorder;
-use super::{Course, Inputs, Trace, TraceId};
+use super::{Inputs, PromptTrace, RequestTrace, TraceId};
 use crate::error::Result;
 
 /// A trace of either kind.
 #[derive(Debug, Clone)]
 pub enum TraceEntry {
     /// The trace of a prompt.
-    Prompt(Arc<Trace>),
+    Prompt(Arc<PromptTrace>),
     /// The trace of a request.
-    Course(Arc<Course>),
+    Request(Arc<RequestTrace>),
 }
 
-impl From<Trace> for TraceEntry {
-    fn from(trace: Trace) -> Self {
+impl From<PromptTrace> for TraceEntry {
+    fn from(trace: PromptTrace) -> Self {
         Self::Prompt(Arc::new(trace))
     }
 }
 
-impl From<Course> for TraceEntry {
-    fn from(course: Course) -> Self {
-        Self::Course(Arc::new(course))
+impl From<RequestTrace> for TraceEntry {
+    fn from(request_trace: RequestTrace) -> Self {
+        Self::Request(Arc::new(request_trace))
     }
 }
 
@@ -39,7 +39,7 @@ impl TraceEntry {
     pub fn user(&self) -> Option<&str> {
         match self {
             Self::Prompt(trace) => trace.user.as_deref(),
-            Self::Course(course) => course.user.as_deref(),
+            Self::Request(request_trace) => request_trace.user.as_deref(),
         }
     }
 
@@ -47,7 +47,7 @@ impl TraceEntry {
     pub(crate) fn is_about(&self, user: &str, thread: Option<&str>) -> bool {
         let (subject, of) = match self {
             Self::Prompt(trace) => (&trace.subject, &trace.thread),
-            Self::Course(course) => (&course.user, &course.thread),
+            Self::Request(request_trace) => (&request_trace.user, &request_trace.thread),
         };
         subject.as_deref() == Some(user) && (thread.is_none() || of.as_deref() == thread)
     }
@@ -56,7 +56,7 @@ impl TraceEntry {
     pub fn at(&self) -> f64 {
         match self {
             Self::Prompt(trace) => trace.at,
-            Self::Course(course) => course.started_at,
+            Self::Request(request_trace) => request_trace.started_at,
         }
     }
 
@@ -64,14 +64,14 @@ impl TraceEntry {
     pub fn bytes(&self) -> usize {
         match self {
             Self::Prompt(trace) => trace.inputs.bytes(),
-            Self::Course(course) => course.bytes(),
+            Self::Request(request_trace) => request_trace.bytes(),
         }
     }
 
     pub(crate) fn to_json(&self) -> serde_json::Result<Vec<u8>> {
         match self {
             Self::Prompt(trace) => serde_json::to_vec(&**trace),
-            Self::Course(course) => serde_json::to_vec(&**course),
+            Self::Request(request_trace) => serde_json::to_vec(&**request_trace),
         }
     }
 
@@ -83,8 +83,8 @@ impl TraceEntry {
         }
         let is_course = serde_json::from_slice::<Member>(json).ok()?.surface.is_some();
         match is_course {
-            true => serde_json::from_slice::<Course>(json).ok().map(Self::from),
-            false => serde_json::from_slice::<Trace>(json).ok().map(Self::from),
+            true => serde_json::from_slice::<RequestTrace>(json).ok().map(Self::from),
+            false => serde_json::from_slice::<PromptTrace>(json).ok().map(Self::from),
         }
     }
 
@@ -96,9 +96,11 @@ impl TraceEntry {
             Self::Prompt(trace) => {
                 let trace = Arc::unwrap_or_clone(trace);
                 let inputs = Inputs { turns_in: None, ..trace.inputs };
-                Trace { user, thread, inputs, ..trace }.into()
+                PromptTrace { user, thread, inputs, ..trace }.into()
             }
-            Self::Course(course) => Course { id: id.encode(), user, thread, ..Arc::unwrap_or_clone(course) }.into(),
+            Self::Request(request_trace) => {
+                RequestTrace { id: id.encode(), user, thread, ..Arc::unwrap_or_clone(request_trace) }.into()
+            }
         }
     }
 }

@@ -2,13 +2,13 @@
 //!
 //! Owns the trace of a prompt as a document: the recipe, the numbers and the mutable documents that went in,
 //! and a digest of the bytes that came out. Turns are named by their seqs, so that a long log makes no large
-//! trace. Its id follows from the inputs and says where it lives; a caller may treat it as opaque. The course
+//! trace. Its id follows from the inputs and says where it lives; a caller may treat it as opaque. The trace
 //! of a request has an id of the same kind, that is fresh, and lies beside the prompts that were made for it.
 
-mod course;
 mod entry;
 pub mod record;
-mod tracer;
+mod request_trace;
+mod request_tracer;
 mod view;
 
 use std::hash::Hash;
@@ -29,9 +29,9 @@ use serde_json::value::RawValue;
 use uuid::Uuid;
 use xxhash_rust::xxh3::Xxh3;
 
-pub use course::{Course, EmbeddingMark, MemoryMark, ModuleMark};
 pub use entry::{TraceEntry, find};
-pub use tracer::{EndedRequest, Running, Tracer};
+pub use request_trace::{EmbeddingMark, MemoryMark, ModuleMark, RequestTrace};
+pub use request_tracer::{EndedRequest, RequestTracer, Running};
 pub use view::view;
 
 /// The last segment of a collection of traces.
@@ -48,7 +48,7 @@ pub struct TraceId {
 
 /// The trace of one assembly.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct Trace {
+pub struct PromptTrace {
     /// The id.
     pub id: String,
     /// When the prompt was made, in seconds since 1970.

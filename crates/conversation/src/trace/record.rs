@@ -2,9 +2,9 @@
 //!
 //! Owns what was recorded and is not stored yet. A request leaves its trace here and goes on; one task writes
 //! what has gathered, so that many traces share one flush. A trace can be read here from the moment it is
-//! recorded, the course of a request from the moment it begins. Traces of stateless assemblies, and courses
-//! of which it is not known whose they are, stay here, the newest of them, and are never stored. Invariant: a
-//! trace is not stored after the turn was forgotten that it was made from, on whichever node that was.
+//! recorded, the trace of a request from the moment it begins. Traces of stateless assemblies, and request
+//! traces whose user is not known, stay here, the newest of them, and are never stored. Invariant: a trace is
+//! not stored after the turn was forgotten that it was made from, on whichever node that was.
 
 use std::collections::VecDeque;
 use std::hash::BuildHasher;
@@ -20,7 +20,7 @@ use tokio::sync::Notify;
 use uuid::Uuid;
 
 use crate::telemetry::Metrics;
-use crate::trace::{EndedRequest, Running, Trace, TraceEntry, TraceId};
+use crate::trace::{EndedRequest, PromptTrace, Running, TraceEntry, TraceId};
 
 const WAITING_MAX: usize = 20_000;
 const WRITE_MAX: usize = 2_000;
@@ -54,7 +54,7 @@ struct RecorderState {
     /// What the writer has taken and not yet stored.
     writing: FxHashMap<TraceId, TraceEntry>,
     stateless: Ring<STATELESS_BYTES_MAX>,
-    courses: Ring<COURSES_BYTES_MAX>,
+    request_traces: Ring<COURSES_BYTES_MAX>,
     /// What was recorded lately: a prompt made again is the same trace. Begun anew when full or old.
     recent: RecentIds,
     since: Option<Instant>,
@@ -119,26 +119,26 @@ impl Recorder {
 
     /// Takes a trace, and what it was made from, and says whether it is kept. One too many or too large is
     /// counted as lost.
-    pub fn record(&self, id: &TraceId, trace: Trace, of: Option<DocumentPath>) -> bool {
+    pub fn record(&self, id: &TraceId, trace: PromptTrace, of: Option<DocumentPath>) -> bool {
         let in_memory = id.thread.is_none();
         let is_kept = self.lock().keep(id, trace.into(), of, in_memory);
         self.took_in(is_kept, in_memory);
         is_kept
     }
 
-    /// A request has begun: its course can be read.
+    /// A request has begun: its trace can be read.
     pub fn begin(&self, running: &Arc<Running>) {
         self.lock().running.insert(running.uuid, running.clone());
     }
 
-    /// A request is over: its course is recorded as a trace is, unless that was done, or it was forgotten. A
+    /// A request is over: its trace is recorded as a trace is, unless that was done, or it was forgotten. A
     /// forget comes before all of this or after it.
     pub fn end(&self, running: &Running) {
         let mut state = self.lock();
         state.running.remove(&running.uuid);
-        let Some(EndedRequest { id, course, of, in_memory }) = running.end() else { return };
+        let Some(EndedRequest { id, request_trace, of, in_memory }) = running.end() else { return };
         let in_memory = in_memory || id.thread.is_none();
-        let is_kept = state.keep(&id, course.into(), of, in_memory);
+        let is_kept = state.keep(&id, request_trace.into(), of, in_memory);
         drop(state);
         self.took_in(is_kept, in_memory);
     }
@@ -166,7 +166,7 @@ impl Recorder {
         let state = self.lock();
         let running = state.running.get(&id.uuid).and_then(|running| running.read(id)).map(TraceEntry::from);
         let waiting = || state.waiting.iter().find(|waiting| waiting.id == *id).map(|waiting| &waiting.entry);
-        let kept = || state.stateless.find(id).or_else(|| state.courses.find(id));
+        let kept = || state.stateless.find(id).or_else(|| state.request_traces.find(id));
         running.or_else(|| waiting().or_else(|| state.writing.get(id)).or_else(kept).cloned())
     }
 
@@ -194,7 +194,7 @@ impl Recorder {
         state.waiting.retain(|waiting| other(&waiting.id));
         state.recent.forget(user);
         state.stateless.retain(|entry| !entry.is_about(user, thread));
-        state.courses.retain(|entry| !entry.is_about(user, thread));
+        state.request_traces.retain(|entry| !entry.is_about(user, thread));
         (before - state.count()) as u64
     }
 
@@ -258,7 +258,7 @@ impl RecorderState {
     }
 
     fn count(&self) -> usize {
-        self.running.len() + self.waiting.len() + self.stateless.kept.len() + self.courses.kept.len()
+        self.running.len() + self.waiting.len() + self.stateless.kept.len() + self.request_traces.kept.len()
     }
 
     /// Takes a trace in, to be stored or not; whether there is room for it.
@@ -271,7 +271,7 @@ impl RecorderState {
                     recent.remove(gone);
                 })
             }
-            (true, TraceEntry::Course(_)) => self.courses.push(id.clone(), entry, bytes, |_| ()),
+            (true, TraceEntry::Request(_)) => self.request_traces.push(id.clone(), entry, bytes, |_| ()),
             (false, _) if bytes <= MESSAGE_BYTES_MAX && self.waiting.len() < WAITING_MAX => {
                 self.waiting.push_back(WaitingTrace { id: id.clone(), entry, of });
                 true

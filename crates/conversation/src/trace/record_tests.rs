@@ -26,7 +26,7 @@ fn record_of(
     let collections = vec![CollectionInput { name: "summaries".into(), shape, level, documents, before: 0 }];
     let thread = thread.map(|(user, thread)| (user.to_owned(), thread.to_owned()));
     let id = TraceId::of(thread.as_ref(), &n);
-    let trace = Trace {
+    let trace = PromptTrace {
         id: id.encode(),
         at: 0.0,
         user: None,

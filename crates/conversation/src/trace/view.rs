@@ -1,25 +1,25 @@
-//! A course as an operator reads it.
+//! A trace as an operator reads it.
 //!
 //! Owns that one wire form.
 
 use serde_json::{Map, Value, json};
 
-use super::{Course, EmbeddingMark, ModuleMark};
+use super::{EmbeddingMark, ModuleMark, RequestTrace};
 
-/// A course on the wire: all members are there, whatever it has none of is null or empty.
-pub fn view(course: &Course) -> Value {
-    let Course { id, surface, user, model, prompts, latency, .. } = course;
-    let embeddings: Vec<Value> = course.embeddings.iter().map(embedding).collect();
-    let response = course.caches.iter().find(|mark| mark.cache == "response");
-    let memory = course.memory.as_ref().map(|mark| {
+/// A trace on the wire: all members are there, whatever it has none of is null or empty.
+pub fn view(request_trace: &RequestTrace) -> Value {
+    let RequestTrace { id, surface, user, model, prompts, latency, .. } = request_trace;
+    let embeddings: Vec<Value> = request_trace.embeddings.iter().map(embedding).collect();
+    let response = request_trace.caches.iter().find(|mark| mark.cache == "response");
+    let memory = request_trace.memory.as_ref().map(|mark| {
         let decision = json!({"saveMemory": mark.saves, "intensity": mark.intensity, "reason": mark.why});
         with(decision, "memoryId", mark.id.as_deref())
     });
-    let caches = course.caches.iter().map(|mark| {
+    let caches = request_trace.caches.iter().map(|mark| {
         let cache = json!({"cache": mark.cache, "status": status(mark.is_hit)});
         with(cache, "key", mark.key.as_deref())
     });
-    let errors = course.errors.iter();
+    let errors = request_trace.errors.iter();
     let errors = errors.map(|mark| json!({"stage": mark.stage, "message": mark.message, "atMs": mark.at_ms}));
     json!({
         "traceId": id,
@@ -28,8 +28,8 @@ pub fn view(course: &Course) -> Value {
         "model": model,
         "cacheStatus": response.map(|mark| status(mark.is_hit)),
         "caches": caches.collect::<Vec<_>>(),
-        "heuristics": course.heuristics,
-        "modules": course.modules.iter().map(module).collect::<Vec<_>>(),
+        "heuristics": request_trace.heuristics,
+        "modules": request_trace.modules.iter().map(module).collect::<Vec<_>>(),
         "embeddingResult": embeddings.first(),
         "embeddingResults": embeddings,
         "memoryDecision": memory,
@@ -39,10 +39,10 @@ pub fn view(course: &Course) -> Value {
             "totalMs": latency.total_ms,
         },
         "errors": errors.collect::<Vec<_>>(),
-        "startedAt": iso(course.started_at),
-        "finishedAt": course.finished_at.and_then(iso),
+        "startedAt": iso(request_trace.started_at),
+        "finishedAt": request_trace.finished_at.and_then(iso),
         "prompts": prompts,
-        "running": course.finished_at.is_none(),
+        "running": request_trace.finished_at.is_none(),
     })
 }
 
@@ -95,7 +95,7 @@ mod tests {
     /// Members without a value are shown too.
     #[test]
     fn every_member_is_always_there() {
-        let bare = view(&Course::default());
+        let bare = view(&RequestTrace::default());
         let members: Vec<&String> = bare.as_object().unwrap().keys().collect();
         assert_eq!(members.len(), 17, "{members:?}");
         assert_eq!((&bare["cacheStatus"], &bare["embeddingResult"]), (&Value::Null, &Value::Null));

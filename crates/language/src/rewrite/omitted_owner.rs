@@ -1,4 +1,4 @@
-//! Properties of something that is left unsaid: "What are the symptoms?" of what was talked about.
+//! Properties of something that is left new_messages: "What are the symptoms?" of what was talked about.
 
 use super::ChangeKind;
 use super::edit::Edit;

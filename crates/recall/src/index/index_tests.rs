@@ -280,7 +280,8 @@ fn cosines_from_elsewhere_rank_as_those_of_here() {
     let query = Query { text: "tea", vector: Some(&[1.0, 0.0, 0.1, 0.0]) };
     let here = index.rank(&query);
     let dense: Vec<(u64, f32)> = (1..=7).map(|key| (key, here.why(key).dense.unwrap().score)).collect();
-    let elsewhere = index.rank_with(&Query { text: "tea", vector: None }, &Near { dense: &dense, ..Near::default() });
+    let elsewhere = index
+        .rank_with(&Query { text: "tea", vector: None }, &ExternalHits { dense: &dense, ..ExternalHits::default() });
     assert_eq!(elsewhere.top(9, |_| true), here.top(9, |_| true));
     assert_eq!(
         (1..=7).map(|key| elsewhere.why(key)).collect::<Vec<_>>(),
@@ -296,7 +297,7 @@ fn what_came_back_stands_before_what_did_not() {
     }
     let dense: Vec<(u64, f32)> = (1..=50).map(|key| (key, 0.6 - 0.004 * key as f32)).collect();
     let query = Query { text: "word900", vector: None };
-    let ranked = index.rank_with(&query, &Near { dense: &dense, dense_of: Some(1_000), sparse: &[] });
+    let ranked = index.rank_with(&query, &ExternalHits { dense: &dense, dense_of: Some(1_000), sparse: &[] });
     let keys: Vec<u64> = ranked.top(51, |_| true).iter().map(|hit| hit.key).collect();
     assert_eq!(keys[0], 900, "a word that is nowhere else outweighs a meaning that is near");
     assert_eq!(keys[1..], (1..=50).collect::<Vec<u64>>());
@@ -307,10 +308,11 @@ fn what_came_back_stands_before_what_did_not() {
 fn terms_from_elsewhere_have_their_part() {
     let index = index(&["tea time", "tea time", "coffee"]);
     let query = Query { text: "tea", vector: None };
-    let keys =
-        |near: &Near<'_>| index.rank_with(&query, near).top(9, |_| true).iter().map(|hit| hit.key).collect::<Vec<_>>();
-    assert_eq!(keys(&Near::default()), [2, 1]);
-    let near = Near { sparse: &[(1, 2.0), (3, 0.5), (99, 7.0)], ..Near::default() };
+    let keys = |near: &ExternalHits<'_>| {
+        index.rank_with(&query, near).top(9, |_| true).iter().map(|hit| hit.key).collect::<Vec<_>>()
+    };
+    assert_eq!(keys(&ExternalHits::default()), [2, 1]);
+    let near = ExternalHits { sparse: &[(1, 2.0), (3, 0.5), (99, 7.0)], ..ExternalHits::default() };
     assert_eq!(keys(&near), [1, 2, 3]);
     let why = index.rank_with(&query, &near).why(1);
     assert_eq!((why.sparse.unwrap().rank, why.sparse.unwrap().score), (1, 2.0));

@@ -67,7 +67,7 @@ pub struct Query<'a> {
 
 /// What an index that lies elsewhere found for a query, by key, in place of the vectors here.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Near<'a> {
+pub struct ExternalHits<'a> {
     /// Cosines, and of how many passages these are the highest, where there were more.
     pub dense: &'a [(u64, f32)],
     pub dense_of: Option<usize>,
@@ -271,7 +271,7 @@ impl Index {
     }
 
     /// The same with what another index found, instead of vectors of this one.
-    pub fn rank_with(&self, query: &Query<'_>, near: &Near<'_>) -> Ranked<'_> {
+    pub fn rank_with(&self, query: &Query<'_>, near: &ExternalHits<'_>) -> Ranked<'_> {
         Ranked::new(self, query, Some(near))
     }
 

@@ -46,10 +46,10 @@ async fn request_trace(app: &App, id: &str) -> Result<Value> {
         None => None,
     };
     match found {
-        Some(TraceEntry::Course(course)) => Ok(trace::view(&course)),
+        Some(TraceEntry::Request(request_trace)) => Ok(trace::view(&request_trace)),
         Some(TraceEntry::Prompt(_)) => {
             Err(Error::not_found("course of this id, but a prompt\nhint: read it at /v1/traces/{id}"))
         }
-        None => Err(Error::not_found("such course")),
+        None => Err(Error::not_found("such trace")),
     }
 }

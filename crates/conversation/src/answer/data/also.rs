@@ -1,8 +1,8 @@
 //! What else a question asks for beside its first intent: answered with it, or named as not answered.
 
 use super::DataStatus;
-use super::past::Past;
-use super::run::{Planned, Understood, Work};
+use super::past::DataPast;
+use super::run::{DataWork, Planned, Understood};
 use crate::data::FoundRows;
 use crate::error::Result;
 
@@ -26,11 +26,11 @@ impl Also {
     }
 }
 
-impl Work<'_> {
+impl DataWork<'_> {
     /// Looks up what else is asked for, where the first could be answered.
     pub(super) async fn look_up_also(
         &self,
-        past: &Past,
+        past: &DataPast,
         understood: &Understood,
         planned: &Planned,
         turns: u64,

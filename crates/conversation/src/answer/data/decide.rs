@@ -6,8 +6,8 @@ use novelo_engine::reference::{
 use novelo_language::plan::{Candidate, Given, GivenSubjects, Parameters, Question, Unread, UnreadKind};
 
 use super::DataStatus;
-use super::past::{Meta, Past};
-use super::run::{Planned, Understood, Work};
+use super::past::{DataPast, TurnMeta};
+use super::run::{DataWork, Planned, Understood};
 use crate::telemetry::now;
 
 /// What a query of many rows is read as where its rows are selected one by one.
@@ -22,10 +22,10 @@ fn unrouted(question: &Question, resolved: ResolvedReference) -> Planned {
     Planned { status, chosen: None, resolved, parameters }
 }
 
-impl Work<'_> {
+impl DataWork<'_> {
     /// Takes the subjects from the text, else from the conversation, and the parameters of the intent that
     /// won.
-    pub(super) fn plan(&self, past: &Past, understood: &Understood, turns: u64) -> Planned {
+    pub(super) fn plan(&self, past: &DataPast, understood: &Understood, turns: u64) -> Planned {
         self.plan_for(understood.scores.routed(), past, understood, turns)
     }
 
@@ -33,7 +33,7 @@ impl Work<'_> {
     pub(super) fn plan_for(
         &self,
         routed: Option<&Candidate>,
-        past: &Past,
+        past: &DataPast,
         understood: &Understood,
         turns: u64,
     ) -> Planned {
@@ -48,7 +48,7 @@ impl Work<'_> {
         let may_look_back = self.policy.planner.allows(entity);
         // A question that says what it is about says all that it means: only one that takes up another takes
         // after it.
-        let is_same = |meta: &&Meta| meta.intent.as_ref() == Some(&chosen.intent);
+        let is_same = |meta: &&TurnMeta| meta.intent.as_ref() == Some(&chosen.intent);
         let earlier = understood.answers.iter().find(is_same);
         // `nesse ranking` and `só os 3 primeiros` are about the answer before, if that had the same intent.
         let leans = question.points_back() || question.changes();
@@ -66,11 +66,11 @@ impl Work<'_> {
         let newest_answer = understood.answers.first().filter(|_| may_look_back);
         let given = Given {
             subjects: &subjects,
-            last_window: newest_answer.and_then(Meta::window),
+            last_window: newest_answer.and_then(TurnMeta::window),
             parameters: earlier.filter(|_| may_look_back).and_then(|meta| meta.parameters.as_ref()),
             takes_up: chosen.is_taken_up() || goes_on,
             is_one_of_several: understood.several.len() > 1,
-            was_about_subjects: newest_answer.is_some_and(Meta::has_subjects),
+            was_about_subjects: newest_answer.is_some_and(TurnMeta::has_subjects),
             conditions: self.catalogue.entity(&chosen.entity).map_or(&[], |entity| &entity.conditions),
             elsewhere: &self.catalogue.conditions,
         };
@@ -83,7 +83,7 @@ impl Work<'_> {
     }
 
     /// What the conversation knows of one kind of subject, and what a question takes of it.
-    fn past_of(&self, past: &Past, kind: usize, named: &ReferenceQuestion<'_>) -> KindPast {
+    fn past_of(&self, past: &DataPast, kind: usize, named: &ReferenceQuestion<'_>) -> KindPast {
         let references = past.references.of_kind(self.kind_name(kind));
         let resolved = references.resolve(&self.policy, named);
         // What it would inherit if it named none, for "compare com XPML11".
@@ -127,7 +127,7 @@ impl Work<'_> {
     /// The references after an answer; none where they stay as they are.
     pub(super) fn references(
         &self,
-        past: &Past,
+        past: &DataPast,
         question: &Question,
         planned: &Planned,
         listed: &[Vec<String>],

@@ -13,7 +13,7 @@ use crate::data::entity::Entity;
 use crate::model::{Ask, Model};
 use crate::policy::Prompt;
 use crate::text::cut;
-use crate::trace::Tracer;
+use crate::trace::RequestTracer;
 
 /// Rows in the prompt of a model; it would not put more into words.
 const ROWS_MAX: usize = 50;
@@ -35,7 +35,7 @@ pub(crate) struct Told<'a> {
     pub is_stored: bool,
     /// The turn of the question.
     pub made_from: Option<DocumentPath>,
-    pub tracer: &'a Tracer,
+    pub tracer: &'a RequestTracer,
 }
 
 /// What became of it.

@@ -24,7 +24,7 @@ const LINES: LineCaps =
 /// What a turn of ours says about itself.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Meta {
+pub struct TurnMeta {
     pub request_id: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub nickname: Option<String>,
@@ -34,7 +34,7 @@ pub struct Meta {
     pub parameters: Option<Parameters>,
 }
 
-impl Meta {
+impl TurnMeta {
     /// Of a turn of a question, with the intent that won.
     pub fn new(asked: &DataQuestion, routed: Option<&Candidate>) -> Self {
         let (intent, entity) = routed.map(|routed| (routed.intent.clone(), routed.entity.clone())).unzip();
@@ -54,7 +54,7 @@ impl Meta {
 
 /// The conversation up to a question.
 #[derive(Debug, Default)]
-pub struct Past {
+pub struct DataPast {
     /// Oldest first, cut by the policy.
     pub recent: Vec<Line>,
     pub references: References,
@@ -62,7 +62,7 @@ pub struct Past {
     pub are_readable: bool,
 }
 
-impl Past {
+impl DataPast {
     /// Loads it; where the policy is not enabled there is none.
     pub async fn load(app: &Shared, policy: &Policy, asked: &DataQuestion) -> Result<Self> {
         if !policy.enabled {
@@ -89,10 +89,10 @@ impl Past {
     }
 
     /// What the answers said about themselves that the planner may look back at, the newest first.
-    pub fn answers(&self, policy: &Policy) -> Vec<Meta> {
+    pub fn answers(&self, policy: &Policy) -> Vec<TurnMeta> {
         let lines = policy.for_planner(&self.recent);
         let answers = lines.iter().rev().filter(|line| line.role == Role::Assistant.name());
-        let metas = answers.filter_map(|line| Meta::deserialize(&line.meta).ok());
+        let metas = answers.filter_map(|line| TurnMeta::deserialize(&line.meta).ok());
         metas.filter(|meta| policy.planner.allows(meta.entity.as_deref())).collect()
     }
 
@@ -100,7 +100,7 @@ impl Past {
     /// for this entity. Turns about entities that are kept from models are left out, and so is what turns
     /// say about themselves.
     pub(crate) fn to_wire(&self, policy: &Policy, entity: &str, is_told: impl Fn(&str) -> bool) -> Option<Value> {
-        let of = |line: &Line| Meta::deserialize(&line.meta).ok().and_then(|meta| meta.entity);
+        let of = |line: &Line| TurnMeta::deserialize(&line.meta).ok().and_then(|meta| meta.entity);
         let told = self.recent.iter().filter(|line| of(line).is_none_or(|entity| is_told(&entity))).cloned();
         let lines = policy.for_narrator(told.collect(), Some(entity))?;
         let reference = self.references.last.as_ref().filter(|reference| is_told(&reference.entity));

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use super::also::Also;
 use super::lookup::{Plan, look_up};
 use super::narrate::{Narration, Told, narrate};
-use super::past::{self, Meta, Past};
+use super::past::{self, DataPast, TurnMeta};
 use super::tell::{self, Answered, Clock};
 use super::{DataQuestion, DataStatus};
 use crate::answer::Shared;
@@ -22,14 +22,14 @@ use crate::data::entity::{Entity, Presented, Spoken, with_remarks};
 use crate::data::{Data, FoundRows};
 use crate::error::{Code, Error, Result};
 use crate::model::Job;
-use crate::thread::kept::Kept;
-use crate::trace::Tracer;
+use crate::thread::kept::StoredAnswer;
+use crate::trace::RequestTracer;
 
 /// Answers a question, and stores both where the policy says so.
-pub async fn ask(app: &Shared, asked: DataQuestion, tracer: &Tracer) -> Result<Answered> {
+pub async fn ask(app: &Shared, asked: DataQuestion, tracer: &RequestTracer) -> Result<Answered> {
     let mut clock = Clock::new();
-    let work = Work::new(app, &asked, tracer)?;
-    let past = Past::load(app, &work.policy, &asked).await?;
+    let work = DataWork::new(app, &asked, tracer)?;
+    let past = DataPast::load(app, &work.policy, &asked).await?;
     clock.mark("load");
     let understood = work.understand(&past);
     tell::mark_scores(tracer, &understood.scores);
@@ -54,10 +54,10 @@ pub async fn ask(app: &Shared, asked: DataQuestion, tracer: &Tracer) -> Result<A
 }
 
 /// What every stage sees, as it was when the question came.
-pub(super) struct Work<'a> {
+pub(super) struct DataWork<'a> {
     app: &'a Shared,
     pub(super) asked: &'a DataQuestion,
-    tracer: &'a Tracer,
+    tracer: &'a RequestTracer,
     data: Arc<Data>,
     pub(super) catalogue: Arc<Catalogue>,
     pub(super) policy: Arc<Policy>,
@@ -70,7 +70,7 @@ pub struct Understood {
     /// Those that it asks for one beside the other.
     pub several: Vec<(Candidate, std::ops::Range<usize>)>,
     /// What the last answers said about themselves, as far as the planner may look back.
-    pub(super) answers: Vec<Meta>,
+    pub(super) answers: Vec<TurnMeta>,
 }
 
 /// What is to be looked up, and what it was made of.
@@ -82,8 +82,8 @@ pub struct Planned {
     pub parameters: Parameters,
 }
 
-impl<'a> Work<'a> {
-    fn new(app: &'a Shared, asked: &'a DataQuestion, tracer: &'a Tracer) -> Result<Self> {
+impl<'a> DataWork<'a> {
+    fn new(app: &'a Shared, asked: &'a DataQuestion, tracer: &'a RequestTracer) -> Result<Self> {
         let policy = app.policies.remembering().policy;
         let none = |problem: &str| {
             tracer.in_memory();
@@ -103,7 +103,7 @@ impl<'a> Work<'a> {
         self.catalogue.subjects(&self.data.database)
     }
 
-    fn understand(&self, past: &Past) -> Understood {
+    fn understand(&self, past: &DataPast) -> Understood {
         let ontology = &self.catalogue.ontology;
         let question = ontology.read(&self.asked.question, &self.known());
         let answers = past.answers(&self.policy);
@@ -125,7 +125,7 @@ impl<'a> Work<'a> {
 
     /// Of intents that are too close, the only one about the kind of subject that was spoken of last:
     /// `what has she written`.
-    fn prefer_last_kind(&self, past: &Past, question: &Question, scores: &mut Scores) {
+    fn prefer_last_kind(&self, past: &DataPast, question: &Question, scores: &mut Scores) {
         let kinds = (0..self.catalogue.ontology.kinds().len()).map(|kind| (kind, self.kind_name(kind)));
         let turn = |name| past.references.of_kind(name).last.map(|last| last.turn_index);
         let newest = kinds.filter_map(|(kind, name)| Some((turn(name)?, kind))).max();
@@ -137,7 +137,7 @@ impl<'a> Work<'a> {
     }
 
     /// What the intent of an earlier answer makes of a question.
-    fn earlier<'m>(&self, question: &Question, meta: &'m Meta) -> Option<Earlier<'m>> {
+    fn earlier<'m>(&self, question: &Question, meta: &'m TurnMeta) -> Option<Earlier<'m>> {
         let intent = meta.intent.as_deref()?;
         let (read, has_condition) =
             self.catalogue.rules.reads(intent, question, self.conditions(meta.entity.as_deref()));
@@ -156,7 +156,7 @@ impl<'a> Work<'a> {
     }
 
     /// Whether an intent needs a subject that is neither named nor the one that was spoken of last.
-    fn lacks_subject(&self, past: &Past, question: &Question, intent: &str) -> bool {
+    fn lacks_subject(&self, past: &DataPast, question: &Question, intent: &str) -> bool {
         let is_missing = |kind: &usize| {
             let own = past.references.of_kind(self.kind_name(*kind));
             own.last.is_none() || own.listed().len() > 1
@@ -166,12 +166,13 @@ impl<'a> Work<'a> {
     }
 
     /// Stores the question, so that it is there whatever becomes of the answer.
-    async fn register(&self, understood: &Understood) -> Result<Kept> {
+    async fn register(&self, understood: &Understood) -> Result<StoredAnswer> {
         let DataQuestion { question, user, thread, nickname, .. } = self.asked;
-        let meta = Meta { nickname: Some(nickname.clone()), ..Meta::new(self.asked, understood.scores.routed()) };
+        let meta =
+            TurnMeta { nickname: Some(nickname.clone()), ..TurnMeta::new(self.asked, understood.scores.routed()) };
         let place = self.policy.enabled.then_some((user.as_str(), thread.as_str()));
         let said = vec![turn(Role::User, question, &meta)];
-        Kept::begin(self.app, self.tracer, place, said, Vec::new()).await
+        StoredAnswer::begin(self.app, self.tracer, place, said, Vec::new()).await
     }
 
     pub(super) async fn look_up(&self, planned: &Planned) -> Result<Option<FoundRows>> {
@@ -223,12 +224,12 @@ impl<'a> Work<'a> {
     /// The answer in the words of a model, where there is one for it.
     async fn narrate(
         &self,
-        past: &Past,
+        past: &DataPast,
         planned: &Planned,
         found: Option<&FoundRows>,
         also: &[Also],
         plain: Presented,
-        kept: &Kept,
+        kept: &StoredAnswer,
     ) -> (String, Narration) {
         let Some((chosen, (entity, found))) = planned.chosen.as_ref().zip(self.entity(planned).zip(found)) else {
             return (plain.into_text(), Narration::none("no_rows"));
@@ -268,16 +269,16 @@ impl<'a> Work<'a> {
     /// Stores the answer and, in the same write, what it was about or left open; whether both are kept.
     async fn record(
         &self,
-        past: &Past,
+        past: &DataPast,
         question: &Question,
         planned: &Planned,
         listed: Vec<Vec<String>>,
-        kept: &Kept,
+        kept: &StoredAnswer,
         answer: &str,
     ) -> Result<bool> {
         let Planned { chosen, parameters, .. } = planned;
         let said = chosen.as_ref().map(|_| parameters.clone());
-        let meta = Meta { parameters: said, ..Meta::new(self.asked, chosen.as_ref()) };
+        let meta = TurnMeta { parameters: said, ..TurnMeta::new(self.asked, chosen.as_ref()) };
         let at = past::place(self.asked)?;
         let are_readable = past.are_readable;
         let references = |turn_index| {
@@ -310,7 +311,7 @@ impl<'a> Work<'a> {
     }
 }
 
-fn turn(role: Role, content: &str, meta: &Meta) -> Message {
+fn turn(role: Role, content: &str, meta: &TurnMeta) -> Message {
     Message::from_stored(json!({"role": role.name(), "content": content, "meta": meta}).to_string().into())
 }
 

@@ -15,7 +15,7 @@ use super::run::{Planned, Understood};
 use super::{DataQuestion, DataStatus};
 use crate::data::FoundRows;
 use crate::data::database::Rows;
-use crate::trace::Tracer;
+use crate::trace::RequestTracer;
 
 /// The answer to a question.
 #[derive(Debug, Serialize)]
@@ -23,7 +23,7 @@ pub struct Answered {
     pub status: DataStatus,
     #[serde(serialize_with = "write_rows")]
     pub results: Arc<Rows>,
-    pub meta: Meta,
+    pub meta: AnswerMeta,
     pub answer: String,
 }
 
@@ -33,7 +33,7 @@ fn write_rows<S: Serializer>(rows: &Rows, to: S) -> Result<S::Ok, S::Error> {
 
 /// Why it is what it is.
 #[derive(Debug, Serialize)]
-pub struct Meta {
+pub struct AnswerMeta {
     request_id: String,
     intent: Option<String>,
     entity: Option<String>,
@@ -49,7 +49,7 @@ pub struct Meta {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     also: Vec<Asked>,
     rows: Counted,
-    cache: Cached,
+    cache: CacheMeta,
     narrator: Narration,
     timings_us: Map<String, Value>,
     notes: Vec<&'static str>,
@@ -116,7 +116,7 @@ struct Counted {
 }
 
 #[derive(Debug, Serialize)]
-struct Cached {
+struct CacheMeta {
     hit: bool,
 }
 
@@ -143,7 +143,7 @@ pub fn answer(asked: &DataQuestion, parts: Parts) -> Answered {
     let (rows, span, hit) = rows_of(found);
     let scored = |one: Candidate| Scored { intent: one.intent, score: one.score, because: one.because };
     let candidates = understood.scores.candidates.into_iter().take(CANDIDATES_MAX).map(scored).collect();
-    let meta = Meta {
+    let meta = AnswerMeta {
         request_id: asked.request_id.clone(),
         intent,
         entity,
@@ -154,7 +154,7 @@ pub fn answer(asked: &DataQuestion, parts: Parts) -> Answered {
         unread: planned.parameters.unread.clone(),
         also: also.into_iter().filter_map(asked_also).collect(),
         rows: Counted { count: rows.rows.len(), cut: rows.is_cut },
-        cache: Cached { hit },
+        cache: CacheMeta { hit },
         narrator: narration,
         timings_us: clock.read(),
         notes: if is_kept {
@@ -188,7 +188,7 @@ fn asked_also(also: Also) -> Option<Asked> {
 }
 
 /// What speaks for each intent, as the answer tells it.
-pub(crate) fn mark_scores(tracer: &Tracer, scores: &Scores) {
+pub(crate) fn mark_scores(tracer: &RequestTracer, scores: &Scores) {
     for one in scores.candidates.iter().take(CANDIDATES_MAX) {
         let because = one.because.iter().map(|because| {
             let Because { kind, feature, weight } = because;
@@ -201,13 +201,13 @@ pub(crate) fn mark_scores(tracer: &Tracer, scores: &Scores) {
 }
 
 /// Whether the question takes after the conversation, and why.
-pub(crate) fn mark_reference(tracer: &Tracer, planned: &Planned) {
+pub(crate) fn mark_reference(tracer: &RequestTracer, planned: &Planned) {
     let reason = json!(planned.resolved.reason);
     tracer.heuristic("reference", inherits(planned), reason.as_str().unwrap_or_default());
 }
 
 /// The answer is there: in the words of a model or, where it failed, in plain ones.
-pub(crate) fn mark_narration(tracer: &Tracer, narration: &Narration) {
+pub(crate) fn mark_narration(tracer: &RequestTracer, narration: &Narration) {
     tracer.first_token();
     if let (Some(_), Some(reason)) = (&narration.model, narration.reason) {
         tracer.error("model", reason);

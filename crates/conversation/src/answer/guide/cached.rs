@@ -25,14 +25,14 @@ const BYTES_MAX: usize = 1024 * 1024;
 
 /// The conversation, and a fingerprint of all that the answer to it depends on.
 #[derive(Debug)]
-pub struct Key {
+pub struct AnswerKey {
     at: DocumentPath,
     print: String,
 }
 
 /// The document of an answer.
 #[derive(Debug, Serialize, Deserialize)]
-struct Cached {
+struct CachedGuidedAnswer {
     /// The fingerprint of the key.
     print: String,
     state: State,
@@ -80,7 +80,7 @@ impl ThreadState<'_> {
     }
 }
 
-impl Key {
+impl AnswerKey {
     /// `policies` is the fingerprint of the rules and modules in force.
     pub fn of(asked: &GuidedRequest, policies: u64) -> Result<Self> {
         let print = fingerprint(&(asked.print(), policies));
@@ -92,10 +92,10 @@ impl Key {
 }
 
 /// The cached answer, where it is still valid.
-pub async fn find(app: &Shared, user: &str, key: &Key, thread: ThreadState<'_>) -> Result<Option<GuidedAnswer>> {
+pub async fn find(app: &Shared, user: &str, key: &AnswerKey, thread: ThreadState<'_>) -> Result<Option<GuidedAnswer>> {
     let Some(document) = app.store.get(&key.at).await? else { return Ok(None) };
     // A client with write access may have replaced it.
-    let Ok(cached) = serde_json::from_slice::<Cached>(&document.value) else { return Ok(None) };
+    let Ok(cached) = serde_json::from_slice::<CachedGuidedAnswer>(&document.value) else { return Ok(None) };
     let lives_s = app.settings.eco.cache.unwrap_or_default().as_secs_f64();
     let holds = cached.print == key.print && now() < cached.at + lives_s;
     Ok((holds && cached.state == State::now(app, user, thread).await?).then_some(cached.answer))
@@ -105,13 +105,13 @@ pub async fn find(app: &Shared, user: &str, key: &Key, thread: ThreadState<'_>) 
 pub async fn keep(
     app: &Shared,
     user: &str,
-    key: &Key,
+    key: &AnswerKey,
     answer: &GuidedAnswer,
     thread: ThreadState<'_>,
 ) -> Result<Option<Op>> {
     let Some(lives) = app.settings.eco.cache else { return Ok(None) };
     let (at, state) = (now(), State::now(app, user, thread).await?);
-    let cached = Cached { print: key.print.clone(), state, at, answer: answer.clone() };
+    let cached = CachedGuidedAnswer { print: key.print.clone(), state, at, answer: answer.clone() };
     let value = serde_json::to_vec(&cached).map_err(|e| Error::new(Code::Internal, e.to_string()))?;
     if value.len() > BYTES_MAX {
         let message = format!("an answer of {} bytes is too large to be kept", value.len());

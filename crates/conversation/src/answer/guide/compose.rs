@@ -17,9 +17,9 @@ use novelo_language::decide::{Decision, Mode, Route};
 use novelo_store::{Op, PutTerms};
 use serde_json::json;
 
-use super::load::{Loaded, Past, recall_spec};
+use super::load::{GuidedPast, Loaded, recall_spec};
 use super::names;
-use super::run::Work;
+use super::run::GuidedWork;
 use crate::answer::prompt::{AnswerPrompt, PromptRecording, PromptRequest, model_room_tokens};
 use crate::cache::Cache;
 use crate::error::{Error, Result};
@@ -29,7 +29,7 @@ use crate::telemetry::now;
 use crate::text::said;
 use crate::trace::{ModuleMark, fingerprint};
 
-pub type Contexts = Cache<ContextKey, Arc<Composed>>;
+pub type ComposedContexts = Cache<ContextKey, Arc<Composed>>;
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct ContextKey {
@@ -59,10 +59,10 @@ const MARK_LIVES_S: f64 = 3_600.0;
 const BUDGET_TOKENS: u32 = 24_000;
 
 pub(crate) async fn compose(
-    work: &Work<'_>,
+    work: &GuidedWork<'_>,
     decision: &Decision,
     route: &Route,
-    past: &Past,
+    past: &GuidedPast,
     loaded: Loaded,
 ) -> Result<ComposedPrompt> {
     let moment = Moment { work, decision, route, loaded: &loaded };
@@ -92,7 +92,7 @@ pub(crate) async fn compose(
 
 /// What a prompt depends on, beside the conversation.
 struct Moment<'m> {
-    work: &'m Work<'m>,
+    work: &'m GuidedWork<'m>,
     decision: &'m Decision,
     route: &'m Route,
     loaded: &'m Loaded,
@@ -100,7 +100,7 @@ struct Moment<'m> {
 
 impl Moment<'_> {
     /// The caller's own instructions, what a crisis calls for, and the conversation.
-    fn overridden(&self, instructions: &str, past: &Past) -> Result<Arc<Composed>> {
+    fn overridden(&self, instructions: &str, past: &GuidedPast) -> Result<Arc<Composed>> {
         let chosen = self.work.guide.modules.choose(&self.situation(&[], ""));
         let chosen: Vec<Chosen> = chosen.into_iter().filter(|chosen| chosen.is_for_crisis).collect();
         let own = [ComponentSpec::system(instructions)].into_iter().chain(chosen.iter().map(ComponentSpec::from));
@@ -109,7 +109,7 @@ impl Moment<'_> {
     }
 
     /// The context, and the mark that it was made, where there is none yet.
-    async fn context(&self, past: &Past) -> Result<(Arc<Composed>, Option<Op>)> {
+    async fn context(&self, past: &GuidedPast) -> Result<(Arc<Composed>, Option<Op>)> {
         let (tracer, contexts) = (&self.work.asked.tracer, &self.work.app.guides.contexts);
         let key = self.key();
         let may_keep = self.loaded.memories_count() == 0 && past.instructions.is_empty();

@@ -7,15 +7,15 @@
 use novelo_engine::Role;
 use novelo_language::decide::VoicedDanger;
 
-use super::load::Past;
-use super::run::Work;
+use super::load::GuidedPast;
+use super::run::GuidedWork;
 use super::{SHORTCUT, finish};
 use crate::answer::guided_answer::{GuidedAnswer, GuidedMeta};
 use crate::error::Error;
 use crate::text::said;
 
 /// Danger that was voiced before this message and is not over.
-pub(super) fn in_force(work: &Work<'_>, past: &Past) -> Option<VoicedDanger> {
+pub(super) fn in_force(work: &GuidedWork<'_>, past: &GuidedPast) -> Option<VoicedDanger> {
     let rules = &work.guide.rules;
     let danger = rules.voiced_danger(past.said_before())?;
     let VoicedDanger { phrase, calm_turns, is_over } = &danger;
@@ -25,7 +25,7 @@ pub(super) fn in_force(work: &Work<'_>, past: &Past) -> Option<VoicedDanger> {
 }
 
 /// The phrase of acute danger in the message, or in another new message of the user.
-pub(super) fn voiced_now(work: &Work<'_>, past: &Past) -> Option<String> {
+pub(super) fn voiced_now(work: &GuidedWork<'_>, past: &GuidedPast) -> Option<String> {
     let rules = &work.guide.rules;
     let before = past.new.split_last().map_or(&[][..], |(_, before)| before);
     let others = before.iter().filter(|message| message.is(Role::User)).filter_map(said);
@@ -34,7 +34,7 @@ pub(super) fn voiced_now(work: &Work<'_>, past: &Past) -> Option<String> {
 }
 
 /// The help lines of `eco.locale`.
-pub(super) fn help<'w>(work: &Work<'w>) -> &'w str {
+pub(super) fn help<'w>(work: &GuidedWork<'w>) -> &'w str {
     let (rules, locale) = (&work.guide.rules, work.app.settings.eco.locale.as_str());
     rules.help(locale).unwrap_or_else(|| {
         let error = format!("there is no text for eco.locale, {locale}; the first one stands in");
@@ -44,12 +44,12 @@ pub(super) fn help<'w>(work: &Work<'w>) -> &'w str {
 }
 
 /// What follows a text that stands in for an answer: help lines, while danger is in force.
-pub(super) fn help_after(work: &Work<'_>) -> Option<String> {
+pub(super) fn help_after(work: &GuidedWork<'_>) -> Option<String> {
     work.danger.as_ref().map(|_| format!("\n\n{}", help(work)))
 }
 
 /// The answer to a person in danger where there can be none: better than an error.
-pub(super) fn answer_instead_of(work: &Work<'_>, error: &Error) -> GuidedAnswer {
+pub(super) fn answer_instead_of(work: &GuidedWork<'_>, error: &Error) -> GuidedAnswer {
     work.asked.tracer.refused(error);
     let message = work.guide.answers.timeout.clone() + &help_after(work).unwrap_or_default();
     work.send(&message);

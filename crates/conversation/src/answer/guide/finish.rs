@@ -5,20 +5,20 @@ use novelo_language::finish::Block;
 use serde_json::json;
 use serde_json::value::to_raw_value;
 
-use super::run::Work;
+use super::run::GuidedWork;
 use super::tenths;
 use crate::answer::guided_answer::MessageSense;
 use crate::error::{Code, Error, Result};
 use crate::remember::memories::{self, NewMemory};
 use crate::text::cut;
-use crate::thread::kept::{Kept, unless_forgotten};
+use crate::thread::kept::{StoredAnswer, unless_forgotten};
 use crate::trace::MemoryMark;
 
 /// Characters of a memory; the rest of a longer message is not remembered.
 const MEMORY_CHARS_MAX: usize = 1_000;
 
 /// What a message is about: as the client says, else the model, else the words.
-pub(crate) fn sense(work: &Work<'_>, decision: &Decision, block: Option<Block>, in_crisis: bool) -> MessageSense {
+pub(crate) fn sense(work: &GuidedWork<'_>, decision: &Decision, block: Option<Block>, in_crisis: bool) -> MessageSense {
     let words = work.guide.rules.block(&work.read);
     let block = work.asked.block.clone().or(block).unwrap_or_default();
     // Neither the client nor the model makes danger, or pain that follows it, calm.
@@ -33,7 +33,7 @@ pub(crate) fn sense(work: &Work<'_>, decision: &Decision, block: Option<Block>, 
 }
 
 /// What is remembered of a message: a summary that the client or the model gave, else the message itself.
-pub fn remembered(work: &Work<'_>, block: Option<&Block>) -> String {
+pub fn remembered(work: &GuidedWork<'_>, block: Option<&Block>) -> String {
     let summary = work.asked.block.as_ref().or(block).and_then(|block| block.summary.as_deref());
     let summary = summary.filter(|summary| !summary.trim().is_empty());
     cut(summary.unwrap_or_else(|| work.asked.text.trim()), MEMORY_CHARS_MAX)
@@ -41,7 +41,7 @@ pub fn remembered(work: &Work<'_>, block: Option<&Block>) -> String {
 
 /// Stores a memory of the message; whether it did. If that fails, the error is traced and the answer is still
 /// returned.
-pub async fn remember(work: &Work<'_>, kept: &Kept, text: &str, sense: &MessageSense) -> bool {
+pub async fn remember(work: &GuidedWork<'_>, kept: &StoredAnswer, text: &str, sense: &MessageSense) -> bool {
     let tracer = &work.asked.tracer;
     let kept = unless_forgotten(memory(work, kept, text, sense).await);
     let is_kept = matches!(kept, Ok(Some(_)));
@@ -57,12 +57,13 @@ pub async fn remember(work: &Work<'_>, kept: &Kept, text: &str, sense: &MessageS
 }
 
 /// Traces the outcome of the decision to remember.
-pub fn mark(work: &Work<'_>, id: Option<String>, why: &str) {
-    let intensity = work.asked.tracer.look(|course| course.memory.as_ref().map_or(0.0, |mark| mark.intensity));
+pub fn mark(work: &GuidedWork<'_>, id: Option<String>, why: &str) {
+    let intensity =
+        work.asked.tracer.look(|request_trace| request_trace.memory.as_ref().map_or(0.0, |mark| mark.intensity));
     work.asked.tracer.memory(MemoryMark { saves: id.is_some(), intensity, why: why.to_owned(), id });
 }
 
-async fn memory(work: &Work<'_>, kept: &Kept, text: &str, sense: &MessageSense) -> Result<Box<str>> {
+async fn memory(work: &GuidedWork<'_>, kept: &StoredAnswer, text: &str, sense: &MessageSense) -> Result<Box<str>> {
     let meta = json!({
         "origem": "ask-eco",
         "sessao": work.asked.thread,

@@ -6,13 +6,13 @@ use serde_json::{Map, Value};
 
 use super::compose::ComposedPrompt;
 use super::crisis;
-use super::run::Work;
+use super::run::GuidedWork;
 use crate::answer::event::Partial;
 use crate::answer::generate::{GenerationKind, Generator, LENGTH, Outcome, StopSignals};
 use crate::answer::generation::{Generated, Generation, TextFilter};
 use crate::error::Result;
 use crate::model::{Failure, Job};
-use crate::thread::kept::Kept;
+use crate::thread::kept::StoredAnswer;
 
 pub struct GuidedText {
     /// What the client gets.
@@ -28,10 +28,10 @@ pub struct GuidedText {
 }
 
 pub async fn generate(
-    work: &Work<'_>,
+    work: &GuidedWork<'_>,
     (decision, route): (&Decision, &Route),
     mut composed: ComposedPrompt,
-    (kept, has_greeted): (&Kept, bool),
+    (kept, has_greeted): (&StoredAnswer, bool),
     stops: &mut StopSignals,
 ) -> Result<GuidedText> {
     let mut generation = Generation::new(Some(text_filter(work, has_greeted)));
@@ -83,7 +83,7 @@ pub async fn generate(
 
 /// The fixed sentence in place of an answer that failed. What the client was shown before is stored, and
 /// marked.
-fn sentence(work: &Work<'_>, mut generation: Generation, failure: &Failure) -> GuidedText {
+fn sentence(work: &GuidedWork<'_>, mut generation: Generation, failure: &Failure) -> GuidedText {
     let message = work.guide.answers.timeout.clone() + &crisis::help_after(work).unwrap_or_default();
     if generation.generated.text.is_empty() {
         generation.send(message.clone(), work.log);
@@ -101,7 +101,7 @@ impl GuidedText {
 }
 
 /// Removes the technical block, and a greeting where the conversation has had one.
-fn text_filter(work: &Work<'_>, has_greeted: bool) -> TextFilter {
+fn text_filter(work: &GuidedWork<'_>, has_greeted: bool) -> TextFilter {
     let greetings = || work.guide.rules.greeting_phrases().map(str::to_owned).collect();
     TextFilter::new(has_greeted.then(greetings))
 }

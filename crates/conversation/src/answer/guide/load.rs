@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 use tokio::sync::Mutex;
 
 use super::GuidedRequest;
-use super::run::Work;
+use super::run::GuidedWork;
 use crate::answer::Shared;
 use crate::context::load::{RecalledPassages, recall_one};
 use crate::error::{Code, Error, Result};
@@ -29,7 +29,7 @@ use crate::thread;
 use crate::trace::EmbeddingMark;
 
 /// What is known of the conversation so far.
-pub struct Past {
+pub struct GuidedPast {
     /// Messages that the thread does not hold yet.
     pub new: Vec<Message>,
     /// Instructions of the client for the model.
@@ -44,26 +44,26 @@ pub struct Past {
     turns: Turns,
 }
 
-impl Past {
+impl GuidedPast {
     /// Reads the thread of a request.
     pub async fn load(app: &Shared, asked: &GuidedRequest) -> Result<Self> {
         let instructs = |message: &&Message| message.role().is_some_and(Role::instructs);
         let (instructions, sent): (Vec<&Message>, Vec<&Message>) = asked.messages.iter().partition(instructs);
         let sent: Vec<Message> = sent.into_iter().cloned().collect();
         let is_assistant = |message: &Message| message.is(Role::Assistant);
-        let unsaid = thread::unsaid(app, &asked.user, &asked.thread, &sent).await?;
+        let new_messages = thread::new_messages(app, &asked.user, &asked.thread, &sent).await?;
         Ok(Self {
-            has_assistant: unsaid.has_assistant || sent.iter().any(is_assistant),
-            new: unsaid.new,
-            last_seq: unsaid.last_seq,
-            newest: unsaid.newest,
-            turns: unsaid.turns,
+            has_assistant: new_messages.has_assistant || sent.iter().any(is_assistant),
+            new: new_messages.new,
+            last_seq: new_messages.last_seq,
+            newest: new_messages.newest,
+            turns: new_messages.turns,
             instructions: instructions.into_iter().cloned().collect(),
         })
     }
 }
 
-impl Past {
+impl GuidedPast {
     /// What the person said before the message that is answered, the newest first.
     pub(super) fn said_before(&self) -> impl Iterator<Item = Cow<'_, str>> {
         let stored = self.turns.iter().map(|turn| turn.message.shown());
@@ -97,7 +97,7 @@ pub struct Loaded {
 
 impl Loaded {
     /// Loads what the route needs.
-    pub async fn load(work: &Work<'_>, route: &Route) -> Self {
+    pub async fn load(work: &GuidedWork<'_>, route: &Route) -> Self {
         let tracer = &work.asked.tracer;
         let mut fired = work.guide.rules.heuristics(&work.read);
         if route.mode == Mode::Fast || work.asked.instructions.is_some() {
@@ -126,12 +126,12 @@ impl Loaded {
     }
 }
 
-fn tell(work: &Work<'_>, fired: &[Fired]) {
+fn tell(work: &GuidedWork<'_>, fired: &[Fired]) {
     fired.iter().for_each(|fired| work.asked.tracer.heuristic(&fired.name, true, fired.words.clone()));
 }
 
 /// What a source loads within its time limit. Its failure is traced.
-async fn within<T>(work: &Work<'_>, source: &str, load: impl Future<Output = Result<T>>) -> Option<T> {
+async fn within<T>(work: &GuidedWork<'_>, source: &str, load: impl Future<Output = Result<T>>) -> Option<T> {
     let loaded = match work.app.settings.load.timeout {
         None => Ok(load.await),
         Some(limit) => tokio::time::timeout(limit, load).await.map_err(|_| limit.as_millis()),
@@ -156,7 +156,7 @@ pub fn as_name(text: &str) -> Option<&str> {
 }
 
 /// The name of the user: as the client sends it, or from the user's data.
-pub async fn name(work: &Work<'_>) -> Option<String> {
+pub async fn name(work: &GuidedWork<'_>) -> Option<String> {
     if let Some(name) = &work.asked.name {
         return Some(name.clone());
     }
@@ -167,19 +167,19 @@ pub async fn name(work: &Work<'_>) -> Option<String> {
 }
 
 /// How memories are recalled, and what is shown if there are none.
-pub(crate) fn recall_spec(work: &Work<'_>) -> RecallSpec {
+pub(crate) fn recall_spec(work: &GuidedWork<'_>) -> RecallSpec {
     let answers = &work.guide.answers;
     let (heading, empty) = (Some(answers.memories_heading.to_string()), Some(answers.memories_none.to_string()));
     RecallSpec { heading, empty, ..RecallSpec::from(RecallSource::Memories) }
 }
 
 /// The same, checked as a component of a recipe.
-fn recall(work: &Work<'_>) -> Result<Recall> {
+fn recall(work: &GuidedWork<'_>) -> Result<Recall> {
     let component = json!(ComponentSpec::from(recall_spec(work)));
     Ok(Recall::decode(&mut Fields::from_value("memories", &component)?)?)
 }
 
-async fn memories(work: &Work<'_>) -> Result<RecalledPassages> {
+async fn memories(work: &GuidedWork<'_>) -> Result<RecalledPassages> {
     let began = Instant::now();
     let recall = recall(work)?;
     let found = recall_one(work.app, &work.asked.user, &recall, &work.asked.text, |_| false).await?;
@@ -209,7 +209,7 @@ const EXAMPLES_WAIT: Duration = Duration::from_secs(30);
 
 impl Examples {
     /// The vectors, and whether they were cached.
-    async fn of(work: &Work<'_>) -> Result<(Vectors, bool)> {
+    async fn of(work: &GuidedWork<'_>) -> Result<(Vectors, bool)> {
         let texts = work.guide.rules.examples().iter().map(|example| example.text.clone()).collect();
         let (app, print) = (work.app.clone(), work.guide.print);
         // In a task of its own: a request that times out must not cancel it for the next.
@@ -230,7 +230,7 @@ impl Examples {
 }
 
 /// The heuristics whose examples are like the message; `None` without an embedder.
-async fn alike(work: &Work<'_>) -> Result<Option<Vec<Fired>>> {
+async fn alike(work: &GuidedWork<'_>) -> Result<Option<Vec<Fired>>> {
     let embedder: &Embedder = &work.app.indexes.embedder;
     if embedder.fingerprint().is_none() || work.guide.rules.examples().is_empty() {
         return Ok(None);

@@ -24,8 +24,8 @@ pub(super) use run::answer;
 use crate::answer::options::RepeatKey;
 use crate::cache::Cache;
 use crate::thread::Words;
-use crate::trace::{Tracer, fingerprint};
-use compose::Contexts;
+use crate::trace::{RequestTracer, fingerprint};
+use compose::ComposedContexts;
 use load::Examples;
 
 /// A conversation as its client sent it, checked.
@@ -60,7 +60,7 @@ pub struct GuidedRequest {
     /// Whether the answer contains its trace.
     pub wants_trace: bool,
     /// The trace of the request.
-    pub tracer: Tracer,
+    pub tracer: RequestTracer,
 }
 
 impl GuidedRequest {
@@ -81,7 +81,7 @@ impl GuidedRequest {
 /// Caches of this process. All of them are bounded.
 #[derive(Debug)]
 pub struct Guides {
-    contexts: Contexts,
+    contexts: ComposedContexts,
     examples: Examples,
 }
 

@@ -12,7 +12,7 @@ use novelo_engine::{Role, scope};
 use novelo_store::{Op, PutTerms, Range};
 use serde::{Deserialize, Serialize};
 
-use super::run::Work;
+use super::run::GuidedWork;
 use crate::answer::guided_answer::GuidedAnswer;
 use crate::answer::options::RepeatKey;
 use crate::error::{Code, Error, Result};
@@ -52,7 +52,7 @@ pub struct Repeatable<'r> {
 
 impl<'r> Repeatable<'r> {
     /// `None` for a request without an id.
-    pub fn of(work: &Work<'r>) -> Result<Option<Self>> {
+    pub fn of(work: &GuidedWork<'r>) -> Result<Option<Self>> {
         let Some(key) = &work.asked.repeat else { return Ok(None) };
         let id = format!("{:032x}", fingerprint(&key.id));
         let thread = scope::thread(&work.asked.user, &work.asked.thread);
@@ -61,7 +61,7 @@ impl<'r> Repeatable<'r> {
     }
 
     /// Looks for an answer to the same request. Waits while another node makes it.
-    pub async fn find(&self, work: &Work<'_>) -> Result<Earlier> {
+    pub async fn find(&self, work: &GuidedWork<'_>) -> Result<Earlier> {
         loop {
             let Some(document) = work.app.store.get(&self.at).await? else { return Ok(Earlier::Nothing(0)) };
             let nothing = Earlier::Nothing(document.version);
@@ -108,7 +108,7 @@ impl<'r> Repeatable<'r> {
 }
 
 /// Whether the turn of an answer still says it.
-async fn is_stored(work: &Work<'_>, seq: u64, answer: &GuidedAnswer) -> Result<bool> {
+async fn is_stored(work: &GuidedWork<'_>, seq: u64, answer: &GuidedAnswer) -> Result<bool> {
     let of = scope::turns(&work.asked.user, &work.asked.thread).map_err(|e| Error::bad_id("user or thread", &e))?;
     let turns = work.app.store.turns(&of, Range::Between { first: seq, last: seq }).await?;
     let says_it = |turn: &novelo_engine::Turn| {

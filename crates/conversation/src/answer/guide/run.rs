@@ -4,10 +4,10 @@ use bytes::Bytes;
 use novelo_language::decide::{self, Decision, Read, Route, VoicedDanger, route};
 use novelo_store::Op;
 
-use super::cached::{self, Key, ThreadState};
+use super::cached::{self, AnswerKey, ThreadState};
 use super::compose::compose;
 use super::generate::{GuidedText, generate};
-use super::load::{Loaded, Past};
+use super::load::{GuidedPast, Loaded};
 use super::repeat::{Earlier, Repeatable};
 use super::shortcut::{self, Shortcut};
 use super::{GuidedRequest, SHORTCUT, crisis, finish, names, tenths};
@@ -19,12 +19,12 @@ use crate::answer::guided_answer::{GuidedAnswer, GuidedMeta};
 use crate::answer::log::EventLog;
 use crate::error::{Code, Result};
 use crate::policy::Guide;
-use crate::thread::kept::Kept;
+use crate::thread::kept::StoredAnswer;
 use crate::trace::MemoryMark;
 
 pub async fn answer(app: &App, asked: &GuidedRequest, log: &EventLog, mut stops: StopSignals) -> Result<GuidedAnswer> {
     let guide = app.policies.guide();
-    let mut work = Work { app, asked, log, guide: &guide, read: guide.rules.read(&asked.text), danger: None };
+    let mut work = GuidedWork { app, asked, log, guide: &guide, read: guide.rules.read(&asked.text), danger: None };
     if asked.is_ready_at_once {
         work.ready();
     }
@@ -36,7 +36,7 @@ pub async fn answer(app: &App, asked: &GuidedRequest, log: &EventLog, mut stops:
         },
         None => 0,
     };
-    let past = Past::load(app, asked).await?;
+    let past = GuidedPast::load(app, asked).await?;
     work.danger = crisis::in_force(&work, &past);
     let answered = work.answer(past, repeatable.as_ref().map(|repeatable| (repeatable, version)), &mut stops).await;
     match (answered, &repeatable) {
@@ -56,7 +56,7 @@ struct Ending<'e> {
     route: Route,
     text: GuidedText,
     /// The key of the answer in the cache.
-    key: Key,
+    key: AnswerKey,
     /// The number of its turn, unless the thread grows meanwhile.
     expected: u64,
     /// The turns before it.
@@ -66,7 +66,7 @@ struct Ending<'e> {
 }
 
 /// What every stage sees. Policies stay the same for the whole request.
-pub struct Work<'w> {
+pub struct GuidedWork<'w> {
     pub app: &'w App,
     pub asked: &'w GuidedRequest,
     pub log: &'w EventLog,
@@ -77,15 +77,15 @@ pub struct Work<'w> {
     pub danger: Option<VoicedDanger>,
 }
 
-impl Work<'_> {
+impl GuidedWork<'_> {
     async fn answer(
         &self,
-        past: Past,
+        past: GuidedPast,
         repeat: Option<(&Repeatable<'_>, u64)>,
         stops: &mut StopSignals,
     ) -> Result<GuidedAnswer> {
         let Self { app, asked, guide, .. } = self;
-        let key = Key::of(asked, guide.print)?;
+        let key = AnswerKey::of(asked, guide.print)?;
         if let Some(answer) = self.cached(&key, &past).await? {
             self.send(&answer.message);
             return Ok(answer);
@@ -103,7 +103,7 @@ impl Work<'_> {
         let (expected, contents) = (past.last_seq + past.new.len() as u64 + 1, past.contents());
         let place = Some((&*asked.user, &*asked.thread));
         let marks = std::mem::take(&mut composed.marks).into_iter().chain(claim).collect();
-        let kept = Kept::begin(app, &asked.tracer, place, past.new, marks).await?;
+        let kept = StoredAnswer::begin(app, &asked.tracer, place, past.new, marks).await?;
         let has_greeted = past.has_assistant;
         let text = generate(self, (&decision, &route), composed, (&kept, has_greeted), stops).await?;
         self.finish(&kept, Ending { decision, route, text, key, expected, contents, repeatable }).await
@@ -111,7 +111,7 @@ impl Work<'_> {
 
     /// Sends that the prompt is ready, once.
     fn ready(&self) {
-        if self.asked.tracer.look(|course| course.latency.prompt_ready_ms.is_none()) {
+        if self.asked.tracer.look(|request_trace| request_trace.latency.prompt_ready_ms.is_none()) {
             self.asked.tracer.prompt_ready();
             self.log.push(Event::Ready);
         }
@@ -134,7 +134,7 @@ impl Work<'_> {
     }
 
     /// The answer from the cache, where it is still valid.
-    async fn cached(&self, key: &Key, past: &Past) -> Result<Option<GuidedAnswer>> {
+    async fn cached(&self, key: &AnswerKey, past: &GuidedPast) -> Result<Option<GuidedAnswer>> {
         let contents = past.stored_contents();
         let thread = ThreadState { last_seq: past.last_seq, contents: &contents };
         let found = cached::find(self.app, &self.asked.user, key, thread).await?;
@@ -151,12 +151,13 @@ impl Work<'_> {
     async fn take_shortcut(
         &self,
         shortcut: Shortcut,
-        past: Past,
+        past: GuidedPast,
         (claim, repeatable): (Option<Op>, Option<&Repeatable<'_>>),
     ) -> Result<GuidedAnswer> {
         let GuidedRequest { user, thread, tracer, .. } = self.asked;
         let Shortcut { message, reason, danger } = shortcut;
-        let kept = Kept::begin(self.app, tracer, Some((user, thread)), past.new, claim.into_iter().collect()).await?;
+        let kept =
+            StoredAnswer::begin(self.app, tracer, Some((user, thread)), past.new, claim.into_iter().collect()).await?;
         self.send(&message);
         let generated = Generated { text: message, ..Generated::default() };
         let decision = match &danger {
@@ -219,7 +220,7 @@ impl Work<'_> {
     }
 
     /// Stores the answer, a memory and the entry of the cache.
-    async fn finish(&self, kept: &Kept, ending: Ending<'_>) -> Result<GuidedAnswer> {
+    async fn finish(&self, kept: &StoredAnswer, ending: Ending<'_>) -> Result<GuidedAnswer> {
         let Ending { decision, route, text, key, expected, mut contents, repeatable } = ending;
         let GuidedText { message, model, generated, block, fallback, reason } = text;
         let remembered = finish::remembered(self, block.as_ref());
@@ -273,7 +274,7 @@ impl Work<'_> {
 
     /// The write that caches the answer. If caching fails, the error is traced and the answer is still
     /// returned.
-    async fn cache_entry(&self, key: &Key, answer: &GuidedAnswer, thread: ThreadState<'_>) -> Option<Op> {
+    async fn cache_entry(&self, key: &AnswerKey, answer: &GuidedAnswer, thread: ThreadState<'_>) -> Option<Op> {
         let entry = cached::keep(self.app, &self.asked.user, key, answer, thread).await;
         entry.unwrap_or_else(|error| {
             self.asked.tracer.error("cache", error.message);

@@ -3,8 +3,8 @@
 use std::hash::BuildHasher;
 
 use super::crisis;
-use super::load::{self, Past};
-use super::run::Work;
+use super::load::{self, GuidedPast};
+use super::run::GuidedWork;
 
 /// An answer, and why it is one.
 pub struct Shortcut {
@@ -15,7 +15,7 @@ pub struct Shortcut {
 }
 
 /// The answer to a message that needs no model. Safety comes first.
-pub async fn take(work: &Work<'_>, past: &Past) -> Option<Shortcut> {
+pub async fn take(work: &GuidedWork<'_>, past: &GuidedPast) -> Option<Shortcut> {
     let (rules, tracer) = (&work.guide.rules, &work.asked.tracer);
     if let Some(phrase) = crisis::voiced_now(work, past) {
         tracer.heuristic("safety", true, format!("“{phrase}”"));

@@ -28,7 +28,7 @@ use crate::text::said;
 use crate::thread::NewTurn;
 use crate::thread::item::ItemTurn;
 use crate::thread::kept::StoredQuestion;
-use crate::trace::Tracer;
+use crate::trace::RequestTracer;
 pub(super) use run::answer;
 
 /// A question, or messages, for a model to answer.
@@ -45,7 +45,7 @@ pub struct ReplyRequest {
     /// How it is answered.
     pub kind: ReplyKind,
     /// The trace of the request.
-    pub tracer: Tracer,
+    pub tracer: RequestTracer,
     /// The response that is stored with the answer.
     pub response: Option<ResponseDraft>,
     /// What is recorded of its prompts.

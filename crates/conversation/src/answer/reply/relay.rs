@@ -11,7 +11,7 @@ use crate::answer::generation::Generation;
 use crate::error::{Code, Error, Relayed, Result};
 use crate::model::{Failure, UpstreamError};
 use crate::text::cut;
-use crate::thread::kept::Kept;
+use crate::thread::kept::StoredAnswer;
 
 /// Of the reason that is kept with a refused message.
 const REASON_CHARS_MAX: usize = 300;
@@ -21,7 +21,7 @@ const TOO_LONG: &str = "context_length_exceeded";
 pub async fn failed(
     app: &Shared,
     asked: &ReplyRequest,
-    kept: &Kept,
+    kept: &StoredAnswer,
     generation: &mut Generation,
     failure: &Failure,
 ) -> Result<()> {

@@ -15,7 +15,7 @@ use crate::answer::prompt::{AnswerPrompt, PromptRequest, model_room_tokens};
 use crate::error::{Code, Error, Result};
 use crate::model::Failure;
 use crate::telemetry::now;
-use crate::thread::kept::Kept;
+use crate::thread::kept::StoredAnswer;
 
 pub async fn answer(app: &Shared, asked: &ReplyRequest, log: &EventLog, stops: StopSignals) -> Result<Reply> {
     let answered = answer_and_store(app, asked, log, stops).await;
@@ -42,7 +42,7 @@ async fn answer_and_store(app: &Shared, asked: &ReplyRequest, log: &EventLog, mu
     asked.tracer.prompt(&prompt.prompted.trace_id);
     asked.tracer.prompt_ready();
     log.push(Event::Prompt(prompt.prompted.clone()));
-    let kept = Kept::begin_with(app, &asked.tracer, asked.place(), asked.stored_question()?).await?;
+    let kept = StoredAnswer::begin_with(app, &asked.tracer, asked.place(), asked.stored_question()?).await?;
     let mut generation = Generation::default();
     generation.generated.notes.extend(note);
     let exchange = Exchange { app, asked, log, kept: &kept, standalone: &understood.rewritten.question };
@@ -104,7 +104,7 @@ struct Exchange<'e> {
     app: &'e Shared,
     asked: &'e ReplyRequest,
     log: &'e EventLog,
-    kept: &'e Kept,
+    kept: &'e StoredAnswer,
     standalone: &'e str,
 }
 

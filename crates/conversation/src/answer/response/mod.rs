@@ -26,7 +26,7 @@ use crate::telemetry::now;
 use crate::thread::NewTurn;
 use crate::thread::compaction;
 use crate::thread::item::{ResponseId, show_compaction, show_document, show_turn};
-use crate::thread::kept::{Kept, unless_forgotten};
+use crate::thread::kept::{StoredAnswer, unless_forgotten};
 
 pub use lock::{ResponseLock, ResponseLocks};
 pub use place::{ResponsePlace, messages_upto};
@@ -232,7 +232,7 @@ impl ResponseDraft {
     pub async fn end(
         &self,
         app: &Shared,
-        kept: &Kept,
+        kept: &StoredAnswer,
         generated: &Generated,
         (trace_id, prompted): (&str, &Prompted),
     ) -> Result<bool> {

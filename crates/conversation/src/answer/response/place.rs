@@ -15,7 +15,7 @@ use crate::answer::Shared;
 use crate::error::{Error, Result};
 use crate::thread::item::{ItemTurn, ResponseId};
 use crate::thread::refused::Refusals;
-use crate::thread::{self, repeats_unanswered, unsaid};
+use crate::thread::{self, new_messages, repeats_unanswered};
 
 /// The thread of a response, which is locked for it, and what of its input is to be stored there.
 #[derive(Debug)]
@@ -86,14 +86,14 @@ impl ResponsePlace {
     pub async fn resent(app: &Shared, user: &str, thread: &str, turns: Vec<ItemTurn>, wait: Duration) -> Result<Self> {
         let lock = ResponseLock::take(app, user, thread, wait).await?;
         let said: Vec<Message> = turns.iter().map(|turn| turn.message.shown().clone()).collect();
-        let unsaid = unsaid(app, user, thread, &said).await?;
-        if unsaid.new.is_empty() && unsaid.is_answered {
+        let new_messages = new_messages(app, user, thread, &said).await?;
+        if new_messages.new.is_empty() && new_messages.is_answered {
             return Err(Error::invalid("input", "holds nothing to answer that the thread does not hold already"));
         }
-        if !unsaid.asked_again.is_empty() {
-            Refusals::lift(&app.store, user, thread, &unsaid.asked_again).await?;
+        if !new_messages.asked_again.is_empty() {
+            Refusals::lift(&app.store, user, thread, &new_messages.asked_again).await?;
         }
-        let new = unsaid.new_places.iter().filter_map(|place| turns.get(*place).cloned()).collect();
+        let new = new_messages.new_places.iter().filter_map(|place| turns.get(*place).cloned()).collect();
         Ok(Self { lock, turns: new, if_seq: None, first_seq: None, is_in_conversation: true })
     }
 }

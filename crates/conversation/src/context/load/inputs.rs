@@ -24,7 +24,7 @@ use crate::context::request::Request;
 use crate::error::Result;
 use crate::thread::WantedSummary;
 use crate::thread::compaction::{self, Compaction};
-use crate::trace::{CollectionInput, GroupsInput, Inputs, RecalledInput, Trace};
+use crate::trace::{CollectionInput, GroupsInput, Inputs, PromptTrace, RecalledInput};
 
 impl ContextInputs {
     /// Messages, and nothing of a store.
@@ -235,7 +235,7 @@ impl ContextInputs {
     }
 
     /// Loads the inputs of an old prompt again.
-    pub async fn reload(store: &Store, recipe: &Recipe, trace: &Trace) -> Result<Self> {
+    pub async fn reload(store: &Store, recipe: &Recipe, trace: &PromptTrace) -> Result<Self> {
         let traced = &trace.inputs;
         let mut inputs = Self {
             summary: traced.summary.as_deref().and_then(|raw| Shown::new(bytes(raw), show_summary)),
@@ -344,7 +344,7 @@ fn chosen(input: &CollectionInput) -> ChosenCollection {
 }
 
 /// Where the turns of a trace are.
-fn turns_in(trace: &Trace) -> Result<Option<CollectionPath>> {
+fn turns_in(trace: &PromptTrace) -> Result<Option<CollectionPath>> {
     if let Some(of) = &trace.inputs.turns_in {
         let segments = path::decode(of).map_err(bad_id)?;
         return CollectionPath::new(&segments).map(Some).map_err(bad_id);

@@ -18,7 +18,8 @@ use crate::error::{Code, Result};
 use crate::policy::Prompt;
 use crate::search::levels::Levels;
 use crate::search::{
-    Ask, Found, FoundPassage, NEAR_MAX, Picked, Place, Ranking, has_any, join_neighbours, name_documents, search,
+    Found, FoundPassage, NEAR_MAX, PassageQuery, PassageRef, Picked, Ranking, has_any, join_neighbours, name_documents,
+    search,
 };
 use crate::telemetry::now;
 use crate::thread::tail::excerpt;
@@ -41,7 +42,7 @@ impl ContextInputs {
         let thread = request.reach.thread_id();
         let refused: Vec<u64> = self.refused.iter().map(|turn| turn.seq).collect();
         let is_here = |seq: u64| seq >= shown || Some(seq) == newest_user || refused.contains(&seq);
-        let is_shown = |place: Place<'_>| thread == Some(place.parent()) && is_here(place.seq);
+        let is_shown = |place: PassageRef<'_>| thread == Some(place.parent()) && is_here(place.seq);
         for recall in recalls {
             let given = request.recalled.iter().find(|given| given.recalled.recall == recall);
             let found = match (given, &request.user, &query) {
@@ -231,7 +232,7 @@ pub(crate) async fn recall_one(
     user: &str,
     recall: &Recall,
     query: &str,
-    is_shown: impl Fn(Place<'_>) -> bool,
+    is_shown: impl Fn(PassageRef<'_>) -> bool,
 ) -> Result<RecalledPassages> {
     let nothing = || RecalledPassages::new(recall, Found::default());
     Ok(find(app, user, recall, (query, None), is_shown).await?.unwrap_or_else(nothing))
@@ -243,18 +244,18 @@ async fn find(
     user: &str,
     recall: &Recall,
     (query, as_of): (&str, Option<f64>),
-    is_shown: impl Fn(Place<'_>) -> bool,
+    is_shown: impl Fn(PassageRef<'_>) -> bool,
 ) -> Result<Option<RecalledPassages>> {
     let hits_max = recall.hits_max as usize;
     let valid_at = Some(as_of.unwrap_or_else(now));
-    let ask = Ask { user, source: recall.from, query, parents: &[], explain: true, hits_max, as_of, valid_at };
+    let ask = PassageQuery { user, source: recall.from, query, parents: &[], explain: true, hits_max, as_of, valid_at };
     let search = async {
         if !has_any(app, user, ask.source).await? {
             return Ok(None);
         }
         let levels = Levels::of(&app.settings);
         let mut found = search(app, ask, |ranking| pick(ranking, recall, levels, &is_shown)).await?;
-        found.hits.retain(|hit| !is_shown(Place { of: &hit.collection, seq: hit.seq }));
+        found.hits.retain(|hit| !is_shown(PassageRef { of: &hit.collection, seq: hit.seq }));
         Ok(Some(found))
     };
     let limit = app.settings.load.timeout;
@@ -294,7 +295,7 @@ async fn within<T>(
     }
 }
 
-fn pick(ranking: &Ranking<'_>, recall: &Recall, levels: Levels, is_shown: impl Fn(Place<'_>) -> bool) -> Picked {
+fn pick(ranking: &Ranking<'_>, recall: &Recall, levels: Levels, is_shown: impl Fn(PassageRef<'_>) -> bool) -> Picked {
     let most = recall.hits_max as usize;
     match (recall.from, recall.per_level) {
         (RecallSource::Memories, Some(each)) => levels.pick(ranking, each as usize, most),

@@ -190,10 +190,10 @@ struct Origin {
 impl Origin {
     fn of(memory: &[u8]) -> Option<Self> {
         #[derive(Deserialize)]
-        struct Kept {
+        struct MemoryMeta {
             meta: Origin,
         }
-        serde_json::from_slice::<Kept>(memory).ok().map(|kept| kept.meta)
+        serde_json::from_slice::<MemoryMeta>(memory).ok().map(|kept| kept.meta)
     }
 
     fn is(&self, thread: &str, turn: Option<&str>) -> bool {

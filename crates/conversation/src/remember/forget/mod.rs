@@ -20,7 +20,7 @@ use tokio::task::JoinSet;
 use crate::context::collapse::retract;
 use crate::error::{Code, Error, Result};
 use crate::remember::UserMemory;
-use crate::search::points::erase;
+use crate::search::qdrant_index::erase;
 use crate::search::vectors::VECTORS;
 use crate::search::{PASSAGES, RecallSource};
 use crate::thread::retention;

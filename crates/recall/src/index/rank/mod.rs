@@ -16,7 +16,7 @@ use std::sync::OnceLock;
 use self::fuse::{Cosines, Fused};
 use self::lexical::Lexical;
 pub(crate) use self::lexical::{Field, rarity, saturated_alone};
-use crate::index::{Hit, Index, Near, Query, Reading, Score, Slot, Why};
+use crate::index::{ExternalHits, Hit, Index, Query, Reading, Score, Slot, Why};
 
 /// A likeness that is worth telling.
 const ALIKE: f32 = 0.5;
@@ -35,7 +35,7 @@ pub struct Ranked<'i> {
 }
 
 impl<'i> Ranked<'i> {
-    pub(crate) fn new(index: &'i Index, query: &Query<'_>, near: Option<&Near<'_>>) -> Self {
+    pub(crate) fn new(index: &'i Index, query: &Query<'_>, near: Option<&ExternalHits<'_>>) -> Self {
         let reading = Reading::of(query.text, index);
         let field = index.field();
         let lexical = lexical::score(index, field, &reading);

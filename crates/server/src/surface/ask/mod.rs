@@ -21,7 +21,7 @@ use novelo_conversation::answer::data::{self, DataQuestion};
 use novelo_conversation::caller::Caller;
 use novelo_conversation::error::{Error, Result};
 use novelo_conversation::remember::check;
-use novelo_conversation::trace::Tracer;
+use novelo_conversation::trace::RequestTracer;
 
 /// All members are required, and no others are allowed.
 #[derive(Deserialize)]
@@ -39,7 +39,7 @@ pub(crate) fn routes(server: &Server) -> Routes {
 
 /// The refusal of a caller has a trace like every other response.
 fn refuse(server: &Server, error: Error) -> Response {
-    let tracer = Tracer::begin(&server.app.recorder, "ask");
+    let tracer = RequestTracer::begin(&server.app.recorder, "ask");
     tracer.refused(&error);
     tracer.end();
     with_trace(ApiError(error).into_response(), &tracer.id())
@@ -47,13 +47,13 @@ fn refuse(server: &Server, error: Error) -> Response {
 
 /// Every response names its request trace, also if the request is refused before its user is known.
 async fn ask(State(server): State<Server>, request: Request) -> Response {
-    let tracer = Tracer::begin(&server.app.recorder, "ask");
+    let tracer = RequestTracer::begin(&server.app.recorder, "ask");
     let answered = answer(&server, request, &tracer).await.inspect_err(|ApiError(error)| tracer.refused(error));
     tracer.end();
     with_trace(answered.into_response(), &tracer.id())
 }
 
-async fn answer(server: &Server, request: Request, tracer: &Tracer) -> ApiResult<Json> {
+async fn answer(server: &Server, request: Request, tracer: &RequestTracer) -> ApiResult<Json> {
     let (mut parts, body) = request.into_parts();
     let caller = Caller::from_request_parts(&mut parts, server).await?;
     let request_id = parts.headers.get(REQUEST_ID).map(HeaderValue::to_str).and_then(std::result::Result::ok);

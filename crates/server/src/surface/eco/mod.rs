@@ -46,7 +46,7 @@ use novelo_conversation::error::{Code, Error, Result};
 use novelo_conversation::remember::check;
 use novelo_conversation::remember::reset::DEFAULT_SESSION;
 use novelo_conversation::text::said;
-use novelo_conversation::trace::Tracer;
+use novelo_conversation::trace::RequestTracer;
 
 /// The id of a guest, including one that was created here.
 const GUEST_ID: HeaderName = HeaderName::from_static("x-eco-guest-id");
@@ -109,7 +109,7 @@ pub(crate) fn routes(server: &Server) -> Routes {
 
 /// Starts a trace for each request and names it in the response. A refused request is traced too.
 async fn traced(State(app): State<App>, mut request: Request, next: Next) -> Response {
-    let tracer = Tracer::begin(&app.recorder, "ask-eco");
+    let tracer = RequestTracer::begin(&app.recorder, "ask-eco");
     request.extensions_mut().insert(tracer.clone());
     let mut response = next.run(request).await;
     if let Some(error) = response.extensions().get::<Arc<Error>>() {
@@ -122,7 +122,7 @@ async fn traced(State(app): State<App>, mut request: Request, next: Next) -> Res
 
 async fn ask(
     State(server): State<Server>,
-    Extension(tracer): Extension<Tracer>,
+    Extension(tracer): Extension<RequestTracer>,
     Extension(ClientAddress(peer)): Extension<ClientAddress>,
     caller: Caller,
     QueryParams(flags): QueryParams<EcoParams>,
@@ -190,7 +190,7 @@ async fn answered(reader: EventReader, delivery: Delivery, shown: Shown) -> ApiR
 struct EcoOptions {
     delivery: Delivery,
     wants_trace: bool,
-    tracer: Tracer,
+    tracer: RequestTracer,
 }
 
 fn accept(wire: EcoRequest<'_>, caller: &Caller, accepted: EcoOptions) -> Result<GuidedRequest> {

@@ -24,7 +24,7 @@ use novelo_conversation::policy::Preset;
 use novelo_conversation::remember::check;
 use novelo_conversation::remember::reset::DEFAULT_SESSION;
 use novelo_conversation::telemetry::now;
-use novelo_conversation::trace::Tracer;
+use novelo_conversation::trace::RequestTracer;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -57,7 +57,7 @@ pub(crate) async fn chat(
     let turns = context::window_turns(&app).saturating_add(1);
     let preset = Arc::new(Preset::from(context::recipe([date], turns, true)?));
     let (input, kind) = (ReplyInput::Question(wire.message), ReplyKind::Assist(Some(Skills { caller, task })));
-    let tracer = Tracer::begin(&app.recorder, SURFACE);
+    let tracer = RequestTracer::begin(&app.recorder, SURFACE);
     tracer.about(&user, &session);
     let (user, thread, recording) = (Some(user), Some(session), PromptRecording::default());
     let asked = ReplyRequest { user, thread, input, preset, kind, tracer, response: None, recording };

@@ -22,7 +22,7 @@ use novelo_conversation::error::{Code, Error, Result};
 use novelo_conversation::model::Detail;
 use novelo_conversation::remember::check;
 use novelo_conversation::remember::forget::{self, RestoreFilter};
-use novelo_conversation::search::points;
+use novelo_conversation::search::qdrant_index;
 use novelo_conversation::telemetry::now;
 
 #[derive(Deserialize)]
@@ -204,8 +204,10 @@ pub(crate) async fn rebuild_index(State(app): State<App>, RawBody(body): RawBody
         check_id(user).map_err(|e| Error::bad_id("user", &e))?;
     }
     // An index within the process is rebuilt at each start.
-    let Some(there) = &app.indexes.points else { return Ok(Json::from_value(&points::rebuild::nothing())) };
-    Ok(Json::from_value(&points::rebuild::step(&app, there, wire.user.as_deref(), wire.anew.unwrap_or(false)).await?))
+    let Some(there) = &app.indexes.points else { return Ok(Json::from_value(&qdrant_index::rebuild::nothing())) };
+    Ok(Json::from_value(
+        &qdrant_index::rebuild::step(&app, there, wire.user.as_deref(), wire.anew.unwrap_or(false)).await?,
+    ))
 }
 
 /// Faults and notes. Notes leave the store healthy.
@@ -236,7 +238,7 @@ pub(crate) async fn doctor(State(server): State<Server>) -> ApiResult<Json> {
         let advice = "mend what is named, or set embed to none; until then searches are lexical";
         findings.push(finding("embedder", fault, advice));
     }
-    findings.extend(points::findings(app).await?);
+    findings.extend(qdrant_index::findings(app).await?);
     findings.extend(app.models.check().await.into_iter().map(|(setting, failure)| {
         let advice = "start that server, or mend its settings; until then answers are made without it";
         finding(setting, &without_setting(&failure.to_string(), setting), advice)

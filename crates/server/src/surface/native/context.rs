@@ -116,7 +116,7 @@ fn choice(preset: Option<String>, recipe: Option<Value>) -> Result<RecipeChoice>
         (Some(_), Some(_)) => Err(Error::invalid("preset", "and recipe exclude each other")),
         (Some(name), None) => Ok(RecipeChoice::Preset(name)),
         (None, Some(recipe)) => Ok(RecipeChoice::Given(recipe)),
-        (None, None) => Ok(RecipeChoice::Unsaid),
+        (None, None) => Ok(RecipeChoice::Unspecified),
     }
 }
 

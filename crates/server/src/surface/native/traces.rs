@@ -11,7 +11,7 @@ use novelo_conversation::app::App;
 use novelo_conversation::caller::Caller;
 use novelo_conversation::context;
 use novelo_conversation::error::{Code, Error, Result};
-use novelo_conversation::trace::{self, Trace, TraceEntry, TraceId};
+use novelo_conversation::trace::{self, PromptTrace, TraceEntry, TraceId};
 
 pub(crate) async fn get(State(app): State<App>, caller: Caller, PathIds(id): PathIds<String>) -> ApiResult<Json> {
     read(&app, &caller, &id).await
@@ -21,7 +21,7 @@ pub(crate) async fn get(State(app): State<App>, caller: Caller, PathIds(id): Pat
 pub(crate) async fn read(app: &App, caller: &Caller, id: &str) -> ApiResult<Json> {
     let trace = match find(app, caller, id).await? {
         TraceEntry::Prompt(trace) => trace,
-        TraceEntry::Course(course) => return Ok(written(&*course, r#""kind":"course""#)?),
+        TraceEntry::Request(request_trace) => return Ok(written(&*request_trace, r#""kind":"course""#)?),
     };
     let (_, explanation, identical) = context::replay(app, &trace).await?;
     let explanation = serde_json::to_string(&explanation).map_err(internal)?;
@@ -38,15 +38,15 @@ pub(crate) async fn replay(State(app): State<App>, caller: Caller, PathIds(id): 
 }
 
 /// The prompt with this id. If the id is of a request, the last prompt that was made for it.
-async fn prompt(app: &App, caller: &Caller, id: &str) -> Result<Arc<Trace>> {
+async fn prompt(app: &App, caller: &Caller, id: &str) -> Result<Arc<PromptTrace>> {
     let none = || Error::not_found("prompt in this trace");
-    let course = match find(app, caller, id).await? {
+    let request_trace = match find(app, caller, id).await? {
         TraceEntry::Prompt(trace) => return Ok(trace),
-        TraceEntry::Course(course) => course,
+        TraceEntry::Request(request_trace) => request_trace,
     };
-    match find(app, caller, course.prompts.last().ok_or_else(none)?).await? {
+    match find(app, caller, request_trace.prompts.last().ok_or_else(none)?).await? {
         TraceEntry::Prompt(trace) => Ok(trace),
-        TraceEntry::Course(_) => Err(none()),
+        TraceEntry::Request(_) => Err(none()),
     }
 }
 

@@ -36,7 +36,7 @@ use novelo_conversation::policy::{self, Preset};
 use novelo_conversation::telemetry::now;
 use novelo_conversation::thread::item::{ItemTurn, ResponseId, conversation_id, read_items};
 use novelo_conversation::thread::retention;
-use novelo_conversation::trace::Tracer;
+use novelo_conversation::trace::RequestTracer;
 
 /// How long a stream may take to begin.
 const HEAD_WAIT: Duration = Duration::from_secs(5);
@@ -229,7 +229,7 @@ impl AskedResponse {
         };
         let id = place.lock.id.clone();
         retention::keep_for(app, user, &id.thread, self.ttl).await?;
-        let tracer = Tracer::begin(&app.recorder, SURFACE);
+        let tracer = RequestTracer::begin(&app.recorder, SURFACE);
         tracer.about(user, &id.thread);
         let conversation = place.is_in_conversation.then(|| conversation_id(&id.thread));
         let members = self.shown(&id.encode(), model, conversation, Some(&tracer));
@@ -261,7 +261,7 @@ impl AskedResponse {
     /// The answer of which nothing is stored.
     async fn unstored(&self, app: &App, kind: RelayRequest, model: &str) -> Result<(ReplyRequest, Arc<ShownResponse>)> {
         let messages = self.unstored_messages(app).await?;
-        let tracer = Tracer::begin(&app.recorder, SURFACE);
+        let tracer = RequestTracer::begin(&app.recorder, SURFACE);
         tracer.off_record();
         let id = ResponseId::unstored();
         let conversation = self.conversation.as_deref().map(conversation_id);
@@ -365,7 +365,7 @@ impl AskedResponse {
         id: &str,
         model: &str,
         conversation: Option<String>,
-        tracer: Option<&Tracer>,
+        tracer: Option<&RequestTracer>,
     ) -> Map<String, Value> {
         let ResponseRequest { metadata, .. } = &self.request;
         let given = |name: &str| self.members.get(name).cloned().unwrap_or_default();

@@ -20,7 +20,7 @@ use novelo_conversation::app::App;
 use novelo_conversation::caller::{ANONYMOUS, Caller};
 use novelo_conversation::error::{Code, Error, Result};
 use novelo_conversation::remember::check;
-use novelo_conversation::trace::Tracer;
+use novelo_conversation::trace::RequestTracer;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -79,7 +79,7 @@ pub(crate) fn asked(app: &App, surface: &str, user: String, thread: String, ques
     let preset = app.policies.preset(PRESET);
     let preset = preset.ok_or_else(|| Error::new(Code::Internal, format!("there is no preset {PRESET}")))?;
     let (input, kind) = (ReplyInput::Question(question), ReplyKind::Assist(None));
-    let tracer = Tracer::begin(&app.recorder, surface);
+    let tracer = RequestTracer::begin(&app.recorder, surface);
     tracer.about(&user, &thread);
     let (user, thread, recording) = (Some(user), Some(thread), PromptRecording::default());
     Ok(ReplyRequest { user, thread, input, preset, kind, tracer, response: None, recording })

@@ -37,7 +37,7 @@ use novelo_conversation::error::{Code, Error, Relayed, Result};
 use novelo_conversation::model::{Job, Model};
 use novelo_conversation::policy::{self, Preset};
 use novelo_conversation::thread::refused::Refusals;
-use novelo_conversation::trace::Tracer;
+use novelo_conversation::trace::RequestTracer;
 use subject::{CompletionSubject, THREAD};
 use writer::CompletionWriter;
 pub(crate) use writer::broken;
@@ -218,7 +218,7 @@ async fn asked(
             input: ReplyInput::Messages(messages),
             preset: Arc::new(preset),
             kind,
-            tracer: Tracer::begin(&app.recorder, SURFACE),
+            tracer: RequestTracer::begin(&app.recorder, SURFACE),
             response: None,
             recording: PromptRecording::default(),
         });
@@ -226,18 +226,18 @@ async fn asked(
     let (instructions, said): (Vec<Message>, Vec<Message>) =
         messages.into_iter().partition(|message| message.role().is_some_and(Role::instructs));
     app.replies.end_unread(user, thread).await;
-    let unsaid = novelo_conversation::thread::unsaid(app, user, thread, &said).await?;
-    if unsaid.new.is_empty() && unsaid.is_answered {
+    let new_messages = novelo_conversation::thread::new_messages(app, user, thread, &said).await?;
+    if new_messages.new.is_empty() && new_messages.is_answered {
         return Err(Error::invalid("messages", "hold nothing to answer that the thread does not hold already"));
     }
-    if !unsaid.asked_again.is_empty() {
-        Refusals::lift(&app.store, user, thread, &unsaid.asked_again).await?;
+    if !new_messages.asked_again.is_empty() {
+        Refusals::lift(&app.store, user, thread, &new_messages.asked_again).await?;
     }
     let preset = Arc::new(preset(app, &instructions)?);
-    let tracer = Tracer::begin(&app.recorder, SURFACE);
+    let tracer = RequestTracer::begin(&app.recorder, SURFACE);
     tracer.about(user, thread);
     let (user, thread, recording) = (Some(user.clone()), Some(thread.clone()), PromptRecording::default());
-    let input = ReplyInput::Messages(unsaid.new);
+    let input = ReplyInput::Messages(new_messages.new);
     Ok(ReplyRequest { user, thread, input, preset, kind, tracer, response: None, recording })
 }
 

@@ -34,7 +34,7 @@ enum NamedThread {
     /// The caller wants none.
     None,
     /// Nothing.
-    Unsaid,
+    NewMessages,
 }
 
 impl CompletionSubject {
@@ -54,7 +54,7 @@ impl CompletionSubject {
                 Some(thread)
             }
             NamedThread::None => None,
-            NamedThread::Unsaid => {
+            NamedThread::NewMessages => {
                 let is_per_user = app.settings.completions.default_thread == DefaultThread::User;
                 user.as_ref().filter(|_| is_per_user).map(|_| DEFAULT_THREAD.to_owned())
             }
@@ -81,7 +81,7 @@ pub(crate) fn user(headers: &HeaderMap, given: Option<&str>, caller: &Caller) ->
 pub(crate) fn thread(headers: &HeaderMap, metadata: Option<&Map<String, Value>>) -> Result<Option<String>> {
     match named(headers, metadata)? {
         NamedThread::Thread(thread) => Ok(Some(thread)),
-        NamedThread::None | NamedThread::Unsaid => Ok(None),
+        NamedThread::None | NamedThread::NewMessages => Ok(None),
     }
 }
 
@@ -94,7 +94,7 @@ fn named(headers: &HeaderMap, metadata: Option<&Map<String, Value>>) -> Result<N
     }
     let param = "metadata.thread_id";
     match metadata.and_then(|metadata| metadata.get(THREAD_ID)) {
-        None | Some(Value::Null) => Ok(NamedThread::Unsaid),
+        None | Some(Value::Null) => Ok(NamedThread::NewMessages),
         Some(Value::String(thread)) => {
             check_id(thread).map_err(|e| Error::bad_id(param, &e))?;
             Ok(NamedThread::Thread(thread.clone()))

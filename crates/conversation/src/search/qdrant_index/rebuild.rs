@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::super::worker::users;
-use super::{Points, QdrantFault, WRITE_DEADLINE, expected, lock, work};
+use super::{QdrantFault, QdrantIndex, WRITE_DEADLINE, expected, lock, work};
 use crate::error::{Code, Error, Result};
 use crate::search::Search;
 use crate::telemetry::now;
@@ -46,7 +46,7 @@ fn failed(fault: &QdrantFault) -> Error {
 
 /// Rebuilds one user, or the next of all; `anew` begins with dropping the collections, as does a rebuild that
 /// was not begun.
-pub async fn step(app: &Search, points: &Points, user: Option<&str>, anew: bool) -> Result<Value> {
+pub async fn step(app: &Search, points: &QdrantIndex, user: Option<&str>, anew: bool) -> Result<Value> {
     if let Some(user) = user {
         points.remove_user(user).await.map_err(|fault| failed(&fault))?;
         let mut done = Done::default();
@@ -86,7 +86,7 @@ fn told(done: &Done, count: usize, users: usize, finished: bool) -> Value {
     json!({"done": count, "users": users, "finished": finished, "collections": rows.collect::<Vec<_>>()})
 }
 
-async fn begin(app: &Search, points: &Points, anew: bool) -> Result<RebuildPlan> {
+async fn begin(app: &Search, points: &QdrantIndex, anew: bool) -> Result<RebuildPlan> {
     let kept = app.store.get(&place()?).await?.filter(|_| !anew);
     let done: Option<Done> = kept.and_then(|kept| serde_json::from_slice(&kept.value).ok());
     let is_new = done.is_none();
@@ -108,7 +108,7 @@ async fn begin(app: &Search, points: &Points, anew: bool) -> Result<RebuildPlan>
 }
 
 /// Puts all points of a user, and counts them.
-async fn rebuild(app: &Search, points: &Points, user: &str, done: &mut Done) -> Result<()> {
+async fn rebuild(app: &Search, points: &QdrantIndex, user: &str, done: &mut Done) -> Result<()> {
     app.indexes.forget(user);
     for source in RecallSource::ALL {
         if !work(app, points, user, source).await? {
@@ -123,7 +123,7 @@ async fn rebuild(app: &Search, points: &Points, user: &str, done: &mut Done) -> 
     Ok(())
 }
 
-impl Points {
+impl QdrantIndex {
     async fn drop_collection(&self, of: Collection) -> super::QdrantAnswer<()> {
         lock(&self.shapes).remove(&of);
         match self.ask(of, self.requests.drop(of), WRITE_DEADLINE, qdrant::dropped).await {

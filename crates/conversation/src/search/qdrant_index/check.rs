@@ -11,7 +11,7 @@ use super::super::sources::{collections, passage_text};
 use super::super::worker::users;
 use super::near::another_size;
 use super::qdrant_collection_of;
-use super::{Points, QdrantAnswer, QdrantFault};
+use super::{QdrantAnswer, QdrantFault, QdrantIndex};
 use crate::error::Result;
 use crate::search::Search;
 
@@ -40,7 +40,7 @@ pub async fn expected(app: &Search, user: &str) -> Result<BTreeMap<&'static str,
     Ok(counts)
 }
 
-impl Points {
+impl QdrantIndex {
     /// How many points there are of a user, by the names of collections.
     pub(super) async fn counted(&self, user: &str) -> QdrantAnswer<BTreeMap<&'static str, u64>> {
         let mut counts = BTreeMap::new();
@@ -89,7 +89,7 @@ pub async fn findings(app: &Search) -> Result<Vec<Value>> {
 }
 
 /// Looks at each collection that is there.
-async fn look(app: &Search, points: &Points, findings: &mut Vec<Value>) -> QdrantAnswer<()> {
+async fn look(app: &Search, points: &QdrantIndex, findings: &mut Vec<Value>) -> QdrantAnswer<()> {
     let size = match app.indexes.embedder.fingerprint() {
         // One that fails says so itself.
         Some(_) => app.indexes.embedder.query(PROBE).await.ok().map(|vector| vector.len()),

@@ -15,7 +15,7 @@ use crate::thread::tail::Tail;
 
 /// What of a conversation that a client sends again the thread does not hold yet.
 #[derive(Debug)]
-pub struct Unsaid {
+pub struct NewMessages {
     /// The messages that are new.
     pub new: Vec<Message>,
     /// The places of these among the messages that the client sent.
@@ -40,7 +40,7 @@ pub struct Unsaid {
 const LOOK_BACK: usize = 200;
 
 /// Compares what a client sent with the thread.
-pub async fn unsaid(app: &Threads, user: &str, thread: &str, said: &[Message]) -> Result<Unsaid> {
+pub async fn new_messages(app: &Threads, user: &str, thread: &str, said: &[Message]) -> Result<NewMessages> {
     let tail = Tail::load(app, user, thread, Range::Last(LOOK_BACK + said.len())).await?;
     let stored = StoredThread::of(&tail);
     let sent = in_order(said.iter().map(Words::of).enumerate().collect(), |(_, words)| words);
@@ -54,7 +54,16 @@ pub async fn unsaid(app: &Threads, user: &str, thread: &str, said: &[Message]) -
     let last_seq = tail.turns.iter().next_back().map_or(0, |turn| turn.seq);
     let asked_again = if new.is_empty() { refused_at_end(&tail) } else { Vec::new() };
     let newest = tail.newest();
-    Ok(Unsaid { new, new_places: places, is_answered, has_assistant, last_seq, newest, turns: tail.turns, asked_again })
+    Ok(NewMessages {
+        new,
+        new_places: places,
+        is_answered,
+        has_assistant,
+        last_seq,
+        newest,
+        turns: tail.turns,
+        asked_again,
+    })
 }
 
 /// The last turn, or the answers to parallel calls that are last, where a model refused them.

@@ -16,20 +16,20 @@ use tokio::sync::RwLock;
 
 use super::super::embedder::EmbeddingFailure;
 use super::super::find::current;
-use super::super::part::{Lacking, Part, digest};
-use super::super::sources::{Place, passage_text};
+use super::super::sources::{PassageRef, passage_text};
+use super::super::user_index::{Lacking, UserIndex, digest};
 use super::super::vectors::{self, Vector};
 use super::super::worker::{BATCH_DEADLINE, TEXT_CHARS_MAX};
-use super::{Points, QdrantAnswer, QdrantFault, WRITE_DEADLINE, lock};
+use super::{QdrantAnswer, QdrantFault, QdrantIndex, WRITE_DEADLINE, lock};
 use super::{point_kind, qdrant_collection_of, qdrant_collections};
 use crate::error::Result;
 use crate::search::Search;
 use crate::text::cut;
 
-/// Points that are put at once, and passages that are embedded at once.
+/// QdrantIndex that are put at once, and passages that are embedded at once.
 const BATCH: usize = 64;
 const EMBEDDED_AT_ONCE: usize = 16;
-/// Points that are gone through at once.
+/// QdrantIndex that are gone through at once.
 const SCROLLED: usize = 1_000;
 
 /// A passage on its way.
@@ -42,7 +42,7 @@ struct Taken {
 
 /// Puts all that one index lacks, and removes what it no longer holds; `false` when Qdrant or the embedder
 /// failed.
-pub async fn work(app: &Search, points: &Points, user: &str, source: RecallSource) -> Result<bool> {
+pub async fn work(app: &Search, points: &QdrantIndex, user: &str, source: RecallSource) -> Result<bool> {
     while !app.indexes.waiting.is_closed() {
         let part = current(app, user, source).await?;
         if !part.read().await.is_settled() && !settle(app, points, user, source, &part).await? {
@@ -78,7 +78,13 @@ fn done<T>(answer: QdrantAnswer<T>) -> Option<T> {
 
 /// Compares an index with the points that are there: those that fit are not put again, those without a
 /// document go.
-async fn settle(app: &Search, points: &Points, user: &str, source: RecallSource, part: &RwLock<Part>) -> Result<bool> {
+async fn settle(
+    app: &Search,
+    points: &QdrantIndex,
+    user: &str,
+    source: RecallSource,
+    part: &RwLock<UserIndex>,
+) -> Result<bool> {
     let print = app.indexes.embedder.fingerprint();
     part.read().await.settling();
     for of in qdrant_collections(source) {
@@ -108,7 +114,7 @@ async fn settle(app: &Search, points: &Points, user: &str, source: RecallSource,
 }
 
 /// Whether a point is what its passage would be put as, which then lacks nothing.
-fn fits(part: &mut Part, seen: &Seen, print: Option<&str>) -> bool {
+fn fits(part: &mut UserIndex, seen: &Seen, print: Option<&str>) -> bool {
     let is_of_model = print.is_none() || seen.model.as_deref() == print;
     seen.place.as_ref().is_some_and(|(of, seq, digest)| is_of_model && part.given(of, *seq, *digest))
 }
@@ -139,7 +145,7 @@ async fn document(app: &Search, of: &CollectionPath, seq: u64) -> Result<Option<
 /// Removes the points of passages that are no longer there, with their vectors.
 async fn remove_gone(
     app: &Search,
-    points: &Points,
+    points: &QdrantIndex,
     user: &str,
     source: RecallSource,
     gone: Vec<(CollectionPath, u64)>,
@@ -166,10 +172,10 @@ async fn remove_gone(
 /// Puts some passages; `false` when that failed.
 async fn put(
     app: &Search,
-    points: &Points,
+    points: &QdrantIndex,
     user: &str,
     source: RecallSource,
-    part: &RwLock<Part>,
+    part: &RwLock<UserIndex>,
     lacking: Vec<Lacking>,
 ) -> Result<bool> {
     let mut taken = Vec::new();
@@ -206,7 +212,7 @@ async fn put(
 /// Removes what was put just now and has no document any more.
 async fn remove_forgotten(
     app: &Search,
-    points: &Points,
+    points: &QdrantIndex,
     user: &str,
     source: RecallSource,
     taken: &[Taken],
@@ -285,7 +291,7 @@ async fn keep(app: &Search, print: &str, some: &[&mut Taken]) -> Result<bool> {
     }
 }
 
-impl Points {
+impl QdrantIndex {
     /// A stretch of points; nothing where there is no collection.
     pub(super) async fn scroll(
         &self,
@@ -345,7 +351,7 @@ impl Points {
             kind: point_kind(source),
             of: &lacking.of,
             seq: lacking.seq,
-            parent: Place { of: &lacking.of, seq: lacking.seq }.parent(),
+            parent: PassageRef { of: &lacking.of, seq: lacking.seq }.parent(),
             digest: lacking.digest,
             create_time: turn.create_time,
             dense: print.zip(vector.as_deref()).filter(|(_, values)| shape.dimensions == Some(values.len())),

@@ -1,22 +1,22 @@
 //! What is kept of a request: how it went, from its first byte to its last.
 //!
-//! Owns the course of a request as a document, and its caps. Whatever a surface does (caches, heuristics,
+//! Owns the trace of a request as a document, and its caps. Whatever a surface does (caches, heuristics,
 //! modules, embeddings, what it remembers, how long each part took, what went wrong) stands here and nowhere
-//! else. Refuses what was said: a course names and counts, and quotes no message.
+//! else. Refuses what was said: a trace names and counts, and quotes no message.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::text::cut;
 
-/// Marks of one kind that a course holds; how many were left out beyond it is said among its errors.
+/// Marks of one kind that a trace holds; how many were left out beyond it is said among its errors.
 pub(crate) const MARKS_MAX: usize = 200;
 /// Characters of one text in a mark.
 pub(crate) const TEXT_CHARS_MAX: usize = 1_000;
 
 /// How a request went.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
-pub struct Course {
+pub struct RequestTrace {
     /// The id of the trace.
     pub id: String,
     /// Which surface it came in by.
@@ -142,7 +142,7 @@ pub struct ErrorMark {
     pub at_ms: f64,
 }
 
-impl Course {
+impl RequestTrace {
     /// About how many bytes it takes.
     pub fn bytes(&self) -> usize {
         const MARK: usize = 128;

@@ -25,7 +25,7 @@ use crate::settings::{IndexKind, Settings};
 use crate::text::member;
 
 pub use check::{expected, findings};
-pub use near::{Elsewhere, near};
+pub use near::{QdrantHits, near};
 pub use work::work;
 
 /// How long a server that failed is left alone.
@@ -35,7 +35,7 @@ const WRITE_DEADLINE: Duration = Duration::from_secs(30);
 
 /// The connection. Any request searches, one task writes.
 #[derive(Debug)]
-pub struct Points {
+pub struct QdrantIndex {
     server: Outbound,
     requests: Requests,
     /// How long a search, or a forget, waits for it.
@@ -81,7 +81,7 @@ impl From<Unanswered> for QdrantFault {
 
 type QdrantAnswer<T> = std::result::Result<T, QdrantFault>;
 
-impl Points {
+impl QdrantIndex {
     /// `None` where passages are searched in this process. An address that is none is an error at the start.
     pub fn open(settings: &Settings) -> anyhow::Result<Option<Box<Self>>> {
         if settings.index != IndexKind::Qdrant {

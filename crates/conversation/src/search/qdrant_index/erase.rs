@@ -16,7 +16,7 @@ use novelo_store::{PutTerms, Range};
 use serde::{Deserialize, Serialize};
 
 use super::super::sources::{DOCUMENTS, MEMORIES, PASSAGES};
-use super::{Points, QdrantAnswer, QdrantFault, work};
+use super::{QdrantAnswer, QdrantFault, QdrantIndex, work};
 use super::{point_kind, qdrant_collections};
 use crate::error::{Code, Error, Result};
 use crate::ids;
@@ -110,7 +110,7 @@ pub async fn finish(app: &Search, user: &str, what: &[Prefix], note: Option<Docu
 }
 
 /// Goes through the notes that are left; `false` when some have to wait longer.
-pub async fn again(app: &Search, points: &Points) -> Result<bool> {
+pub async fn again(app: &Search, points: &QdrantIndex) -> Result<bool> {
     // Before they are read: one that is written meanwhile is for the next time.
     points.left.take();
     let done = go_through(app, points).await;
@@ -120,7 +120,7 @@ pub async fn again(app: &Search, points: &Points) -> Result<bool> {
     done
 }
 
-async fn go_through(app: &Search, points: &Points) -> Result<bool> {
+async fn go_through(app: &Search, points: &QdrantIndex) -> Result<bool> {
     let of = notes().map_err(unmade)?;
     let left = app.store.turns(&of, Range::Last(NOTES_MAX)).await?;
     for row in left.iter() {
@@ -136,7 +136,7 @@ async fn go_through(app: &Search, points: &Points) -> Result<bool> {
 }
 
 /// Removes all points of a user that have no document.
-async fn sweep(app: &Search, points: &Points, user: &str) -> Result<bool> {
+async fn sweep(app: &Search, points: &QdrantIndex, user: &str) -> Result<bool> {
     for source in RecallSource::ALL {
         let scope = Scope { user, kind: Some(point_kind(source)), parents: &[] };
         for of in qdrant_collections(source) {
@@ -194,7 +194,7 @@ fn scopes(what: &Prefix) -> Option<Vec<PointSelection<'_>>> {
     }
 }
 
-impl Points {
+impl QdrantIndex {
     pub(super) async fn remove_scopes(&self, user: &str, parts: &[PointSelection<'_>]) -> QdrantAnswer<()> {
         for PointSelection { of, kind, parent } in parts {
             let scope = Scope { user, kind: *kind, parents: parent.as_slice() };

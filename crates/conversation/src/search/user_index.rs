@@ -11,7 +11,7 @@ use novelo_store::{Range, Store, Version};
 use rustc_hash::{FxHashMap, FxHashSet};
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::sources::{Place, change_counter, collections, passage_group, passage_text};
+use super::sources::{PassageRef, change_counter, collections, passage_group, passage_text};
 use super::standing::{LaterClaims, since};
 use super::vectors::{self, Vector};
 use crate::error::Result;
@@ -30,12 +30,12 @@ const SEQ_MASK: u64 = (1 << SEQ_BITS) - 1;
 
 /// An index and what it was made from.
 #[derive(Debug)]
-pub struct Part {
+pub struct UserIndex {
     pub source: RecallSource,
     pub index: Index,
     collections: Vec<Indexed>,
     numbers: FxHashMap<CollectionPath, usize>,
-    pulse: Option<u64>,
+    change_count: Option<u64>,
     /// Whether passages are to have vectors.
     embeds: bool,
     /// Passages without a vector.
@@ -65,14 +65,14 @@ struct Indexed {
     newest: f64,
 }
 
-impl Part {
+impl UserIndex {
     pub fn new(source: RecallSource) -> Self {
         Self {
             source,
             index: Index::default(),
             collections: Vec::new(),
             numbers: FxHashMap::default(),
-            pulse: None,
+            change_count: None,
             embeds: false,
             lacking: BTreeSet::new(),
             orphans: Vec::new(),
@@ -90,14 +90,14 @@ impl Part {
 
     /// Whether nothing was written since the last `sync`.
     pub(crate) async fn is_current(&self, store: &Store, user: &str) -> Result<bool> {
-        Ok(self.pulse == Some(change_counter(self.source, store, user).await?))
+        Ok(self.change_count == Some(change_counter(self.source, store, user).await?))
     }
 
     /// Takes in what was written since. It must run to its end once it has begun: half of it is no index.
     /// Vectors of the model with this print are taken in too.
     pub async fn sync(&mut self, store: &Store, user: &str, print: Option<&str>) -> Result<()> {
         self.embeds = print.is_some();
-        let pulse = change_counter(self.source, store, user).await?;
+        let change_count = change_counter(self.source, store, user).await?;
         let collections = collections(self.source, store, user).await?;
         let there: FxHashSet<&CollectionPath> = collections.iter().collect();
         let is_gone = |(_, indexed): &(usize, &Indexed)| !there.contains(&indexed.of);
@@ -110,7 +110,7 @@ impl Part {
                 return Box::pin(self.sync(store, user, print)).await;
             }
         }
-        self.pulse = Some(pulse);
+        self.change_count = Some(change_count);
         Ok(())
     }
 
@@ -132,10 +132,10 @@ impl Part {
         seen.get(before).map_or(u64::MAX, |(seq, _)| *seq)
     }
 
-    pub fn place(&self, key: u64) -> Option<Place<'_>> {
+    pub fn place(&self, key: u64) -> Option<PassageRef<'_>> {
         let number = usize::try_from(key >> SEQ_BITS).ok()?;
         let indexed = self.collections.get(number)?;
-        Some(Place { of: &indexed.of, seq: key & SEQ_MASK })
+        Some(PassageRef { of: &indexed.of, seq: key & SEQ_MASK })
     }
 
     /// Takes in one collection; `false` when so much of it is gone that beginning anew costs less.
@@ -260,7 +260,7 @@ impl Part {
         if parents.is_empty() {
             return self.index.len();
         }
-        let within = |indexed: &&Indexed| parents.contains(&Place { of: &indexed.of, seq: 0 }.parent());
+        let within = |indexed: &&Indexed| parents.contains(&PassageRef { of: &indexed.of, seq: 0 }.parent());
         self.collections.iter().filter(within).map(|indexed| indexed.seen.len()).sum()
     }
 
@@ -310,7 +310,7 @@ impl Part {
     /// Some passages that have no vector yet, and how many there are in all.
     pub(crate) fn lacking(&self, most: usize) -> (Vec<Lacking>, usize) {
         let lacking = self.lacking.iter().take(most).filter_map(|key| {
-            let Place { of, seq } = self.place(*key)?;
+            let PassageRef { of, seq } = self.place(*key)?;
             Some(Lacking { of: of.clone(), seq, digest: self.digest(of, seq)? })
         });
         (lacking.collect(), self.lacking.len())
@@ -353,14 +353,14 @@ impl Part {
     fn remove(&mut self, key: u64) {
         self.later.remove(key);
         if self.index.has_vector(key)
-            && let Some(Place { of, seq }) = self.place(key)
+            && let Some(PassageRef { of, seq }) = self.place(key)
         {
             let path = vectors::path(of, seq);
             self.orphans.extend(path);
         }
         if self.index.remove(key)
             && self.elsewhere
-            && let Some(Place { of, seq }) = self.place(key)
+            && let Some(PassageRef { of, seq }) = self.place(key)
         {
             let of = of.clone();
             self.gone.push((of, seq));
@@ -411,7 +411,7 @@ mod tests {
     }
 
     /// The memories that a word finds.
-    fn found(part: &Part, word: &str) -> Vec<u64> {
+    fn found(part: &UserIndex, word: &str) -> Vec<u64> {
         let ranked = part.index.rank(&novelo_recall::Query { text: word, vector: None });
         ranked.top(9, |_| true).iter().filter_map(|hit| Some(part.place(hit.key)?.seq)).collect()
     }
@@ -420,7 +420,7 @@ mod tests {
     async fn what_was_written_while_it_was_read_is_taken_once() {
         let store = Store::memory();
         remember(&store, &["walnut", "zebra"]).await;
-        let mut part = Part::new(RecallSource::Memories);
+        let mut part = UserIndex::new(RecallSource::Memories);
         part.sync(&store, "u", None).await.unwrap();
         remember(&store, &["quince"]).await;
         let ahead = store.turns(&of(), Range::Last(1)).await.unwrap();
@@ -438,7 +438,7 @@ mod tests {
         let store = Store::memory();
         let words: Vec<String> = (0..=REMOVED_MAX + 1).map(|n| format!("word{n}")).collect();
         remember(&store, &words.iter().map(String::as_str).collect::<Vec<_>>()).await;
-        let mut part = Part::new(RecallSource::Memories);
+        let mut part = UserIndex::new(RecallSource::Memories);
         part.sync(&store, "u", None).await.unwrap();
         store.forget(&of().prefix()).await.unwrap();
         remember(&store, &["walnut", "zebra"]).await;
@@ -451,7 +451,7 @@ mod tests {
     async fn changes_are_seen_and_what_stayed_is_left_alone() {
         let store = Store::memory();
         remember(&store, &["walnut", "zebra", "quince"]).await;
-        let mut part = Part::new(RecallSource::Memories);
+        let mut part = UserIndex::new(RecallSource::Memories);
         part.sync(&store, "u", Some("model")).await.unwrap();
         let (lacking, left) = part.lacking(1);
         assert_eq!((lacking[0].seq, left), (1, 3));

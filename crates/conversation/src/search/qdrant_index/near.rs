@@ -1,12 +1,12 @@
 //! A question to Qdrant: what is near it, as far as that is still there.
 
-use novelo_recall::Near;
+use novelo_recall::ExternalHits;
 use novelo_store::qdrant::{Collection, Dense, Hit, Scope, found};
 use tokio::sync::RwLock;
 
-use super::super::find::Ask;
-use super::super::part::Part;
-use super::{Points, QdrantAnswer, QdrantFault};
+use super::super::find::PassageQuery;
+use super::super::user_index::UserIndex;
+use super::{QdrantAnswer, QdrantFault, QdrantIndex};
 use super::{point_kind, qdrant_collections};
 use crate::search::Search;
 
@@ -16,16 +16,16 @@ const HITS: usize = 200;
 
 /// What came back, by the keys of an index.
 #[derive(Debug, Default)]
-pub struct Elsewhere {
+pub struct QdrantHits {
     dense: Vec<(u64, f32)>,
     dense_of: Option<usize>,
     sparse: Vec<(u64, f32)>,
 }
 
-impl Elsewhere {
+impl QdrantHits {
     /// The search in Qdrant.
-    pub fn near(&self) -> Near<'_> {
-        Near { dense: &self.dense, dense_of: self.dense_of, sparse: &self.sparse }
+    pub fn near(&self) -> ExternalHits<'_> {
+        ExternalHits { dense: &self.dense, dense_of: self.dense_of, sparse: &self.sparse }
     }
 }
 
@@ -45,7 +45,12 @@ struct Lists {
 }
 
 /// What Qdrant finds for a question. It always gives something, if only a note.
-pub async fn near(app: &Search, points: &Points, part: &RwLock<Part>, ask: &Ask<'_>) -> (Elsewhere, Vec<String>) {
+pub async fn near(
+    app: &Search,
+    points: &QdrantIndex,
+    part: &RwLock<UserIndex>,
+    ask: &PassageQuery<'_>,
+) -> (QdrantHits, Vec<String>) {
     let (to_embed, sparse, of) = {
         let part = part.read().await;
         if part.index.is_empty() {
@@ -70,11 +75,11 @@ pub async fn near(app: &Search, points: &Points, part: &RwLock<Part>, ask: &Ask<
         Ok(lists) => lists,
         Err(fault) => {
             notes.push(format!("lexical results only, Qdrant failed: {fault}"));
-            return (Elsewhere::default(), notes);
+            return (QdrantHits::default(), notes);
         }
     };
     let part = part.read().await;
-    let mut here = Elsewhere::default();
+    let mut here = QdrantHits::default();
     let mut is_stale = false;
     for list in lists {
         notes.extend(list.note);
@@ -96,7 +101,7 @@ pub async fn near(app: &Search, points: &Points, part: &RwLock<Part>, ask: &Ask<
     (here, notes)
 }
 
-impl Points {
+impl QdrantIndex {
     /// The hits of these collections, within the time that a search has.
     async fn lists(&self, of: &[Collection], question: &Question<'_>) -> QdrantAnswer<Vec<Lists>> {
         let work = async {
