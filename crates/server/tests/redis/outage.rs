@@ -31,7 +31,8 @@ fn world() -> World {
     let (trace, course) = (made["trace_id"].as_str().unwrap(), asking::course(&nodes, "u"));
     let calls = every(&About { user: "u", thread: "t", trace, course: &course, key: "none" });
     // Traces are stored a little later, and those on their way would be lost with Redis.
-    until("the trace is stored", || documents_of(&nodes).contains("/traces/"));
+    let is_stored = |documents: &str| documents.contains("/traces/") && documents.contains(r#""surface":"ask""#);
+    until("both traces are stored", || is_stored(&documents_of(&nodes)));
     World { redis, nodes, calls }
 }
 
